@@ -1,0 +1,239 @@
+//! Memory for slabs: page-aligned, initialised, owned by exactly one place at a time.
+//!
+//! A [`Block`] moves by value between a tape, the [pool](crate::pool) and the
+//! [tiers](crate::tier). Whoever holds the `Block` holds the memory, so a transfer that is still
+//! under way when its tape is dropped keeps its memory alive until it ends.
+
+use std::alloc::{self, Layout};
+use std::fmt;
+use std::ptr::NonNull;
+
+/// Every block starts at, and has a length that is a multiple of, this many bytes.
+///
+/// It is the page size and the largest alignment that direct I/O asks for in practice.
+pub const BLOCK_ALIGN: usize = 4096;
+
+/// From this size on memory comes straight from the kernel: zeroed without being touched, and
+/// given back as soon as it is released.
+const MAP_FROM: usize = 64 << 10;
+
+/// The memory of one slab.
+///
+/// ```
+/// use stratape_tape::tier::Block;
+///
+/// let mut block = Block::zeroed(4096)?;
+/// block.bytes_mut()[0] = 7;
+/// assert_eq!(block.bytes()[..2], [7, 0]);
+/// # Ok::<(), stratape_tape::tier::OutOfMemory>(())
+/// ```
+pub struct Block {
+    ptr: NonNull<u8>,
+    len: usize,
+    align: usize,
+    /// Set while the bytes may be uninitialised (a tape of arbitrary `T` used the memory).
+    /// Such a block never leaves the crate: the pool clears it before it hands it out as plain
+    /// bytes.
+    tainted: bool,
+}
+
+/// The system had no memory for a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutOfMemory {
+    /// Bytes that were asked for.
+    pub bytes: usize,
+}
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the system has no memory for a block of {} bytes",
+            self.bytes
+        )
+    }
+}
+
+impl std::error::Error for OutOfMemory {}
+
+// SAFETY: a block owns its memory; no other handle to it exists.
+unsafe impl Send for Block {}
+// SAFETY: shared access is read-only.
+unsafe impl Sync for Block {}
+
+impl Block {
+    /// A block of zeros. `len` is rounded up to a multiple of [`BLOCK_ALIGN`], at least one.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] when the system refuses.
+    pub fn zeroed(len: usize) -> Result<Self, OutOfMemory> {
+        Self::allocate(len, BLOCK_ALIGN, true)
+    }
+
+    /// A block whose bytes may be anything; only for tapes that track initialisation themselves.
+    pub(crate) fn uninit(len: usize, align: usize) -> Result<Self, OutOfMemory> {
+        Self::allocate(len, align.max(BLOCK_ALIGN), false)
+    }
+
+    fn allocate(len: usize, align: usize, zeroed: bool) -> Result<Self, OutOfMemory> {
+        let out_of_memory = OutOfMemory { bytes: len };
+        let len = len
+            .max(1)
+            .checked_next_multiple_of(BLOCK_ALIGN)
+            .ok_or(out_of_memory)?;
+        if mapped(len, align) {
+            let ptr = map(len).ok_or(out_of_memory)?;
+            return Ok(Self {
+                ptr,
+                len,
+                align,
+                tainted: false,
+            });
+        }
+        let layout = Layout::from_size_align(len, align).map_err(|_| out_of_memory)?;
+        // SAFETY: `len` is at least one, so the layout has a size.
+        let ptr = unsafe {
+            if zeroed {
+                alloc::alloc_zeroed(layout)
+            } else {
+                alloc::alloc(layout)
+            }
+        };
+        let ptr = NonNull::new(ptr).ok_or(out_of_memory)?;
+        Ok(Self {
+            ptr,
+            len,
+            align,
+            tainted: !zeroed,
+        })
+    }
+
+    /// Length in bytes.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The whole block.
+    pub fn bytes(&self) -> &[u8] {
+        debug_assert!(!self.tainted);
+        // SAFETY: the block owns `len` bytes at `ptr`; they are initialised, since a tainted block
+        // is kept inside the crate and never asked for its bytes.
+        unsafe { std::slice::from_raw_parts(self.ptr.as_ptr(), self.len) }
+    }
+
+    /// The whole block, to be written.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        debug_assert!(!self.tainted);
+        // SAFETY: as in `bytes`, and `&mut self` makes the access unique.
+        unsafe { std::slice::from_raw_parts_mut(self.ptr.as_ptr(), self.len) }
+    }
+
+    pub(crate) fn ptr(&self) -> NonNull<u8> {
+        self.ptr
+    }
+
+    pub(crate) fn is_poolable(&self) -> bool {
+        self.align == BLOCK_ALIGN
+    }
+
+    pub(crate) fn taint(&mut self) {
+        self.tainted = true;
+    }
+
+    /// Makes every byte initialised again.
+    pub(crate) fn cleanse(&mut self) {
+        if self.tainted {
+            // SAFETY: the block owns `len` bytes at `ptr`.
+            unsafe { self.ptr.as_ptr().write_bytes(0, self.len) };
+            self.tainted = false;
+        }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if mapped(self.len, self.align) {
+            // SAFETY: `ptr` and `len` are those of the mapping made in `allocate`.
+            unsafe { unmap(self.ptr, self.len) };
+        } else {
+            // SAFETY: `allocate` made the memory with this very layout, which was valid then.
+            unsafe {
+                let layout = Layout::from_size_align_unchecked(self.len, self.align);
+                alloc::dealloc(self.ptr.as_ptr(), layout);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Block")
+            .field("len", &self.len)
+            .finish_non_exhaustive()
+    }
+}
+
+fn mapped(len: usize, align: usize) -> bool {
+    cfg!(unix) && len >= MAP_FROM && align == BLOCK_ALIGN
+}
+
+#[cfg(unix)]
+fn map(len: usize) -> Option<NonNull<u8>> {
+    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+    // SAFETY: a fresh private mapping at an address of the kernel's choice touches nothing else.
+    let mapping = unsafe {
+        mmap_anonymous(
+            std::ptr::null_mut(),
+            len,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE,
+        )
+    };
+    NonNull::new(mapping.ok()?.cast())
+}
+
+/// # Safety
+/// `ptr` and `len` must be those of one `map` call, and nothing may use the memory any more.
+#[cfg(unix)]
+unsafe fn unmap(ptr: NonNull<u8>, len: usize) {
+    // SAFETY: forwarded from the caller. Unmapping a whole mapping of ours cannot fail.
+    let _ = unsafe { rustix::mm::munmap(ptr.as_ptr().cast(), len) };
+}
+
+#[cfg(not(unix))]
+fn map(_: usize) -> Option<NonNull<u8>> {
+    None
+}
+
+#[cfg(not(unix))]
+unsafe fn unmap(_: NonNull<u8>, _: usize) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_aligned_rounded_and_zero() {
+        for len in [0, 1, 4095, 4096, 4097, MAP_FROM - 1, MAP_FROM, MAP_FROM + 1] {
+            let block = Block::zeroed(len).unwrap();
+            assert_eq!(block.len() % BLOCK_ALIGN, 0);
+            assert!(block.len() >= len.max(1));
+            assert_eq!(block.ptr().as_ptr().addr() % BLOCK_ALIGN, 0);
+            assert!(block.bytes().iter().all(|&byte| byte == 0));
+        }
+    }
+
+    #[test]
+    fn over_aligned_memory_is_kept_out_of_the_pool() {
+        let block = Block::uninit(10, 1 << 16).unwrap();
+        assert_eq!(block.ptr().as_ptr().addr() % (1 << 16), 0);
+        assert!(!block.is_poolable());
+    }
+
+    #[test]
+    fn impossible_sizes_are_errors() {
+        assert_eq!(Block::zeroed(usize::MAX).unwrap_err().bytes, usize::MAX);
+        assert!(Block::zeroed(usize::MAX / 2).is_err());
+    }
+}

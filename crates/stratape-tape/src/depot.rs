@@ -1,0 +1,249 @@
+//! A tier with what a tape needs around it: a background thread that encodes slabs on the way
+//! down and hands them on, checks and decodes them on the way up, and puts the outcome into the
+//! tape's inbox. Several lanes share one depot.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::thread;
+
+use crossbeam_channel::{Sender, unbounded};
+
+use crate::block::Block;
+use crate::codec::{Codec, Receipt};
+use crate::inbox::{Arrival, Inbox, Transfer};
+use crate::pool::Pool;
+use crate::tier::{SlabKey, Tier, TierError};
+
+/// Shared by all that reaches the tier. Keep it in an `Arc`.
+pub(crate) struct Depot {
+    inner: Arc<Inner>,
+    /// The thread starts with the first errand: a tape that never spills has none.
+    errands: OnceLock<Option<Sender<Errand>>>,
+    lanes: AtomicU32,
+}
+
+struct Inner {
+    tier: Arc<dyn Tier>,
+    codec: Codec,
+    pool: Pool,
+    /// Memory in transfer buffers beside the slabs themselves (packed copies).
+    buffer_bytes: AtomicUsize,
+    buffer_peak: AtomicUsize,
+}
+
+/// A slab on its way, and where to report.
+pub(crate) struct Parcel {
+    pub(crate) key: SlabKey,
+    pub(crate) block: Block,
+    /// Weak: a transfer for a tape that is gone is not started, and one under way just ends.
+    pub(crate) inbox: Weak<Inbox<Arrival>>,
+}
+
+enum Errand {
+    Write(Parcel, usize),
+    Read(Parcel, Receipt),
+    Forget(SlabKey),
+}
+
+impl Depot {
+    pub(crate) fn new(tier: Arc<dyn Tier>, codec: Codec, pool: Pool) -> Self {
+        let (buffer_bytes, buffer_peak) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let inner = Arc::new(Inner {
+            tier,
+            codec,
+            pool,
+            buffer_bytes,
+            buffer_peak,
+        });
+        Self {
+            inner,
+            errands: OnceLock::new(),
+            lanes: AtomicU32::new(0),
+        }
+    }
+
+    pub(crate) fn next_lane(&self) -> u32 {
+        self.lanes.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Sends the first `used` bytes of the block down.
+    pub(crate) fn write(&self, parcel: Parcel, used: usize) {
+        self.send(Errand::Write(parcel, used));
+    }
+
+    /// Fills the block with what was written under the receipt.
+    pub(crate) fn read(&self, parcel: Parcel, receipt: Receipt) {
+        self.send(Errand::Read(parcel, receipt));
+    }
+
+    pub(crate) fn forget(&self, key: SlabKey) {
+        self.send(Errand::Forget(key));
+    }
+
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        self.inner.tier.stored_bytes()
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        self.inner.tier.describe()
+    }
+
+    /// Most bytes ever held in transfer buffers.
+    pub(crate) fn buffer_peak(&self) -> usize {
+        self.inner.buffer_peak.load(Ordering::Relaxed)
+    }
+
+    fn send(&self, errand: Errand) {
+        let sender = self.errands.get_or_init(|| start(&self.inner));
+        let unsent = match sender {
+            Some(sender) => sender
+                .send(errand)
+                .err()
+                .map(crossbeam_channel::SendError::into_inner),
+            None => Some(errand),
+        };
+        // Without a background thread the work is done here: slower, never wrong.
+        if let Some(errand) = unsent {
+            Inner::run(&self.inner, errand);
+        }
+    }
+}
+
+fn start(inner: &Arc<Inner>) -> Option<Sender<Errand>> {
+    let (sender, errands) = unbounded();
+    let inner = Arc::clone(inner);
+    let work = move || {
+        for errand in errands {
+            Inner::run(&inner, errand);
+        }
+    };
+    match thread::Builder::new()
+        .name("tape-depot".to_owned())
+        .spawn(work)
+    {
+        Ok(_) => Some(sender),
+        Err(error) => {
+            tracing::warn!(%error, "no background thread for the tape; spilling will not overlap");
+            None
+        }
+    }
+}
+
+impl Inner {
+    fn run(this: &Arc<Self>, errand: Errand) {
+        match errand {
+            Errand::Write(parcel, used) => Self::write(this, parcel, used),
+            Errand::Read(parcel, receipt) => match receipt.packed {
+                None => Self::read_plain(this, parcel, receipt),
+                Some(packed) => Self::read_packed(this, parcel, receipt, packed),
+            },
+            Errand::Forget(key) => this.tier.forget(key),
+        }
+    }
+
+    fn write(this: &Arc<Self>, parcel: Parcel, used: usize) {
+        let Parcel { key, block, inbox } = parcel;
+        if inbox.strong_count() == 0 {
+            return this.pool.give(block);
+        }
+        let mut receipt = this.codec.receipt(&block, used);
+        let packed = this.codec.pack(&block, &mut receipt, &this.pool);
+        let inner = Arc::clone(this);
+        let report = move |block, result: Result<(), TierError>| {
+            let what = Transfer::Wrote(result.map(|()| receipt));
+            inner.deliver(&inbox, Arrival { key, block, what });
+        };
+        match packed {
+            None => this.tier.write(key, block, Box::new(report)),
+            Some(packed) => {
+                this.count_buffer(packed.len());
+                let inner = Arc::clone(this);
+                let unwrap = move |packed: Block, result| {
+                    inner.release_buffer(packed);
+                    report(block, result);
+                };
+                this.tier.write(key, packed, Box::new(unwrap));
+            }
+        }
+    }
+
+    fn read_plain(this: &Arc<Self>, parcel: Parcel, receipt: Receipt) {
+        let Parcel { key, block, inbox } = parcel;
+        if inbox.strong_count() == 0 {
+            return this.pool.give(block);
+        }
+        let inner = Arc::clone(this);
+        let report = move |block, result: Result<(), TierError>| {
+            let what = Transfer::Read(result.and_then(|()| receipt.verify(&block)));
+            inner.deliver(&inbox, Arrival { key, block, what });
+        };
+        this.tier.read(key, block, Box::new(report));
+    }
+
+    fn read_packed(this: &Arc<Self>, parcel: Parcel, receipt: Receipt, packed_len: usize) {
+        let Parcel {
+            key,
+            mut block,
+            inbox,
+        } = parcel;
+        let buffer = match this.pool.take(packed_len) {
+            Ok(buffer) => buffer,
+            Err(error) => {
+                let what = Transfer::Read(Err(TierError::OutOfMemory(error)));
+                return this.deliver(&inbox, Arrival { key, block, what });
+            }
+        };
+        this.count_buffer(buffer.len());
+        let inner = Arc::clone(this);
+        let unpack = move |buffer: Block, result: Result<(), TierError>| {
+            let result = result
+                .and_then(|()| {
+                    inner
+                        .codec
+                        .unpack(&buffer.bytes()[..packed_len], receipt.used, &mut block)
+                })
+                .and_then(|()| receipt.verify(&block));
+            inner.release_buffer(buffer);
+            inner.deliver(
+                &inbox,
+                Arrival {
+                    key,
+                    block,
+                    what: Transfer::Read(result),
+                },
+            );
+        };
+        this.tier.read(key, buffer, Box::new(unpack));
+    }
+
+    fn deliver(&self, inbox: &Weak<Inbox<Arrival>>, arrival: Arrival) {
+        match inbox.upgrade() {
+            Some(inbox) => inbox.put(arrival),
+            None => {
+                if let Transfer::Wrote(Ok(_)) = arrival.what {
+                    self.tier.forget(arrival.key);
+                }
+                self.pool.give(arrival.block);
+            }
+        }
+    }
+
+    fn count_buffer(&self, bytes: usize) {
+        let now = self.buffer_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.buffer_peak.fetch_max(now, Ordering::Relaxed);
+    }
+
+    fn release_buffer(&self, buffer: Block) {
+        self.buffer_bytes.fetch_sub(buffer.len(), Ordering::Relaxed);
+        self.pool.give(buffer);
+    }
+}
+
+impl fmt::Debug for Depot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Depot")
+            .field("tier", &self.describe())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,293 @@
+//! Moving slabs: starting writes and reads, collecting what has arrived, finding memory.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Ladder, Pass, Place};
+use crate::block::Block;
+use crate::depot::Parcel;
+use crate::error::{ErrorKind, TapeError};
+use crate::inbox::{Arrival, Transfer};
+use crate::tier::SlabKey;
+
+impl Ladder {
+    /// Memory for a slab of `len` bytes, within the budget; waits for transfers if need be.
+    pub(super) fn obtain(&mut self, len: usize, pass: Pass) -> Result<Block, TapeError> {
+        self.absorb_arrived();
+        self.failed_write = None;
+        loop {
+            if let Some(block) = self.block_at_once(len, |_| true) {
+                return block.map_err(TapeError::from);
+            }
+            if self.failed_write.is_none() {
+                self.start_writes(self.flight());
+            }
+            if self.writing + self.reading > 0 {
+                self.wait(pass);
+                continue;
+            }
+            return Err(match self.failed_write.take() {
+                Some((slab, source)) => ErrorKind::Spill { slab, source },
+                None => ErrorKind::RegionTooLarge {
+                    bytes: len,
+                    memory: self.plan.memory,
+                },
+            }
+            .into());
+        }
+    }
+
+    /// Memory that can be had without waiting: spare, unused budget, or the deepest saved slab
+    /// that may give up its place in RAM.
+    pub(super) fn block_at_once(
+        &mut self,
+        len: usize,
+        may_evict: impl Fn(usize) -> bool,
+    ) -> Option<Result<Block, crate::block::OutOfMemory>> {
+        loop {
+            if self.resident <= self.plan.memory
+                && let Some(found) = self.spare.iter().rposition(|block| block.len() == len)
+            {
+                let block = self.spare.swap_remove(found);
+                self.spare_bytes -= block.len();
+                return Some(Ok(block));
+            }
+            if self
+                .resident
+                .checked_add(len)
+                .is_some_and(|sum| sum <= self.plan.memory)
+            {
+                let block = self.plan.pool.take(len);
+                if let Ok(block) = &block {
+                    self.resident += block.len();
+                    self.tally.resident_peak = self.tally.resident_peak.max(self.resident);
+                }
+                return Some(block);
+            }
+            if let Some(block) = self.spare.pop() {
+                self.spare_bytes -= block.len();
+                self.release(block);
+            } else {
+                let deepest = self.saved.iter().copied().find(|&slab| may_evict(slab))?;
+                self.evict(deepest);
+            }
+        }
+    }
+
+    /// Drops a saved slab's memory; its copy below stays.
+    fn evict(&mut self, slab: usize) {
+        self.saved.remove(&slab);
+        let state = &mut self.slabs[slab];
+        if let Place::Resident(block) = std::mem::replace(&mut state.place, Place::Stored) {
+            if std::mem::take(&mut state.awaited) {
+                self.tally.wasted += 1;
+                self.ahead = (self.ahead / 2).max(1);
+            }
+            self.keep_spare(block);
+        }
+    }
+
+    /// Writes the deepest slabs before their memory is needed.
+    pub(super) fn write_behind(&mut self) {
+        if self.plan.depot.is_none() {
+            return;
+        }
+        self.absorb_arrived();
+        let flight = self.flight();
+        let free = self
+            .plan
+            .memory
+            .saturating_sub(self.resident - self.spare_bytes);
+        if free < flight * self.plan.slab_len {
+            self.start_writes(flight.saturating_sub(self.saved.len()));
+        }
+    }
+
+    /// Sends the deepest unsaved slabs down until `most` are on their way.
+    fn start_writes(&mut self, most: usize) {
+        let Some(depot) = self.plan.depot.clone() else {
+            return;
+        };
+        while self.writing < most
+            && let Some(slab) = self.unsaved.pop_first()
+        {
+            let key = SlabKey {
+                lane: self.lane,
+                depth: slab as u64,
+                serial: self.serial,
+            };
+            let state = &mut self.slabs[slab];
+            match std::mem::replace(&mut state.place, Place::Writing) {
+                Place::Resident(block) => {
+                    self.serial += 1;
+                    state.key = Some(key);
+                    self.writing += 1;
+                    tracing::trace!(slab, bytes = state.used, "spill");
+                    let inbox = Arc::downgrade(&self.inbox);
+                    depot.write(Parcel { key, block, inbox }, state.used);
+                }
+                other => state.place = other,
+            }
+        }
+    }
+
+    /// Reads the slabs below `top` that the reverse pass will need next.
+    pub(super) fn read_ahead(&mut self, top: usize) {
+        if self.plan.depot.is_none() {
+            return;
+        }
+        self.absorb_arrived();
+        let lowest = top.saturating_sub(self.ahead);
+        for slab in (lowest..top).rev() {
+            if self.reading >= self.flight() {
+                return;
+            }
+            if !matches!(self.slabs[slab].place, Place::Stored) {
+                continue;
+            }
+            match self.block_at_once(self.slabs[slab].len, |deep| deep < lowest) {
+                Some(Ok(block)) => self.start_read(slab, block),
+                // Reading ahead is a favour: if memory is short, the slab is read when needed.
+                _ => return,
+            }
+        }
+    }
+
+    pub(super) fn start_read(&mut self, slab: usize, block: Block) {
+        let state = &mut self.slabs[slab];
+        match (state.key, state.receipt, &self.plan.depot) {
+            (Some(key), Some(receipt), Some(depot)) => {
+                state.place = Place::Reading;
+                state.awaited = true;
+                self.reading += 1;
+                tracing::trace!(slab, bytes = state.used, "read");
+                let inbox = Arc::downgrade(&self.inbox);
+                depot.read(Parcel { key, block, inbox }, receipt);
+            }
+            _ => self.keep_spare(block),
+        }
+    }
+
+    /// Makes sure a slab is in RAM.
+    pub(super) fn bring(&mut self, slab: usize, pass: Pass) -> Result<(), TapeError> {
+        if matches!(self.slabs[slab].place, Place::Resident(_)) {
+            return Ok(());
+        }
+        self.absorb_arrived();
+        self.failed_read = None;
+        let mut waited = false;
+        loop {
+            match self.slabs[slab].place {
+                Place::Resident(_) => break,
+                Place::Writing | Place::Reading => {
+                    waited = true;
+                    self.wait(pass);
+                }
+                Place::Stored => {
+                    if let Some((failed, source)) = self.failed_read.take()
+                        && failed == slab
+                    {
+                        return Err(ErrorKind::Fetch { slab, source }.into());
+                    }
+                    let block = self.obtain(self.slabs[slab].len, pass)?;
+                    // `obtain` may have waited, and the slab may have come by itself.
+                    if matches!(self.slabs[slab].place, Place::Stored) {
+                        self.start_read(slab, block);
+                    } else {
+                        self.keep_spare(block);
+                    }
+                }
+            }
+        }
+        if waited {
+            self.slabs[slab].awaited = false;
+            self.ahead = (self.ahead * 2).min(self.most_ahead());
+        }
+        Ok(())
+    }
+
+    /// Waits until a transfer ends. There must be one under way.
+    fn wait(&mut self, pass: Pass) {
+        let (arrivals, waited) = self.inbox.wait();
+        let tally = match pass {
+            Pass::Push => &mut self.tally.push_waits,
+            Pass::Pop => &mut self.tally.pop_waits,
+        };
+        tally.0 += 1;
+        tally.1 += waited;
+        if waited > Duration::from_millis(1) {
+            tracing::debug!(?pass, ?waited, "stall");
+        }
+        arrivals
+            .into_iter()
+            .for_each(|arrival| self.absorb(arrival));
+    }
+
+    pub(super) fn absorb_arrived(&mut self) {
+        if self.writing + self.reading > 0 {
+            self.inbox
+                .collect()
+                .into_iter()
+                .for_each(|arrival| self.absorb(arrival));
+        }
+    }
+
+    fn absorb(&mut self, Arrival { key, block, what }: Arrival) {
+        let slab = key.depth as usize;
+        let len = block.len() as u64;
+        let current = self
+            .slabs
+            .get_mut(slab)
+            .filter(|state| state.key == Some(key));
+        match what {
+            Transfer::Wrote(result) => {
+                self.writing -= 1;
+                let Some(state) = current else {
+                    // The slab was popped while it was being written.
+                    if let (Ok(_), Some(depot)) = (result, &self.plan.depot) {
+                        depot.forget(key);
+                    }
+                    return self.keep_spare(block);
+                };
+                state.place = Place::Resident(block);
+                match result {
+                    Ok(receipt) => {
+                        state.receipt = Some(receipt);
+                        self.saved.insert(slab);
+                        self.tally.spilled.0 += 1;
+                        self.tally.spilled.1 += len;
+                    }
+                    Err(error) => {
+                        tracing::warn!(slab, %error, "a slab could not be spilled and stays in RAM");
+                        state.key = None;
+                        self.unsaved.insert(slab);
+                        self.failed_write = Some((slab, error));
+                        self.tally.failed_writes += 1;
+                    }
+                }
+            }
+            Transfer::Read(result) => {
+                self.reading -= 1;
+                let Some(state) = current else {
+                    return self.keep_spare(block);
+                };
+                match result {
+                    Ok(()) => {
+                        state.place = Place::Resident(block);
+                        self.saved.insert(slab);
+                        self.tally.read.0 += 1;
+                        self.tally.read.1 += len;
+                    }
+                    Err(error) => {
+                        tracing::warn!(slab, %error, "a slab could not be read back");
+                        state.place = Place::Stored;
+                        state.awaited = false;
+                        self.keep_spare(block);
+                        self.failed_read = Some((slab, error));
+                        self.tally.failed_reads += 1;
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Warm slabs, shared between tapes and between calls.
+//!
+//! The first write to fresh memory costs a page fault for every 4 KiB, several times the price of
+//! the store itself. A [`Pool`] keeps the slabs of tapes that are gone, up to a byte limit, and
+//! hands them to the next tape.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use crate::block::{Block, OutOfMemory};
+
+/// How many idle bytes the [global](Pool::global) pool keeps unless told otherwise.
+pub const DEFAULT_POOL_LIMIT: usize = 256 << 20;
+
+/// A stock of idle slabs. Cloning makes another handle to the same stock.
+///
+/// ```
+/// use stratape_tape::{Pool, Tape};
+///
+/// let pool = Pool::new(64 << 20);
+/// for _ in 0..3 {
+///     let mut tape: Tape<f64> = Tape::with_pool(&pool);
+///     tape.extend((0..10_000).map(f64::from));
+/// } // each round reuses the memory of the one before
+/// assert!(pool.idle_bytes() >= 10_000 * 8 - 64 * 8);
+/// pool.trim(0);
+/// assert_eq!(pool.idle_bytes(), 0);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pool {
+    stock: Arc<Mutex<Stock>>,
+}
+
+#[derive(Debug)]
+struct Stock {
+    by_len: HashMap<usize, Vec<Block>>,
+    idle_bytes: usize,
+    limit: usize,
+}
+
+static GLOBAL: LazyLock<Pool> = LazyLock::new(|| Pool::new(DEFAULT_POOL_LIMIT));
+
+impl Pool {
+    /// A pool that keeps at most `limit` idle bytes; what comes back beyond that goes to the
+    /// system. A limit of zero keeps nothing.
+    pub fn new(limit: usize) -> Self {
+        let stock = Stock {
+            by_len: HashMap::new(),
+            idle_bytes: 0,
+            limit,
+        };
+        Self {
+            stock: Arc::new(Mutex::new(stock)),
+        }
+    }
+
+    /// The pool that tapes use when they are given none.
+    pub fn global() -> &'static Self {
+        &GLOBAL
+    }
+
+    /// Bytes kept for the next tape.
+    pub fn idle_bytes(&self) -> usize {
+        self.stock().idle_bytes
+    }
+
+    /// The most idle bytes this pool keeps.
+    pub fn limit(&self) -> usize {
+        self.stock().limit
+    }
+
+    /// Changes the limit, and gives back what is now too much.
+    pub fn set_limit(&self, limit: usize) {
+        self.stock().limit = limit;
+        self.trim(limit);
+    }
+
+    /// Gives idle memory back to the system until at most `bytes` are left.
+    pub fn trim(&self, bytes: usize) {
+        let mut released = Vec::new();
+        {
+            let mut stock = self.stock();
+            while stock.idle_bytes > bytes {
+                // Large slabs first: few calls, much memory.
+                let Some(len) = stock.by_len.keys().max().copied() else {
+                    break;
+                };
+                released.extend(stock.take(len));
+            }
+        }
+        // The memory is unmapped here, outside the lock.
+        drop(released);
+    }
+
+    /// An initialised block of `len` bytes (rounded up to whole pages); contents are arbitrary.
+    pub(crate) fn take(&self, len: usize) -> Result<Block, OutOfMemory> {
+        match self.reuse(len) {
+            Some(mut block) => {
+                block.cleanse();
+                Ok(block)
+            }
+            None => Block::zeroed(len),
+        }
+    }
+
+    /// A block whose bytes may be uninitialised.
+    pub(crate) fn take_raw(&self, len: usize, align: usize) -> Result<Block, OutOfMemory> {
+        if align <= crate::block::BLOCK_ALIGN
+            && let Some(block) = self.reuse(len)
+        {
+            return Ok(block);
+        }
+        Block::uninit(len, align)
+    }
+
+    /// Takes a block back, or releases it when the pool is full.
+    pub(crate) fn give(&self, block: Block) {
+        if !block.is_poolable() {
+            return;
+        }
+        let mut stock = self.stock();
+        if stock.idle_bytes + block.len() <= stock.limit {
+            stock.idle_bytes += block.len();
+            stock.by_len.entry(block.len()).or_default().push(block);
+        } else {
+            drop(stock);
+            drop(block);
+        }
+    }
+
+    fn reuse(&self, len: usize) -> Option<Block> {
+        let len = len
+            .max(1)
+            .checked_next_multiple_of(crate::block::BLOCK_ALIGN)?;
+        self.stock().take(len)
+    }
+
+    fn stock(&self) -> MutexGuard<'_, Stock> {
+        self.stock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Stock {
+    fn take(&mut self, len: usize) -> Option<Block> {
+        let blocks = self.by_len.get_mut(&len)?;
+        let block = blocks.pop();
+        if blocks.is_empty() {
+            self.by_len.remove(&len);
+        }
+        let block = block?;
+        self.idle_bytes -= block.len();
+        Some(block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_up_to_its_limit_and_reuses() {
+        let pool = Pool::new(3 * 4096);
+        for block in (0..5).map(|_| pool.take(4096).unwrap()).collect::<Vec<_>>() {
+            pool.give(block);
+        }
+        assert_eq!(pool.idle_bytes(), 3 * 4096);
+        let again = pool.take(100).unwrap();
+        assert_eq!(pool.idle_bytes(), 2 * 4096);
+        pool.give(again);
+        pool.set_limit(4096);
+        assert_eq!(pool.idle_bytes(), 4096);
+    }
+
+    #[test]
+    fn bytes_of_other_tapes_never_show_uninitialised() {
+        let pool = Pool::new(1 << 20);
+        let mut block = pool.take_raw(4096, 8).unwrap();
+        block.taint();
+        pool.give(block);
+        assert!(
+            pool.take(4096)
+                .unwrap()
+                .bytes()
+                .iter()
+                .all(|&byte| byte == 0)
+        );
+    }
+}

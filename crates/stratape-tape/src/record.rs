@@ -1,0 +1,509 @@
+//! [`RecordTape`]: one tape for records of different plain types, as a compiler emits them.
+//!
+//! The tape is a stack of words of eight bytes. A pushed value takes the words it needs. A
+//! *region* is room for a number of equal records in one piece:
+//!
+//! ```text
+//!   … │ pad │ record 0 │ record 1 │ … │ record n-1 │ n │ words of all this │   ← cursor
+//! ```
+//!
+//! The padding is there only for types aligned to more than eight bytes, and depends on the
+//! offset in the slab alone, so that it is found again after the slab has been elsewhere. Neither
+//! a value nor a region crosses a slab boundary; the ladder remembers how full each slab was when
+//! it was left. A region larger than a slab gets a slab of its own size.
+
+mod audit;
+
+use std::fmt;
+use std::path::Path;
+
+use bytemuck::Pod;
+
+use crate::error::{ErrorKind, TapeError};
+use crate::head::Head;
+use crate::ladder::{Ladder, Plan, Top};
+use crate::options::{DEFAULT_SLAB, TapeOptions};
+use crate::pool::Pool;
+use crate::recorder::Sample;
+use crate::saved::{Contents, SavedReader, SavedWriter};
+use crate::stats::TapeStats;
+use audit::{Audit, AuditMark, Entry};
+
+const WORD: usize = size_of::<u64>();
+/// Words behind the records of a region: their number, and the words of the whole.
+const FOOTER: usize = 2;
+/// The strictest alignment a region can have: slabs are aligned to this.
+const MOST_ALIGN: usize = crate::block::BLOCK_ALIGN;
+
+/// A stack of records of different plain types, in memory or in layers.
+///
+/// Values come back in reverse order, each as the type it was pushed as. In debug builds the tape
+/// checks this, and answers a wrong pop with [`ErrorKind::Mismatch`]; in release builds a wrong
+/// pop gives wrong values, never invalid ones.
+///
+/// ```
+/// use stratape_tape::RecordTape;
+///
+/// let mut tape = RecordTape::new();
+/// tape.push(7_u32)?;
+/// let region = tape.reserve::<[f64; 2]>(100)?; // one check, then plain stores
+/// for (i, record) in region.iter_mut().enumerate() {
+///     *record = [i as f64, 0.5];
+/// }
+/// // … and in the reverse pass:
+/// let region = tape.take::<[f64; 2]>()?;
+/// assert_eq!(region[99], [99.0, 0.5]);
+/// assert_eq!(tape.pop::<u32>()?, 7);
+/// # Ok::<(), stratape_tape::TapeError>(())
+/// ```
+pub struct RecordTape {
+    head: Head<u64>,
+    /// Words in the slabs below the top one.
+    below: usize,
+    /// Words of an ordinary slab.
+    per_slab: usize,
+    ladder: Ladder,
+    audit: Audit,
+}
+
+/// A height of a [`RecordTape`], to come back to with [`RecordTape::rewind`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordMark {
+    slab: usize,
+    words: usize,
+    audit: AuditMark,
+}
+
+// SAFETY: the tape owns the memory its head points into; plain data may change threads.
+unsafe impl Send for RecordTape {}
+// SAFETY: shared access reads counters only.
+unsafe impl Sync for RecordTape {}
+
+impl Default for RecordTape {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl RecordTape {
+    /// A tape in memory, without a budget. Allocates nothing yet.
+    ///
+    /// [`TapeOptions::open_records`] makes one in layers.
+    pub fn new() -> Self {
+        Self::with_pool(Pool::global())
+    }
+
+    /// A tape in memory that takes its slabs from `pool`.
+    pub fn with_pool(pool: &Pool) -> Self {
+        let plan = Plan {
+            slab_len: DEFAULT_SLAB,
+            memory: usize::MAX,
+            in_flight: 1,
+            pool: pool.clone(),
+            depot: None,
+            record: false,
+        };
+        Self::on(Ladder::new(plan), DEFAULT_SLAB / WORD)
+    }
+
+    pub(crate) fn on(ladder: Ladder, per_slab: usize) -> Self {
+        Self {
+            head: Head::nowhere(),
+            below: 0,
+            per_slab,
+            ladder,
+            audit: Audit::default(),
+        }
+    }
+
+    /// Puts a value on top.
+    ///
+    /// # Errors
+    /// As [`LayeredTape::push`](crate::LayeredTape::push); in memory, only
+    /// [`ErrorKind::OutOfMemory`].
+    #[inline(always)]
+    pub fn push<R: Pod>(&mut self, value: R) -> Result<(), TapeError> {
+        let words = const { size_of::<R>().div_ceil(WORD) };
+        if self.head.room() < words {
+            self.climb(words)?;
+        }
+        // SAFETY: the slab has room for `words` words at the cursor. All its bytes are
+        // initialised, so those of a last word that the value does not cover are too.
+        unsafe {
+            self.head.cursor.cast::<R>().write_unaligned(value);
+            self.head.advance(words);
+        }
+        self.audit.push(Entry::value::<R>());
+        Ok(())
+    }
+
+    /// Takes the top value, which must be of type `R`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Mismatch`] when the tape cannot hold an `R` on top (in debug builds: whenever
+    /// it does not); [`ErrorKind::Fetch`] when a slab cannot be read back. The tape is as before.
+    #[inline(always)]
+    pub fn pop<R: Pod>(&mut self) -> Result<R, TapeError> {
+        let words = const { size_of::<R>().div_ceil(WORD) };
+        self.audit.check(Entry::value::<R>())?;
+        if self.head.filled() < words {
+            self.descend(words, Entry::value::<R>())?;
+        }
+        // SAFETY: the slab holds at least `words` words below the cursor, all bytes initialised,
+        // and any bytes make an `R`.
+        let value = unsafe {
+            self.head.retreat(words);
+            self.head.cursor.cast::<R>().read_unaligned()
+        };
+        self.audit.pop();
+        Ok(value)
+    }
+
+    /// Room for `count` records in one piece, to be filled by plain stores.
+    ///
+    /// The records hold arbitrary values at first. A loop that ends early keeps the part it has
+    /// filled with [`commit`](Self::commit).
+    ///
+    /// # Errors
+    /// As [`push`](Self::push), and [`ErrorKind::RegionTooLarge`] when the budget cannot hold it.
+    #[inline]
+    pub fn reserve<R: Pod>(&mut self, count: usize) -> Result<&mut [R], TapeError> {
+        let words = frame_words::<R>(count).ok_or_else(|| self.too_large::<R>(count))?;
+        if self.head.room() < words {
+            self.climb(words)?;
+        }
+        let frame = self.lay::<R>(count);
+        self.audit.push(Entry::region::<R>(count));
+        // SAFETY: `lay` put `count` records there; all bytes are initialised and make an `R`, and
+        // the borrow of self keeps others away.
+        Ok(unsafe { std::slice::from_raw_parts_mut(frame, count) })
+    }
+
+    /// Keeps the first `count` records of the region on top and gives the rest of its room back.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Mismatch`] when the top is no region of at least `count` records of `R`.
+    ///
+    /// ```
+    /// # use stratape_tape::RecordTape;
+    /// let mut tape = RecordTape::new();
+    /// tape.reserve::<f64>(1000)?[0] = 3.0;
+    /// tape.commit::<f64>(1)?;
+    /// assert_eq!(tape.take::<f64>()?, [3.0]);
+    /// # Ok::<(), stratape_tape::TapeError>(())
+    /// ```
+    pub fn commit<R: Pod>(&mut self, count: usize) -> Result<(), TapeError> {
+        let (_, start, held) = self.top_region::<R>()?;
+        if count > held {
+            return Err(mismatch(
+                Entry::region::<R>(count),
+                Entry::region::<R>(held),
+            ));
+        }
+        // SAFETY: the frame starts `filled - start` words below the cursor, in this slab.
+        unsafe { self.head.retreat(self.head.filled() - start) };
+        self.lay::<R>(count);
+        self.audit.pop();
+        self.audit.push(Entry::region::<R>(count));
+        Ok(())
+    }
+
+    /// Takes the region on top, which must hold records of type `R`.
+    ///
+    /// The records stay where they are until the tape is used again, so nothing is copied.
+    ///
+    /// # Errors
+    /// As [`pop`](Self::pop).
+    #[inline]
+    pub fn take<R: Pod>(&mut self) -> Result<&mut [R], TapeError> {
+        let (records, start, count) = self.top_region::<R>()?;
+        // SAFETY: the frame starts `filled - start` words below the cursor, in this slab.
+        unsafe { self.head.retreat(self.head.filled() - start) };
+        self.audit.pop();
+        // SAFETY: `top_region` checked that `count` records lie there, within the slab; its bytes
+        // stay as they are while self is borrowed.
+        Ok(unsafe { std::slice::from_raw_parts_mut(records, count) })
+    }
+
+    /// Whether nothing is on the tape.
+    pub fn is_empty(&self) -> bool {
+        self.words() == 0
+    }
+
+    /// Bytes on the tape, with padding and the footers of regions.
+    pub fn bytes(&self) -> usize {
+        self.words() * WORD
+    }
+
+    /// The present height, to come back to with [`rewind`](Self::rewind).
+    pub fn mark(&self) -> RecordMark {
+        RecordMark {
+            slab: self.ladder.height(),
+            words: self.head.filled(),
+            audit: self.audit.mark(),
+        }
+    }
+
+    /// Drops everything pushed since the mark was set.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Mismatch`] for a mark above the tape; a failure to read the mark's slab back.
+    pub fn rewind(&mut self, mark: RecordMark) -> Result<(), TapeError> {
+        let RecordMark { slab, words, audit } = mark;
+        if slab > self.ladder.height()
+            || (slab == self.ladder.height() && words > self.head.filled())
+        {
+            let asked = "a rewind to a mark above the tape".to_owned();
+            let found = format!("{} bytes", self.bytes());
+            return Err(ErrorKind::Mismatch { asked, found }.into());
+        }
+        if slab == self.ladder.height() {
+            // SAFETY: just checked: not more than is filled.
+            unsafe { self.head.retreat(self.head.filled() - words) };
+        } else {
+            // A mark set before the first slab was made means the bottom of it.
+            let slab = slab.saturating_sub(1);
+            let below = (slab..self.ladder.height() - 1).map(|slab| self.ladder.used(slab) / WORD);
+            let below = self.below - below.sum::<usize>();
+            let top = if words == 0 {
+                self.ladder.cut_empty(slab)
+            } else {
+                self.ladder.cut(slab)?
+            };
+            self.below = below;
+            self.enter(&Top {
+                used: words * WORD,
+                ..top
+            });
+        }
+        self.audit.rewind(audit);
+        Ok(())
+    }
+
+    /// Drops everything. Keeps the memory.
+    pub fn clear(&mut self) {
+        if self.ladder.height() > 0 {
+            let top = self.ladder.cut_empty(0);
+            self.below = 0;
+            self.enter(&top);
+        }
+        self.audit = Audit::default();
+    }
+
+    /// Hands memory that holds nothing to the pool.
+    pub fn shrink_to_fit(&mut self) {
+        self.ladder.shrink();
+    }
+
+    /// Changes the memory budget. See [`LayeredTape::set_memory`](crate::LayeredTape::set_memory).
+    ///
+    /// # Errors
+    /// When the budget cannot hold two slabs.
+    pub fn set_memory(&mut self, bytes: usize) -> Result<(), TapeError> {
+        self.ladder.set_memory(bytes)
+    }
+
+    /// What the tape has done, and where its data is.
+    pub fn stats(&self) -> TapeStats {
+        TapeStats {
+            elements: self.words() as u64,
+            bytes: self.bytes() as u64,
+            ..self.ladder.stats()
+        }
+    }
+
+    /// How full the layers were over time, if [`TapeOptions::record`] was set.
+    pub fn samples(&self) -> &[Sample] {
+        self.ladder.samples()
+    }
+
+    /// Writes the tape to a durable file. See
+    /// [`LayeredTape::save`](crate::LayeredTape::save).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn save(&mut self, path: impl AsRef<Path>) -> Result<(), TapeError> {
+        let contents = Contents::Records {
+            per_slab: self.per_slab,
+        };
+        let mut writer = SavedWriter::create::<u64>(path.as_ref(), contents)?;
+        let Some(top) = self.ladder.height().checked_sub(1) else {
+            return writer.finish();
+        };
+        for slab in 0..top {
+            self.ladder.bytes(slab)?;
+            self.ladder.hint(slab + 1, slab);
+            let len = self.ladder.block_len(slab);
+            writer.slab(self.ladder.bytes(slab)?, len)?;
+        }
+        let len = self.ladder.block_len(top);
+        // SAFETY: everything between base and cursor is initialised and unchanged here.
+        let words =
+            unsafe { std::slice::from_raw_parts(self.head.base.as_ptr(), self.head.filled()) };
+        writer.slab(bytemuck::cast_slice(words), len)?;
+        writer.finish()
+    }
+
+    /// Opens a saved tape of records. See [`LayeredTape::load`](crate::LayeredTape::load).
+    ///
+    /// A file does not say which types its records have, so debug builds check only what is
+    /// pushed from here on.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn load(path: impl AsRef<Path>, options: TapeOptions) -> Result<Self, TapeError> {
+        let saved = SavedReader::open_records(path.as_ref())?;
+        let (per_slab, used) = (saved.per_slab(), saved.last_used());
+        let mut tape = Self::on(saved.into_ladder::<u64>(options, per_slab)?, per_slab);
+        if let Some(last) = tape.ladder.height().checked_sub(1) {
+            let top = tape.ladder.cut(last)?;
+            tape.below = (0..last).map(|slab| tape.ladder.used(slab) / WORD).sum();
+            tape.enter(&Top { used, ..top });
+        }
+        Ok(tape)
+    }
+
+    fn words(&self) -> usize {
+        self.below + self.head.filled()
+    }
+
+    /// Writes the frame of a region at the cursor, for which there must be room, and moves the
+    /// cursor behind it. Returns where the records lie.
+    fn lay<R>(&mut self, count: usize) -> *mut R {
+        let pad = pad_words::<R>(self.head.filled());
+        let records = (count * size_of::<R>()).div_ceil(WORD);
+        let words = pad + records + FOOTER;
+        // SAFETY: the caller made room for `frame_words`, of which this uses at most all.
+        unsafe {
+            let start = self.head.cursor.add(pad);
+            start.add(records).write(count as u64);
+            start.add(records + 1).write(words as u64);
+            self.head.advance(words);
+            start.as_ptr().cast()
+        }
+    }
+
+    /// Finds the region on top: its records, the offset of its frame in the slab, and the number
+    /// of records. The footer is checked, so that a wrong call cannot reach outside the slab.
+    fn top_region<R: Pod>(&mut self) -> Result<(*mut R, usize, usize), TapeError> {
+        self.audit.check_region::<R>()?;
+        if self.head.filled() < FOOTER {
+            self.descend(FOOTER, Entry::region::<R>(0))?;
+        }
+        let filled = self.head.filled();
+        // SAFETY: at least two words lie below the cursor.
+        let (count, words) = unsafe {
+            (
+                self.head.cursor.sub(2).read() as usize,
+                self.head.cursor.sub(1).read() as usize,
+            )
+        };
+        let start = filled.checked_sub(words);
+        let fits = |start: usize| {
+            let pad = pad_words::<R>(start);
+            let records = count.checked_mul(size_of::<R>())?.div_ceil(WORD);
+            (pad.checked_add(records)?.checked_add(FOOTER)? == words).then_some((start, pad))
+        };
+        let Some((start, pad)) = start.and_then(fits) else {
+            let asked = Entry::region::<R>(count).to_string();
+            let found = "no region of that type on top".to_owned();
+            return Err(ErrorKind::Mismatch { asked, found }.into());
+        };
+        // SAFETY: the frame was found to lie within the filled part of the slab.
+        let records = unsafe { self.head.base.add(start + pad) };
+        Ok((records.as_ptr().cast(), start, count))
+    }
+
+    /// Enters a new slab with room for `words` words. On failure nothing has changed.
+    #[cold]
+    #[inline(never)]
+    fn climb(&mut self, words: usize) -> Result<(), TapeError> {
+        let filled = self.head.filled();
+        let capacity = words.max(self.per_slab);
+        let base = self.ladder.raise(filled * WORD, capacity * WORD)?;
+        self.below += filled;
+        // SAFETY: the slab was asked for with this capacity; its bytes are initialised.
+        unsafe { self.head.enter(base.cast(), 0, capacity) };
+        Ok(())
+    }
+
+    /// Leaves empty slabs until one holds something; it must then hold `words` words.
+    #[cold]
+    #[inline(never)]
+    fn descend(&mut self, words: usize, asked: Entry) -> Result<(), TapeError> {
+        while self.head.is_empty()
+            && let Some(top) = self.ladder.lower()?
+        {
+            self.below -= top.used / WORD;
+            self.enter(&top);
+        }
+        if self.head.filled() >= words {
+            return Ok(());
+        }
+        let found = match self.words() {
+            0 => "nothing: it is empty".to_owned(),
+            _ => "something smaller on top".to_owned(),
+        };
+        Err(ErrorKind::Mismatch {
+            asked: asked.to_string(),
+            found,
+        }
+        .into())
+    }
+
+    fn enter(&mut self, top: &Top) {
+        let Some(base) = top.base else {
+            return self.head.leave();
+        };
+        let filled = top.used / WORD;
+        // SAFETY: the slab's memory holds at least an ordinary slab and what is filled, all bytes
+        // initialised, and stays until the next call to the ladder.
+        unsafe {
+            self.head
+                .enter(base.cast(), filled, filled.max(self.per_slab))
+        };
+    }
+
+    #[cold]
+    fn too_large<R>(&self, count: usize) -> TapeError {
+        let bytes = count.saturating_mul(size_of::<R>());
+        ErrorKind::RegionTooLarge {
+            bytes,
+            memory: self.stats().memory as usize,
+        }
+        .into()
+    }
+}
+
+/// The most words a region of `count` records can take, or `None` if that is beyond counting.
+fn frame_words<R>(count: usize) -> Option<usize> {
+    const {
+        assert!(
+            align_of::<R>() <= MOST_ALIGN,
+            "records are aligned to at most 4096 bytes"
+        )
+    };
+    let records = count.checked_mul(size_of::<R>())?.div_ceil(WORD);
+    records.checked_add(FOOTER + align_of::<R>().div_ceil(WORD) - 1)
+}
+
+/// Words to skip from this offset in a slab to the alignment of `R`.
+fn pad_words<R>(offset: usize) -> usize {
+    offset.next_multiple_of(align_of::<R>().div_ceil(WORD)) - offset
+}
+
+fn mismatch(asked: Entry, found: Entry) -> TapeError {
+    ErrorKind::Mismatch {
+        asked: asked.to_string(),
+        found: found.to_string(),
+    }
+    .into()
+}
+
+impl fmt::Debug for RecordTape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordTape")
+            .field("bytes", &self.bytes())
+            .finish_non_exhaustive()
+    }
+}

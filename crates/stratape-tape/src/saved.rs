@@ -1,0 +1,382 @@
+//! Tapes as durable files: the format, its writer and its reader.
+//!
+//! `docs/tape-format.md` draws the format. In short: a header page, the slabs, each at a page
+//! boundary, and a table with a line a slab. Everything but padding is under a checksum. Numbers
+//! are in the byte order of the machine, since the elements are; the header tells which.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::block::BLOCK_ALIGN;
+use crate::codec::{Packing, Receipt, checksum};
+use crate::error::{ErrorKind, TapeError};
+use crate::ladder::{Ladder, StoredSlab};
+use crate::options::TapeOptions;
+use crate::tier::saved::SavedTier;
+use crate::tier::{DiskTier, SlabKey, Tier};
+
+const MAGIC: [u8; 8] = *b"STRATAPE";
+const VERSION: u32 = 1;
+const BYTE_ORDER: u64 = 0x0102_0304_0506_0708;
+const PAGE: u64 = BLOCK_ALIGN as u64;
+/// Longer type names are cut; the fingerprint covers them whole.
+const NAME_ROOM: usize = 1024;
+
+/// What kind of tape a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Contents {
+    /// Equal elements, `per_slab` of them in every slab but the last.
+    Elements { per_slab: usize },
+    /// Records; an ordinary slab has this many words of eight bytes.
+    Records { per_slab: usize },
+}
+
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Header {
+    magic: [u8; 8],
+    version: u32,
+    contents: u32,
+    byte_order: u64,
+    element_size: u64,
+    element_align: u64,
+    fingerprint: u64,
+    per_slab: u64,
+    slabs: u64,
+    used_bytes: u64,
+    table_offset: u64,
+    table_checksum: u32,
+    name_len: u32,
+    name: [u8; NAME_ROOM],
+    /// Of all bytes of the header before this one.
+    checksum: u32,
+    reserved: u32,
+}
+
+/// One line of the table.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct Line {
+    pub(crate) offset: u64,
+    /// Bytes in the file, whole pages.
+    pub(crate) len: u64,
+    /// Bytes of those that are elements.
+    pub(crate) used: u64,
+    pub(crate) checksum: u32,
+    reserved: u32,
+}
+
+const CHECKED: usize = std::mem::offset_of!(Header, checksum);
+
+fn fingerprint<T>() -> u64 {
+    let name = std::any::type_name::<T>();
+    let text = format!("{name} {} {}", size_of::<T>(), align_of::<T>());
+    u64::from(checksum(text.as_bytes())) << 32 | u64::from(!checksum(name.as_bytes()))
+}
+
+/// Writes a tape slab by slab. Nothing appears under the final name before `finish`.
+pub(crate) struct SavedWriter {
+    path: PathBuf,
+    file: tempfile::NamedTempFile,
+    header: Header,
+    lines: Vec<Line>,
+    end: u64,
+}
+
+impl SavedWriter {
+    pub(crate) fn create<T>(path: &Path, contents: Contents) -> Result<Self, TapeError> {
+        let (kind, per_slab) = match contents {
+            Contents::Elements { per_slab } => (1, per_slab),
+            Contents::Records { per_slab } => (2, per_slab),
+        };
+        let name = std::any::type_name::<T>().as_bytes();
+        let name_len = name.len().min(NAME_ROOM);
+        let mut header = Header {
+            magic: MAGIC,
+            version: VERSION,
+            contents: kind,
+            byte_order: BYTE_ORDER,
+            element_size: size_of::<T>() as u64,
+            element_align: align_of::<T>() as u64,
+            fingerprint: fingerprint::<T>(),
+            per_slab: per_slab as u64,
+            name_len: name_len as u32,
+            ..Header::zeroed()
+        };
+        header.name[..name_len].copy_from_slice(&name[..name_len]);
+        let file = temporary_beside(path).map_err(|source| failed(path, source))?;
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            header,
+            lines: Vec::new(),
+            end: PAGE,
+        })
+    }
+
+    /// Adds a slab that fills `bytes` of a block of `len` bytes.
+    pub(crate) fn slab(&mut self, bytes: &[u8], len: usize) -> Result<(), TapeError> {
+        let len = len as u64;
+        let write = |file: &mut File| {
+            file.seek(SeekFrom::Start(self.end))?;
+            file.write_all(bytes)
+        };
+        write(self.file.as_file_mut()).map_err(|source| failed(&self.path, source))?;
+        self.header.used_bytes += bytes.len() as u64;
+        let used = bytes.len() as u64;
+        let checksum = checksum(bytes);
+        self.lines.push(Line {
+            offset: self.end,
+            len,
+            used,
+            checksum,
+            reserved: 0,
+        });
+        self.end += len;
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Result<(), TapeError> {
+        let path = std::mem::take(&mut self.path);
+        self.complete(&path).map_err(|source| failed(&path, source))
+    }
+
+    fn complete(mut self, path: &Path) -> io::Result<()> {
+        let table: &[u8] = bytemuck::cast_slice(&self.lines);
+        self.header.slabs = self.lines.len() as u64;
+        self.header.table_offset = self.end;
+        self.header.table_checksum = checksum(table);
+        self.header.checksum = checksum(&bytemuck::bytes_of(&self.header)[..CHECKED]);
+        let file = self.file.as_file_mut();
+        file.seek(SeekFrom::Start(self.end))?;
+        file.write_all(table)?;
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(bytemuck::bytes_of(&self.header))?;
+        file.sync_all()?;
+        self.file.persist(path).map_err(|error| error.error)?;
+        // The new name itself must survive a crash too.
+        File::open(directory_of(path))?.sync_all()
+    }
+}
+
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// A new file in the directory of `path`, with the permissions any new file gets.
+fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".saving-").suffix(".tape");
+    #[cfg(unix)]
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    #[cfg(unix)]
+    builder.permissions(permissions);
+    builder.tempfile_in(directory_of(path))
+}
+
+fn failed(path: &Path, source: io::Error) -> TapeError {
+    ErrorKind::SavedFile {
+        path: path.to_owned(),
+        source,
+    }
+    .into()
+}
+
+/// A saved tape whose header and table have been read and found whole.
+pub(crate) struct SavedReader {
+    path: PathBuf,
+    per_slab: usize,
+    lines: Vec<Line>,
+}
+
+impl SavedReader {
+    /// Opens a file of elements of type `T`.
+    pub(crate) fn open<T>(path: &Path) -> Result<Self, TapeError> {
+        Self::read::<T>(path, 1)
+    }
+
+    /// Opens a file of records.
+    pub(crate) fn open_records(path: &Path) -> Result<Self, TapeError> {
+        Self::read::<u64>(path, 2)
+    }
+
+    pub(crate) fn per_slab(&self) -> usize {
+        self.per_slab
+    }
+
+    /// Filled bytes of the last slab.
+    pub(crate) fn last_used(&self) -> usize {
+        self.lines.last().map_or(0, |line| line.used as usize)
+    }
+
+    /// A ladder whose slabs are all in the file, over the tier of the options for new ones.
+    pub(crate) fn into_ladder<T>(
+        self,
+        options: TapeOptions,
+        per_slab: usize,
+    ) -> Result<Ladder, TapeError> {
+        let below: Arc<dyn Tier> = match options.own_tier() {
+            Some(tier) => tier,
+            None => Arc::new(DiskTier::open(options.disk())?),
+        };
+        let stored: Vec<StoredSlab> = self
+            .lines
+            .iter()
+            .enumerate()
+            .map(|(number, line)| StoredSlab {
+                key: SlabKey {
+                    lane: 0,
+                    depth: number as u64,
+                    serial: number as u64,
+                },
+                len: line.len as usize,
+                receipt: Receipt {
+                    used: line.used as usize,
+                    checksum: Some(line.checksum),
+                    packed: None,
+                },
+            })
+            .collect();
+        let tier = SavedTier::open(&self.path, &options.disk(), self.lines, below)?;
+        let depot = options.depot(Some(Arc::new(tier)), Packing::Plain)?;
+        let mut ladder = options.ladder::<T>(depot, options.budget(), per_slab)?;
+        ladder.adopt(stored);
+        Ok(ladder)
+    }
+
+    fn read<T>(path: &Path, contents: u32) -> Result<Self, TapeError> {
+        let refuse = |why: String| -> TapeError {
+            ErrorKind::NotThisTape {
+                path: path.to_owned(),
+                why,
+            }
+            .into()
+        };
+        let mut file = File::open(path).map_err(|source| failed(path, source))?;
+        let mut header = Header::zeroed();
+        let read = file.read_exact(bytemuck::bytes_of_mut(&mut header));
+        if read.is_err() || header.magic != MAGIC {
+            return Err(refuse("it is not a saved tape".to_owned()));
+        }
+        if header.byte_order != BYTE_ORDER {
+            return Err(refuse(
+                "it was written on a machine of the other byte order".to_owned(),
+            ));
+        }
+        if header.version != VERSION {
+            let found = header.version;
+            return Err(refuse(format!(
+                "it has format version {found}, this library reads version {VERSION}"
+            )));
+        }
+        if checksum(&bytemuck::bytes_of(&header)[..CHECKED]) != header.checksum {
+            return Err(refuse("its header is damaged".to_owned()));
+        }
+        let name_len = (header.name_len as usize).min(NAME_ROOM);
+        let name = String::from_utf8_lossy(&header.name[..name_len]).into_owned();
+        if header.contents != contents {
+            let (found, asked) = match header.contents {
+                1 => (format!("elements of type `{name}`"), "records"),
+                2 => ("records".to_owned(), "elements"),
+                other => (
+                    format!("contents of unknown kind {other}"),
+                    "something else",
+                ),
+            };
+            return Err(refuse(format!(
+                "it holds {found}, where {asked} were asked for"
+            )));
+        }
+        if header.element_size != size_of::<T>() as u64
+            || header.element_align != align_of::<T>() as u64
+            || header.fingerprint != fingerprint::<T>()
+        {
+            return Err(refuse(format!(
+                "it holds `{name}` ({} bytes each), where `{}` ({} bytes) was asked for",
+                header.element_size,
+                std::any::type_name::<T>(),
+                size_of::<T>()
+            )));
+        }
+        let lines = read_table(&mut file, &header, refuse).map_err(|error| match error {
+            Failure::Refused(error) => error,
+            Failure::Io(source) => failed(path, source),
+        })?;
+        let per_slab = header.per_slab as usize;
+        check_lines(&lines, &header, contents == 1).map_err(refuse)?;
+        Ok(Self {
+            path: path.to_owned(),
+            per_slab,
+            lines,
+        })
+    }
+}
+
+enum Failure {
+    Refused(TapeError),
+    Io(io::Error),
+}
+
+fn read_table(
+    file: &mut File,
+    header: &Header,
+    refuse: impl Fn(String) -> TapeError,
+) -> Result<Vec<Line>, Failure> {
+    let found = file.metadata().map_err(Failure::Io)?.len();
+    let expected = header
+        .slabs
+        .checked_mul(size_of::<Line>() as u64)
+        .and_then(|bytes| header.table_offset.checked_add(bytes));
+    if expected != Some(found) {
+        let expected = expected.map_or("more".to_owned(), |bytes| bytes.to_string());
+        let why = format!("it is cut short: {found} bytes where {expected} were written");
+        return Err(Failure::Refused(refuse(why)));
+    }
+    let mut lines = vec![Line::zeroed(); header.slabs as usize];
+    file.seek(SeekFrom::Start(header.table_offset))
+        .map_err(Failure::Io)?;
+    file.read_exact(bytemuck::cast_slice_mut(&mut lines))
+        .map_err(Failure::Io)?;
+    if checksum(bytemuck::cast_slice(&lines)) != header.table_checksum {
+        return Err(Failure::Refused(refuse(
+            "its table of slabs is damaged".to_owned(),
+        )));
+    }
+    Ok(lines)
+}
+
+/// Whether the table describes slabs that a tape can have.
+fn check_lines(lines: &[Line], header: &Header, elements: bool) -> Result<(), String> {
+    let per_slab = header.per_slab;
+    if !per_slab.is_power_of_two() || per_slab.checked_mul(header.element_size).is_none() {
+        return Err(format!("its slabs of {per_slab} elements make no sense"));
+    }
+    let full = per_slab * header.element_size;
+    for (number, line) in lines.iter().enumerate() {
+        let last = number + 1 == lines.len();
+        let fits = line.offset % PAGE == 0
+            && line.len % PAGE == 0
+            && line.used <= line.len
+            && full <= line.len
+            && line
+                .offset
+                .checked_add(line.len)
+                .is_some_and(|end| end <= header.table_offset);
+        let filled = !elements
+            || (line.used % header.element_size == 0
+                && (line.used == full || (last && line.used < full)));
+        if !fits || !filled {
+            return Err(format!(
+                "its table of slabs is inconsistent at slab {number}"
+            ));
+        }
+    }
+    Ok(())
+}

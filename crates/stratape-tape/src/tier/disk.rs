@@ -1,0 +1,281 @@
+//! The disk tier: one unlinked file, slots in it, and an engine that moves blocks.
+//!
+//! The file has no name from the start, so nothing is left behind however the process ends.
+//! Where the file system allows it, I/O is direct (around the page cache, straight between slab
+//! and device). Blocks are written at their slot's offset as they are: the table of slots and
+//! the checksums live in memory, and die with the process like the file does.
+
+mod engine;
+mod file;
+mod slots;
+mod threads;
+#[cfg(target_os = "linux")]
+mod uring;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Block, Done, SlabKey, Tier, TierError};
+use crate::error::{ErrorKind, TapeError};
+use engine::{Engine, Job};
+pub use file::{DiskCall, DiskFault, DiskFaults};
+pub(crate) use file::{DiskFile, Way};
+use slots::Slots;
+
+/// Which way blocks reach the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IoEngine {
+    /// `io_uring` where the kernel allows it, threads otherwise. The statistics say which.
+    #[default]
+    Auto,
+    /// `io_uring`, or an error when it is missing or forbidden.
+    Uring,
+    /// A few threads with `pread` and `pwrite`. Works everywhere.
+    Threads,
+}
+
+/// How a [`DiskTier`] is set up. [`TapeOptions`](crate::TapeOptions) fills this in for a tape.
+#[derive(Clone)]
+pub struct DiskOptions {
+    /// Where the file is made. It must exist and be writable.
+    pub directory: PathBuf,
+    /// See [`IoEngine`].
+    pub engine: IoEngine,
+    /// Bypass the page cache where possible. Off is for comparison, or for memory-backed devices.
+    pub direct: bool,
+    /// Transfers kept going at once.
+    pub in_flight: usize,
+    /// The most bytes stored at a time; `None` for no limit but the device's.
+    pub limit: Option<u64>,
+    /// For tests: damages chosen system calls.
+    pub faults: Option<DiskFaults>,
+}
+
+impl DiskOptions {
+    /// The defaults, in this directory.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self {
+            directory: directory.into(),
+            engine: IoEngine::Auto,
+            direct: true,
+            in_flight: 8,
+            limit: None,
+            faults: None,
+        }
+    }
+}
+
+impl fmt::Debug for DiskOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DiskOptions")
+            .field("directory", &self.directory)
+            .field("engine", &self.engine)
+            .field("direct", &self.direct)
+            .field("in_flight", &self.in_flight)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Slabs in a file.
+///
+/// ```
+/// use std::sync::mpsc;
+/// use stratape_tape::tier::{Block, DiskOptions, DiskTier, SlabKey, Tier};
+///
+/// let tier = DiskTier::open(DiskOptions::new(std::env::temp_dir()))?;
+/// let key = SlabKey { lane: 0, depth: 0, serial: 0 };
+/// let (send, receive) = mpsc::channel();
+/// let block = Block::zeroed(1 << 16)?;
+/// tier.write(key, block, Box::new(move |_, result| send.send(result.is_ok()).unwrap()));
+/// assert!(receive.recv()?);
+/// assert_eq!(tier.stored_bytes(), 1 << 16);
+/// tier.forget(key);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct DiskTier {
+    file: Arc<DiskFile>,
+    engine: Box<dyn Engine>,
+    slots: Arc<Mutex<Slots>>,
+}
+
+impl DiskTier {
+    /// Makes the file and starts the engine.
+    ///
+    /// # Errors
+    /// When the directory cannot take a file, or the engine asked for is not to be had.
+    pub fn open(options: DiskOptions) -> Result<Self, TapeError> {
+        let directory = options.directory.clone();
+        let unusable = |source| ErrorKind::SpillDirectory {
+            path: directory.clone(),
+            source,
+        };
+        let file = DiskFile::unnamed(&options.directory, options.direct, options.faults)
+            .map_err(unusable)?;
+        let file = Arc::new(file);
+        let engine = start_engine(options.engine, &file, options.in_flight.max(1))?;
+        let slots = Arc::new(Mutex::new(Slots::new(options.limit)));
+        Ok(Self {
+            file,
+            engine,
+            slots,
+        })
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        lock(&self.slots)
+    }
+
+    /// Finds room in the file; asks the file system for it first, so that a full disk shows here.
+    fn allot(&self, key: SlabKey, bytes: u64) -> Result<u64, TierError> {
+        let mut slots = self.slots();
+        let slot = slots.take(key, bytes)?;
+        if let Some(growth) = slot.growth
+            && let Err(error) = self.file.reserve(growth.from, growth.to, growth.at_least)
+        {
+            slots.undo_growth(growth.from);
+            slots.release(key);
+            return Err(match TierError::from(error) {
+                TierError::Full { limit, .. } => TierError::Full {
+                    needed: bytes,
+                    limit,
+                },
+                other => other,
+            });
+        }
+        Ok(slot.offset)
+    }
+}
+
+impl Tier for DiskTier {
+    fn write(&self, key: SlabKey, block: Block, done: Done) {
+        let bytes = block.len() as u64;
+        let offset = match self.allot(key, bytes) {
+            Ok(offset) => offset,
+            Err(error) => return done(block, Err(error)),
+        };
+        let slots = Arc::clone(&self.slots);
+        let settle = move |block, result: Result<(), TierError>| {
+            let result = result.map_err(|error| {
+                lock(&slots).release(key);
+                match error {
+                    TierError::Full { limit, .. } => TierError::Full {
+                        needed: bytes,
+                        limit,
+                    },
+                    other => other,
+                }
+            });
+            done(block, result);
+        };
+        self.engine
+            .submit(Job::new(Way::Out, offset, block, Box::new(settle)));
+    }
+
+    fn read(&self, key: SlabKey, block: Block, done: Done) {
+        let found = self.slots().find(key);
+        match found {
+            None => done(block, Err(TierError::Missing(key))),
+            Some((_, stored)) if stored != block.len() as u64 => {
+                let expected = block.len() as u64;
+                done(
+                    block,
+                    Err(TierError::CutShort {
+                        expected,
+                        found: stored,
+                    }),
+                );
+            }
+            Some((offset, _)) => self.engine.submit(Job::new(Way::In, offset, block, done)),
+        }
+    }
+
+    fn forget(&self, key: SlabKey) {
+        let freed = {
+            let mut slots = self.slots();
+            slots.release(key);
+            slots.to_give_back()
+        };
+        // A file system that cannot punch holes keeps the space until the file is closed.
+        for (offset, len) in freed {
+            let _ = self.file.give_back(offset, len);
+        }
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.slots().live_bytes()
+    }
+
+    fn describe(&self) -> String {
+        format!("disk ({}, {})", self.engine.name(), self.file.describe())
+    }
+}
+
+impl fmt::Debug for DiskTier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DiskTier")
+            .field("tier", &self.describe())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Reads ranges of an existing file; what a saved tape is continued from.
+pub(crate) struct DiskReader {
+    engine: Box<dyn Engine>,
+    file: Arc<DiskFile>,
+}
+
+impl DiskReader {
+    pub(crate) fn open(path: &Path, options: &DiskOptions) -> Result<Self, TapeError> {
+        let unreadable = |source| ErrorKind::SavedFile {
+            path: path.to_owned(),
+            source,
+        };
+        let file = DiskFile::existing(path, options.direct).map_err(unreadable)?;
+        let file = Arc::new(file);
+        let engine = start_engine(options.engine, &file, options.in_flight.max(1))?;
+        Ok(Self { engine, file })
+    }
+
+    pub(crate) fn read(&self, offset: u64, block: Block, done: Done) {
+        self.engine.submit(Job::new(Way::In, offset, block, done));
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        format!(
+            "saved file ({}, {})",
+            self.engine.name(),
+            self.file.describe()
+        )
+    }
+}
+
+fn start_engine(
+    wanted: IoEngine,
+    file: &Arc<DiskFile>,
+    in_flight: usize,
+) -> Result<Box<dyn Engine>, TapeError> {
+    #[cfg(target_os = "linux")]
+    if wanted != IoEngine::Threads {
+        match uring::Uring::start(file, in_flight) {
+            Ok(engine) => return Ok(Box::new(engine)),
+            Err(source) if wanted == IoEngine::Uring => {
+                return Err(ErrorKind::EngineUnavailable { source }.into());
+            }
+            Err(error) => tracing::info!(%error, "io_uring is not available; using threads"),
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    if wanted == IoEngine::Uring {
+        let source = std::io::ErrorKind::Unsupported.into();
+        return Err(ErrorKind::EngineUnavailable { source }.into());
+    }
+    let engine = threads::Threads::start(file, in_flight)
+        .map_err(|source| ErrorKind::EngineUnavailable { source })?;
+    Ok(Box::new(engine))
+}
+
+fn lock(slots: &Mutex<Slots>) -> MutexGuard<'_, Slots> {
+    slots.lock().unwrap_or_else(PoisonError::into_inner)
+}

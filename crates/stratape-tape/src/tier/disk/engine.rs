@@ -1,0 +1,72 @@
+//! What an engine does: carry out jobs, each a block to or from an offset of the file.
+
+use std::io;
+
+use super::super::{BLOCK_ALIGN, Block, Done, TierError};
+use super::file::Way;
+
+/// One transfer, with how far it has got. Short transfers go on where they stopped.
+pub(super) struct Job {
+    pub(super) way: Way,
+    pub(super) offset: u64,
+    pub(super) block: Block,
+    pub(super) moved: usize,
+    done: Done,
+}
+
+impl Job {
+    pub(super) fn new(way: Way, offset: u64, block: Block, done: Done) -> Self {
+        Self {
+            way,
+            offset,
+            block,
+            moved: 0,
+            done,
+        }
+    }
+
+    pub(super) fn finish(self, result: Result<(), TierError>) {
+        (self.done)(self.block, result);
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.moved == self.block.len()
+    }
+
+    /// Counts a transfer of `bytes`. A short one counts in whole pages, so that direct I/O can go
+    /// on from there; one that got nowhere is an error.
+    pub(super) fn advance(&mut self, bytes: usize) -> Result<(), TierError> {
+        let rest = self.block.len() - self.moved;
+        let progress = if bytes == rest {
+            bytes
+        } else {
+            bytes - bytes % BLOCK_ALIGN
+        };
+        self.moved += progress;
+        if progress > 0 {
+            return Ok(());
+        }
+        Err(match self.way {
+            Way::Out => TierError::Io(io::ErrorKind::WriteZero.into()),
+            Way::In => TierError::CutShort {
+                expected: self.block.len() as u64,
+                found: (self.moved + bytes) as u64,
+            },
+        })
+    }
+
+    /// Where the next transfer ends if a test allows it only `len` bytes.
+    pub(super) fn shortened(&self, len: usize) -> usize {
+        self.block
+            .len()
+            .min(self.moved + (len / BLOCK_ALIGN).max(1) * BLOCK_ALIGN)
+    }
+}
+
+/// Carries out jobs in the background. `submit` does not wait for the device.
+///
+/// Dropping an engine lets the jobs it has finish, each with its `done`, and does not wait.
+pub(super) trait Engine: Send + Sync {
+    fn submit(&self, job: Job);
+    fn name(&self) -> &'static str;
+}

@@ -1,0 +1,220 @@
+//! The file behind the disk tier: made without a name, direct where possible, growing and
+//! shrinking by request. Every system call that moves data can be damaged by a test.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{FallocateFlags, OFlags};
+
+use super::super::BLOCK_ALIGN;
+
+/// Out of the process, or into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Out,
+    In,
+}
+
+/// A system call that is about to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskCall {
+    /// Bytes are written.
+    Write {
+        /// How many.
+        len: usize,
+    },
+    /// Bytes are read.
+    Read {
+        /// How many.
+        len: usize,
+    },
+    /// Room is reserved in the file.
+    Reserve,
+}
+
+/// What a test makes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskFault {
+    /// Fails with this error.
+    Fail(io::ErrorKind),
+    /// Is interrupted by a signal.
+    Interrupt,
+    /// Moves only this many bytes (rounded down to whole pages).
+    Short(usize),
+}
+
+/// Asked before every call; `None` lets it happen.
+pub type DiskFaults = Arc<dyn Fn(DiskCall) -> Option<DiskFault> + Send + Sync>;
+
+pub(crate) struct DiskFile {
+    file: File,
+    direct: AtomicBool,
+    can_reserve: AtomicBool,
+    in_memory: bool,
+    faults: Option<DiskFaults>,
+}
+
+/// `statfs` type of tmpfs and ramfs, whose files are memory in disguise.
+#[cfg(target_os = "linux")]
+const MEMORY_FILE_SYSTEMS: [i64; 2] = [0x0102_1994, 0x8584_58f6];
+
+impl DiskFile {
+    pub(crate) fn unnamed(
+        directory: &Path,
+        direct: bool,
+        faults: Option<DiskFaults>,
+    ) -> io::Result<Self> {
+        let file = tempfile::tempfile_in(directory)?;
+        let this = Self::new(file, faults);
+        if direct {
+            this.go_direct(|file| {
+                file.reserve(0, BLOCK_ALIGN as u64, BLOCK_ALIGN as u64)?;
+                let probe = super::Block::zeroed(BLOCK_ALIGN).map_err(io::Error::other)?;
+                file.transfer_out(probe.bytes(), 0).map(drop)
+            });
+        }
+        Ok(this)
+    }
+
+    pub(crate) fn existing(path: &Path, direct: bool) -> io::Result<Self> {
+        let this = Self::new(File::open(path)?, None);
+        if direct {
+            this.go_direct(|file| {
+                let mut probe = super::Block::zeroed(BLOCK_ALIGN).map_err(io::Error::other)?;
+                file.transfer_in(probe.bytes_mut(), 0).map(drop)
+            });
+        }
+        Ok(this)
+    }
+
+    fn new(file: File, faults: Option<DiskFaults>) -> Self {
+        let in_memory = is_memory(&file);
+        Self {
+            file,
+            direct: AtomicBool::new(false),
+            can_reserve: AtomicBool::new(true),
+            in_memory,
+            faults,
+        }
+    }
+
+    /// Turns direct I/O on if the file system takes the flag and a first transfer works.
+    fn go_direct(&self, probe: impl Fn(&Self) -> io::Result<()>) {
+        if self.set_direct(true).is_ok() {
+            self.direct.store(true, Ordering::Relaxed);
+            if probe(self).is_err() {
+                self.leave_direct();
+            }
+        }
+    }
+
+    /// Goes on through the page cache. `false` if the file was not direct.
+    pub(crate) fn leave_direct(&self) -> bool {
+        let was_direct = self.direct.swap(false, Ordering::Relaxed);
+        was_direct && self.set_direct(false).is_ok()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn set_direct(&self, on: bool) -> io::Result<()> {
+        let mut flags = rustix::fs::fcntl_getfl(&self.file)?;
+        flags.set(OFlags::DIRECT, on);
+        Ok(rustix::fs::fcntl_setfl(&self.file, flags)?)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn set_direct(&self, _: bool) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        let direct = self.direct.load(Ordering::Relaxed);
+        let how = if direct {
+            "direct"
+        } else {
+            "through the page cache"
+        };
+        let warn = if self.in_memory {
+            ", on a file system in memory"
+        } else {
+            ""
+        };
+        format!("{how}{warn}")
+    }
+
+    pub(crate) fn fault(&self, way: Way, len: usize) -> Option<DiskFault> {
+        let faults = self.faults.as_ref()?;
+        faults(match way {
+            Way::Out => DiskCall::Write { len },
+            Way::In => DiskCall::Read { len },
+        })
+    }
+
+    /// One `pwrite`; may move less than asked.
+    pub(crate) fn transfer_out(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        Ok(rustix::io::pwrite(&self.file, bytes, offset)?)
+    }
+
+    /// One `pread`; may move less than asked, zero at the end of the file.
+    pub(crate) fn transfer_in(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        Ok(rustix::io::pread(&self.file, bytes, offset)?)
+    }
+
+    /// Makes the file reach to `to` with space behind it, or at least to `at_least`.
+    pub(crate) fn reserve(&self, from: u64, to: u64, at_least: u64) -> io::Result<()> {
+        if let Some(faults) = &self.faults
+            && let Some(DiskFault::Fail(kind)) = faults(DiskCall::Reserve)
+        {
+            return Err(kind.into());
+        }
+        if !self.can_reserve.load(Ordering::Relaxed) {
+            return self.file.set_len(to);
+        }
+        let allocate = |to| {
+            retry(|| rustix::fs::fallocate(&self.file, FallocateFlags::empty(), from, to - from))
+        };
+        let result = allocate(to).or_else(|_| allocate(at_least));
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                self.can_reserve.store(false, Ordering::Relaxed);
+                self.file.set_len(to)
+            }
+            other => other,
+        }
+    }
+
+    /// Returns a range's space to the file system. The file keeps its length.
+    pub(crate) fn give_back(&self, offset: u64, len: u64) -> io::Result<()> {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        retry(|| rustix::fs::fallocate(&self.file, flags, offset, len))
+    }
+}
+
+impl AsFd for DiskFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+fn retry(mut call: impl FnMut() -> rustix::io::Result<()>) -> io::Result<()> {
+    loop {
+        match call() {
+            Err(rustix::io::Errno::INTR) => {}
+            other => return other.map_err(io::Error::from),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn is_memory(file: &File) -> bool {
+    rustix::fs::fstatfs(file)
+        .is_ok_and(|status| MEMORY_FILE_SYSTEMS.contains(&(status.f_type as i64)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_memory(_: &File) -> bool {
+    false
+}

@@ -1,0 +1,97 @@
+//! A tier that keeps slabs in ordinary memory.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::{Block, Done, SlabKey, Tier, TierError};
+
+/// Slabs in a map. Answers at once, on the caller's thread.
+///
+/// ```
+/// use stratape_tape::tier::{MemoryTier, Tier};
+///
+/// let tier = MemoryTier::with_limit(1 << 20);
+/// assert_eq!(tier.stored_bytes(), 0);
+/// ```
+#[derive(Debug, Default)]
+pub struct MemoryTier {
+    limit: Option<u64>,
+    store: Mutex<Store>,
+}
+
+#[derive(Debug, Default)]
+struct Store {
+    slabs: HashMap<SlabKey, Vec<u8>>,
+    bytes: u64,
+}
+
+impl MemoryTier {
+    /// A tier without a limit.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A tier that holds at most `limit` bytes, and says so when asked for more.
+    pub fn with_limit(limit: u64) -> Self {
+        Self {
+            limit: Some(limit),
+            ..Self::default()
+        }
+    }
+
+    fn store(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tier for MemoryTier {
+    fn write(&self, key: SlabKey, block: Block, done: Done) {
+        let needed = block.len() as u64;
+        let mut store = self.store();
+        let result = match self.limit {
+            Some(limit) if store.bytes + needed > limit => Err(TierError::Full {
+                needed,
+                limit: Some(limit),
+            }),
+            _ => {
+                store.bytes += needed;
+                store.slabs.insert(key, block.bytes().to_vec());
+                Ok(())
+            }
+        };
+        drop(store);
+        done(block, result);
+    }
+
+    fn read(&self, key: SlabKey, mut block: Block, done: Done) {
+        let store = self.store();
+        let result = match store.slabs.get(&key) {
+            None => Err(TierError::Missing(key)),
+            Some(bytes) if bytes.len() != block.len() => Err(TierError::CutShort {
+                expected: block.len() as u64,
+                found: bytes.len() as u64,
+            }),
+            Some(bytes) => {
+                block.bytes_mut().copy_from_slice(bytes);
+                Ok(())
+            }
+        };
+        drop(store);
+        done(block, result);
+    }
+
+    fn forget(&self, key: SlabKey) {
+        let mut store = self.store();
+        if let Some(bytes) = store.slabs.remove(&key) {
+            store.bytes -= bytes.len() as u64;
+        }
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        self.store().bytes
+    }
+
+    fn describe(&self) -> String {
+        "memory".to_owned()
+    }
+}
