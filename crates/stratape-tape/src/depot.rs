@@ -20,8 +20,12 @@ pub(crate) struct Depot {
     inner: Arc<Inner>,
     /// The thread starts with the first errand: a tape that never spills has none.
     errands: OnceLock<Option<Sender<Errand>>>,
-    lanes: AtomicU32,
+    /// Whether the tier goes away with this depot, and what it stores with it.
+    owns_tier: bool,
 }
+
+/// Lanes are counted over all depots: several may share a tier, and their keys must differ.
+static LANES: AtomicU32 = AtomicU32::new(0);
 
 struct Inner {
     tier: Arc<dyn Tier>,
@@ -47,24 +51,18 @@ enum Errand {
 }
 
 impl Depot {
-    pub(crate) fn new(tier: Arc<dyn Tier>, codec: Codec, pool: Pool) -> Self {
+    pub(crate) fn new(tier: Arc<dyn Tier>, owns_tier: bool, codec: Codec, pool: Pool) -> Self {
         let (buffer_bytes, buffer_peak) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let inner = Arc::new(Inner {
-            tier,
-            codec,
-            pool,
-            buffer_bytes,
-            buffer_peak,
-        });
-        Self {
-            inner,
-            errands: OnceLock::new(),
-            lanes: AtomicU32::new(0),
-        }
+        let inner = Arc::new(Inner { tier, codec, pool, buffer_bytes, buffer_peak });
+        Self { inner, errands: OnceLock::new(), owns_tier }
     }
 
     pub(crate) fn next_lane(&self) -> u32 {
-        self.lanes.fetch_add(1, Ordering::Relaxed)
+        LANES.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn owns_tier(&self) -> bool {
+        self.owns_tier
     }
 
     /// Sends the first `used` bytes of the block down.
@@ -97,10 +95,7 @@ impl Depot {
     fn send(&self, errand: Errand) {
         let sender = self.errands.get_or_init(|| start(&self.inner));
         let unsent = match sender {
-            Some(sender) => sender
-                .send(errand)
-                .err()
-                .map(crossbeam_channel::SendError::into_inner),
+            Some(sender) => sender.send(errand).err().map(crossbeam_channel::SendError::into_inner),
             None => Some(errand),
         };
         // Without a background thread the work is done here: slower, never wrong.
@@ -118,10 +113,7 @@ fn start(inner: &Arc<Inner>) -> Option<Sender<Errand>> {
             Inner::run(&inner, errand);
         }
     };
-    match thread::Builder::new()
-        .name("tape-depot".to_owned())
-        .spawn(work)
-    {
+    match thread::Builder::new().name("tape-depot".to_owned()).spawn(work) {
         Ok(_) => Some(sender),
         Err(error) => {
             tracing::warn!(%error, "no background thread for the tape; spilling will not overlap");
@@ -182,11 +174,7 @@ impl Inner {
     }
 
     fn read_packed(this: &Arc<Self>, parcel: Parcel, receipt: Receipt, packed_len: usize) {
-        let Parcel {
-            key,
-            mut block,
-            inbox,
-        } = parcel;
+        let Parcel { key, mut block, inbox } = parcel;
         let buffer = match this.pool.take(packed_len) {
             Ok(buffer) => buffer,
             Err(error) => {
@@ -199,33 +187,25 @@ impl Inner {
         let unpack = move |buffer: Block, result: Result<(), TierError>| {
             let result = result
                 .and_then(|()| {
-                    inner
-                        .codec
-                        .unpack(&buffer.bytes()[..packed_len], receipt.used, &mut block)
+                    inner.codec.unpack(&buffer.bytes()[..packed_len], receipt.used, &mut block)
                 })
                 .and_then(|()| receipt.verify(&block));
             inner.release_buffer(buffer);
-            inner.deliver(
-                &inbox,
-                Arrival {
-                    key,
-                    block,
-                    what: Transfer::Read(result),
-                },
-            );
+            inner.deliver(&inbox, Arrival { key, block, what: Transfer::Read(result) });
         };
         this.tier.read(key, buffer, Box::new(unpack));
     }
 
     fn deliver(&self, inbox: &Weak<Inbox<Arrival>>, arrival: Arrival) {
-        match inbox.upgrade() {
-            Some(inbox) => inbox.put(arrival),
-            None => {
-                if let Transfer::Wrote(Ok(_)) = arrival.what {
-                    self.tier.forget(arrival.key);
-                }
-                self.pool.give(arrival.block);
+        let refused = match inbox.upgrade() {
+            Some(inbox) => inbox.put(arrival).err(),
+            None => Some(arrival),
+        };
+        if let Some(Arrival { key, block, what }) = refused {
+            if let Transfer::Wrote(Ok(_)) = what {
+                self.tier.forget(key);
             }
+            self.pool.give(block);
         }
     }
 
@@ -242,8 +222,6 @@ impl Inner {
 
 impl fmt::Debug for Depot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Depot")
-            .field("tier", &self.describe())
-            .finish_non_exhaustive()
+        f.debug_struct("Depot").field("tier", &self.describe()).finish_non_exhaustive()
     }
 }

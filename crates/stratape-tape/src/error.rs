@@ -109,13 +109,7 @@ impl TapeError {
     /// # Ok::<(), stratape_tape::TapeError>(())
     /// ```
     pub fn is_full(&self) -> bool {
-        matches!(
-            *self.0,
-            ErrorKind::Spill {
-                source: TierError::Full { .. },
-                ..
-            }
-        )
+        matches!(*self.0, ErrorKind::Spill { source: TierError::Full { .. }, .. })
     }
 }
 
@@ -173,10 +167,7 @@ impl fmt::Display for TapeError {
                 write!(f, "{error}; the tape is as before the call")
             }
             ErrorKind::Mismatch { asked, found } => {
-                write!(
-                    f,
-                    "the reverse pass asked for {asked}, but the tape holds {found}"
-                )
+                write!(f, "the reverse pass asked for {asked}, but the tape holds {found}")
             }
             ErrorKind::SavedFile { path, source } => {
                 write!(f, "saved tape {}: {source}", path.display())

@@ -1,72 +1,64 @@
-//! Which slab holds element `i` of an in-memory tape, in a handful of instructions.
+//! The slabs of an in-memory tape: how large each is, and how element `i` is found in one step.
 //!
-//! Slabs double from [`FIRST_BYTES`] up to [`CAP_BYTES`] and stay at that size; every slab holds
-//! a power of two of elements. Slab `k` below the cap holds `first << k` elements, so with
-//! `p = i + first` the slab is the position of p's highest bit, and the offset is the rest of p.
-//! Above the cap it is a shift and a mask.
+//! Slabs double from one page to [`CAP_BYTES`] and stay at that size. A *page* here is the unit of
+//! the directory, [`PAGE_BYTES`] or one element: every slab is a whole number of pages, and the
+//! directory has an entry a page, so that finding an element is one shift and one load whatever
+//! the slab sizes are.
 
-/// Size of the first slab.
-pub(crate) const FIRST_BYTES: usize = 4 << 10;
-/// Size at which slabs stop growing.
-pub(crate) const CAP_BYTES: usize = 4 << 20;
+/// Size of the first slab, and of a page of the directory.
+pub(crate) const PAGE_BYTES: usize = 16 << 10;
+/// Size at which slabs stop growing: a slab being filled for the first time should still be in the
+/// second-level cache after the kernel has cleared it.
+pub(crate) const CAP_BYTES: usize = 1 << 20;
 
 /// The slab sizes for elements of one size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Geometry {
-    first_log: u32,
+    page_log: u32,
     cap_log: u32,
 }
 
 impl Geometry {
     pub(crate) const fn of<T>() -> Self {
-        Self::of_size(if size_of::<T>() == 0 {
-            1
-        } else {
-            size_of::<T>()
-        })
+        Self::of_size(if size_of::<T>() == 0 { 1 } else { size_of::<T>() })
     }
 
     const fn of_size(size: usize) -> Self {
-        Self {
-            first_log: fit_log(FIRST_BYTES, size),
-            cap_log: fit_log(CAP_BYTES, size),
-        }
+        Self { page_log: fit_log(PAGE_BYTES, size), cap_log: fit_log(CAP_BYTES, size) }
+    }
+
+    /// Elements of a page.
+    pub(crate) const fn page(self) -> usize {
+        1 << self.page_log
+    }
+
+    /// The page of element `i`, counted from the first slab.
+    #[inline(always)]
+    pub(crate) const fn page_of(self, i: usize) -> usize {
+        i >> self.page_log
     }
 
     /// Elements in slab `k`.
     #[inline]
     pub(crate) const fn capacity(self, k: usize) -> usize {
-        let steps = (self.cap_log - self.first_log) as usize;
-        1 << (self.first_log as usize + if k < steps { k } else { steps })
+        let steps = (self.cap_log - self.page_log) as usize;
+        1 << (self.page_log as usize + if k < steps { k } else { steps })
     }
 
     /// Elements in the slabs below slab `k`.
     #[inline]
     pub(crate) const fn before(self, k: usize) -> usize {
-        let (first, steps) = (
-            1 << self.first_log,
-            (self.cap_log - self.first_log) as usize,
-        );
-        if k <= steps {
-            (first << k) - first
-        } else {
-            ((k - steps + 1) << self.cap_log) - first
-        }
+        let (first, steps) = (1 << self.page_log, (self.cap_log - self.page_log) as usize);
+        if k <= steps { (first << k) - first } else { ((k - steps + 1) << self.cap_log) - first }
     }
 
-    /// Slab and offset of element `i`, counted from the first slab.
-    #[inline(always)]
-    pub(crate) const fn locate(self, i: usize) -> (usize, usize) {
-        let p = i + (1 << self.first_log);
-        let steps = (self.cap_log - self.first_log) as usize;
+    /// The slab of element `i`.
+    pub(crate) const fn slab_of(self, i: usize) -> usize {
+        let p = i + self.page();
         if p >> self.cap_log != 0 {
-            (
-                steps + (p >> self.cap_log) - 1,
-                p & ((1 << self.cap_log) - 1),
-            )
+            (self.cap_log - self.page_log) as usize + (p >> self.cap_log) - 1
         } else {
-            let top = p.ilog2();
-            ((top - self.first_log) as usize, p - (1 << top))
+            (p.ilog2() - self.page_log) as usize
         }
     }
 }
@@ -82,16 +74,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn locate_agrees_with_a_walk_over_the_slabs() {
-        for size in [1, 2, 8, 12, 24, 100, 4096, 5000, CAP_BYTES, CAP_BYTES * 3] {
+    fn formulas_agree_with_a_walk_over_the_slabs() {
+        for size in [1, 2, 8, 12, 24, 100, 4096, 5000, 20_000, CAP_BYTES, CAP_BYTES * 3] {
             let geometry = Geometry::of_size(size);
             let (mut slab, mut offset) = (0, 0);
-            for i in 0..(4 * CAP_BYTES / size).clamp(50, 1 << 21) {
-                assert_eq!(
-                    geometry.locate(i),
-                    (slab, offset),
-                    "size {size}, element {i}"
-                );
+            for i in 0..(8 * CAP_BYTES / size).clamp(50, 1 << 21) {
+                assert_eq!(geometry.slab_of(i), slab, "size {size}, element {i}");
                 assert_eq!(geometry.before(slab) + offset, i);
                 offset += 1;
                 if offset == geometry.capacity(slab) {
@@ -102,9 +90,12 @@ mod tests {
     }
 
     #[test]
-    fn slabs_stay_within_the_cap() {
+    fn slabs_are_whole_pages_within_the_cap() {
         let geometry = Geometry::of::<f64>();
-        assert_eq!(geometry.capacity(0) * 8, FIRST_BYTES);
+        assert_eq!(geometry.capacity(0) * 8, PAGE_BYTES);
         assert_eq!(geometry.capacity(1000) * 8, CAP_BYTES);
+        for slab in 0..20 {
+            assert_eq!(geometry.capacity(slab) % geometry.page(), 0);
+        }
     }
 }

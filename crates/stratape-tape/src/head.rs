@@ -4,6 +4,11 @@
 //! is one compare, one store, one add; at a limit the owner's cold path moves the head to the
 //! next or the previous slab. The layout is `repr(C)` so that other languages can push and pop
 //! inline and call into the library only at slab boundaries.
+//!
+//! The cold paths are `extern "C"`, so that they cannot unwind (a panic in one, which would be a bug,
+//! aborts). If they could, every push in a function that owns a tape would need a landing pad, and
+//! LLVM would keep the caller's loop-carried values in memory instead of registers, which costs
+//! more than the push itself.
 
 use std::ptr::NonNull;
 
@@ -25,11 +30,7 @@ impl<T> Head<T> {
     /// the cold path.
     pub(crate) const fn nowhere() -> Self {
         let ptr = NonNull::dangling();
-        Self {
-            cursor: ptr,
-            base: ptr,
-            limit: ptr,
-        }
+        Self { cursor: ptr, base: ptr, limit: ptr }
     }
 
     /// # Safety
@@ -39,11 +40,7 @@ impl<T> Head<T> {
     pub(crate) unsafe fn enter(&mut self, base: NonNull<T>, filled: usize, capacity: usize) {
         // SAFETY: both offsets lie within the room the caller vouches for, or at its end.
         unsafe {
-            *self = Self {
-                cursor: base.add(filled),
-                base,
-                limit: base.add(capacity),
-            };
+            *self = Self { cursor: base.add(filled), base, limit: base.add(capacity) };
         }
     }
 

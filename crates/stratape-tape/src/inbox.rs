@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::block::Block;
 use crate::codec::Receipt;
-use crate::sync::{Condvar, Mutex, lock};
+use crate::sync::{Condvar, Mutex, lock, wait};
 use crate::tier::{SlabKey, TierError};
 
 /// A transfer that has ended. The block comes back whatever happened.
@@ -25,39 +25,45 @@ pub(crate) enum Transfer {
 /// A queue with one taker. Generic so that the model checker can run it with small messages.
 #[derive(Debug)]
 pub(crate) struct Inbox<M> {
-    queue: Mutex<VecDeque<M>>,
+    /// `None` once nobody will collect any more.
+    queue: Mutex<Option<VecDeque<M>>>,
     arrived: Condvar,
 }
 
 impl<M> Inbox<M> {
     pub(crate) fn new() -> Self {
-        Self {
-            queue: Mutex::new(VecDeque::new()),
-            arrived: Condvar::new(),
-        }
+        Self { queue: Mutex::new(Some(VecDeque::new())), arrived: Condvar::new() }
     }
 
-    pub(crate) fn put(&self, message: M) {
-        lock(&self.queue).push_back(message);
+    /// Leaves a message, or hands it back when the inbox is closed.
+    pub(crate) fn put(&self, message: M) -> Result<(), M> {
+        match lock(&self.queue).as_mut() {
+            Some(queue) => queue.push_back(message),
+            None => return Err(message),
+        }
         self.arrived.notify_one();
+        Ok(())
     }
 
     /// What has arrived, oldest first; does not wait.
     pub(crate) fn collect(&self) -> VecDeque<M> {
-        std::mem::take(&mut *lock(&self.queue))
+        lock(&self.queue).as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// What has arrived; whatever comes later is handed back to its sender.
+    pub(crate) fn close(&self) -> VecDeque<M> {
+        lock(&self.queue).take().unwrap_or_default()
     }
 
     /// Waits until something has arrived. Returns it, and how long that took.
     pub(crate) fn wait(&self) -> (VecDeque<M>, std::time::Duration) {
         let start = Instant::now();
         let mut queue = lock(&self.queue);
-        while queue.is_empty() {
-            queue = self
-                .arrived
-                .wait(queue)
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
+        while queue.as_ref().is_some_and(VecDeque::is_empty) {
+            queue = wait(&self.arrived, queue);
         }
-        (std::mem::take(&mut *queue), start.elapsed())
+        let arrived = queue.as_mut().map(std::mem::take).unwrap_or_default();
+        (arrived, start.elapsed())
     }
 }
 
@@ -74,7 +80,7 @@ mod model {
             let senders: Vec<_> = (0..2)
                 .map(|number| {
                     let inbox = Arc::clone(&inbox);
-                    thread::spawn(move || inbox.put(number))
+                    thread::spawn(move || inbox.put(number).unwrap())
                 })
                 .collect();
             let mut seen = Vec::new();
@@ -83,9 +89,21 @@ mod model {
             }
             seen.sort_unstable();
             assert_eq!(seen, [0, 1]);
-            senders
-                .into_iter()
-                .for_each(|sender| sender.join().unwrap());
+            senders.into_iter().for_each(|sender| sender.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn a_message_is_collected_or_handed_back() {
+        loom::model(|| {
+            let inbox = Arc::new(Inbox::new());
+            let sender = {
+                let inbox = Arc::clone(&inbox);
+                thread::spawn(move || inbox.put(7).is_err())
+            };
+            let collected = inbox.close().len();
+            let handed_back = sender.join().unwrap();
+            assert_eq!(collected + usize::from(handed_back), 1);
         });
     }
 }

@@ -191,7 +191,11 @@ impl Ladder {
     /// its memory. On failure nothing has changed.
     pub(crate) fn raise(&mut self, used: usize, len: usize) -> Result<NonNull<u8>, TapeError> {
         let len = len.next_multiple_of(BLOCK_ALIGN).max(self.plan.slab_len);
-        let block = self.obtain(len, Pass::Push)?;
+        let mut block = self.obtain(len, Pass::Push)?;
+        if !self.slabs.is_empty() {
+            // The first slab may stay nearly empty; one that follows it will be filled.
+            block.populate();
+        }
         if let Some(top) = self.slabs.len().checked_sub(1) {
             self.slabs[top].used = used;
             self.unsaved.insert(top);
@@ -237,10 +241,7 @@ impl Ladder {
         while self.slabs.len() > slab {
             self.discard_last();
         }
-        let top = Top {
-            base: Some(block.ptr()),
-            used: 0,
-        };
+        let top = Top { base: Some(block.ptr()), used: 0 };
         self.slabs.push(Slab::holding(block));
         self.record();
         top
@@ -327,10 +328,7 @@ impl Ladder {
 
     /// Transfers worth having under way at once with this budget.
     fn flight(&self) -> usize {
-        self.plan
-            .in_flight
-            .min(self.plan.memory / self.plan.slab_len / 2)
-            .max(1)
+        self.plan.in_flight.min(self.plan.memory / self.plan.slab_len / 2).max(1)
     }
 
     fn most_ahead(&self) -> usize {
@@ -347,10 +345,7 @@ impl Ladder {
         self.forget_copy(slab);
         let Slab { place, used, .. } = &self.slabs[slab];
         match place {
-            Place::Resident(block) => Top {
-                base: Some(block.ptr()),
-                used: *used,
-            },
+            Place::Resident(block) => Top { base: Some(block.ptr()), used: *used },
             _ => Top::default(),
         }
     }
@@ -377,11 +372,7 @@ impl Ladder {
         self.saved.remove(&last);
         self.forget_copy(last);
         // A slab in transit is recognised by its key when it arrives, and dropped then.
-        if let Some(Slab {
-            place: Place::Resident(block),
-            ..
-        }) = self.slabs.pop()
-        {
+        if let Some(Slab { place: Place::Resident(block), .. }) = self.slabs.pop() {
             self.keep_spare(block);
         }
     }
@@ -431,14 +422,7 @@ impl Slab {
     fn holding(block: Block) -> Self {
         let len = block.len();
         let place = Place::Resident(block);
-        Self {
-            place,
-            len,
-            used: 0,
-            key: None,
-            receipt: None,
-            awaited: false,
-        }
+        Self { place, len, used: 0, key: None, receipt: None, awaited: false }
     }
 
     fn is_moving(&self) -> bool {
@@ -460,29 +444,26 @@ pub(crate) fn check_memory(memory: usize, slab_len: usize) -> Result<(), TapeErr
 
 impl Drop for Ladder {
     fn drop(&mut self) {
-        let shared = self
+        // Writes that have ended count as copies below; what ends later finds the inbox closed,
+        // and is given up by the depot.
+        for arrival in self.inbox.close() {
+            self.absorb(arrival);
+        }
+        let stays = self
             .plan
             .depot
             .as_ref()
-            .is_some_and(|depot| Arc::strong_count(depot) > 1);
+            .is_some_and(|depot| Arc::strong_count(depot) > 1 || !depot.owns_tier());
         for slab in (0..self.slabs.len()).rev() {
-            if shared {
+            if stays {
                 self.forget_copy(slab);
             }
-            if let Some(Slab {
-                place: Place::Resident(block),
-                ..
-            }) = self.slabs.pop()
-            {
+            if let Some(Slab { place: Place::Resident(block), .. }) = self.slabs.pop() {
                 self.plan.pool.give(block);
             }
         }
         for block in self.spare.drain(..) {
             self.plan.pool.give(block);
-        }
-        // What arrived but was not collected; what arrives later finds nobody and does the same.
-        for arrival in self.inbox.collect() {
-            self.plan.pool.give(arrival.block);
         }
     }
 }

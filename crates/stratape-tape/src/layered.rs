@@ -61,13 +61,7 @@ unsafe impl<T: Pod + Sync> Sync for LayeredTape<T> {}
 
 impl<T: Pod> LayeredTape<T> {
     pub(crate) fn on(ladder: Ladder, per_slab: usize) -> Self {
-        Self {
-            head: Head::nowhere(),
-            before: 0,
-            per_slab,
-            ladder,
-            owns: PhantomData,
-        }
+        Self { head: Head::nowhere(), before: 0, per_slab, ladder, owns: PhantomData }
     }
 
     /// Puts `value` on top.
@@ -161,9 +155,7 @@ impl<T: Pod> LayeredTape<T> {
             let (now, later) = values.split_at(values.len().min(self.head.room()));
             // SAFETY: the head has room for `now`, and the tape's memory is not in `values`.
             unsafe {
-                self.head
-                    .cursor
-                    .copy_from_nonoverlapping(NonNull::from(now).cast(), now.len());
+                self.head.cursor.copy_from_nonoverlapping(NonNull::from(now).cast(), now.len());
                 self.head.advance(now.len());
             }
             values = later;
@@ -218,11 +210,7 @@ impl<T: Pod> LayeredTape<T> {
             return Ok(());
         }
         let (slab, offset) = self.split(len);
-        let top = if offset == 0 {
-            self.ladder.cut_empty(slab)
-        } else {
-            self.ladder.cut(slab)?
-        };
+        let top = if offset == 0 { self.ladder.cut_empty(slab) } else { self.ladder.cut(slab)? };
         self.enter(&top, slab, offset);
         Ok(())
     }
@@ -303,9 +291,7 @@ impl<T: Pod> LayeredTape<T> {
     /// [`ErrorKind::SavedFile`](crate::ErrorKind::SavedFile) when the file cannot be written, or
     /// a failure to read a slab back. The old file, if any, is untouched.
     pub fn save(&mut self, path: impl AsRef<Path>) -> Result<(), TapeError> {
-        let contents = Contents::Elements {
-            per_slab: self.per_slab,
-        };
+        let contents = Contents::Elements { per_slab: self.per_slab };
         let mut writer = SavedWriter::create::<T>(path.as_ref(), contents)?;
         let slabs = self.len().div_ceil(self.per_slab);
         let slab_len = self.ladder.slab_len();
@@ -376,16 +362,14 @@ impl<T: Pod> LayeredTape<T> {
     /// Slab and offset of an element.
     #[inline]
     fn split(&self, index: usize) -> (usize, usize) {
-        (
-            index >> self.per_slab.trailing_zeros(),
-            index & (self.per_slab - 1),
-        )
+        (index >> self.per_slab.trailing_zeros(), index & (self.per_slab - 1))
     }
 
     /// Enters the next slab. On failure nothing has changed.
     #[cold]
     #[inline(never)]
-    fn climb(&mut self) -> Result<(), TapeError> {
+    #[allow(improper_ctypes_definitions, reason = "`extern \"C\"` only to rule out unwinding")]
+    extern "C" fn climb(&mut self) -> Result<(), TapeError> {
         let used = self.head.filled() * size_of::<T>();
         let base = self.ladder.raise(used, 0)?;
         self.before += self.head.filled();
@@ -397,7 +381,8 @@ impl<T: Pod> LayeredTape<T> {
     /// Leaves the empty slab for the full one below. `false` at the bottom.
     #[cold]
     #[inline(never)]
-    fn descend(&mut self) -> Result<bool, TapeError> {
+    #[allow(improper_ctypes_definitions, reason = "`extern \"C\"` only to rule out unwinding")]
+    extern "C" fn descend(&mut self) -> Result<bool, TapeError> {
         let Some(top) = self.ladder.lower()? else {
             return Ok(false);
         };

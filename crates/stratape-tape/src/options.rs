@@ -209,10 +209,7 @@ impl TapeOptions {
         self.check_elements::<T>()?;
         let depot = self.depot(None, self.packing::<T>()?)?;
         let per_slab = self.per_slab::<T>();
-        Ok(LayeredTape::on(
-            self.ladder::<T>(depot, self.memory, per_slab)?,
-            per_slab,
-        ))
+        Ok(LayeredTape::on(self.ladder::<T>(depot, self.memory, per_slab)?, per_slab))
     }
 
     /// Opens a record tape.
@@ -221,16 +218,11 @@ impl TapeOptions {
     /// As [`open`](Self::open).
     pub fn open_records(self) -> Result<RecordTape, TapeError> {
         if self.compression {
-            return Err(options(
-                "records mix types; compression works for f32 and f64 tapes",
-            ));
+            return Err(options("records mix types; compression works for f32 and f64 tapes"));
         }
         let depot = self.depot(None, Packing::Plain)?;
         let words = self.per_slab::<u64>();
-        Ok(RecordTape::on(
-            self.ladder::<u64>(depot, self.memory, words)?,
-            words,
-        ))
+        Ok(RecordTape::on(self.ladder::<u64>(depot, self.memory, words)?, words))
     }
 
     /// Opens `count` tapes for as many workers, under one budget and one I/O engine.
@@ -244,20 +236,13 @@ impl TapeOptions {
         }
         let depot = self.depot(None, self.packing::<T>()?)?;
         let share = self.memory / count;
-        let per_lane = Self {
-            memory: share,
-            ..self
-        };
+        let per_lane = Self { memory: share, ..self };
         let per_slab = per_lane.per_slab::<T>();
         let open_lane = |_| {
             let ladder = per_lane.ladder::<T>(Arc::clone(&depot), share, per_slab)?;
             Ok(LayeredTape::on(ladder, per_slab))
         };
-        Ok(Lanes::new(
-            (0..count)
-                .map(open_lane)
-                .collect::<Result<_, TapeError>>()?,
-        ))
+        Ok(Lanes::new((0..count).map(open_lane).collect::<Result<_, TapeError>>()?))
     }
 
     /// A depot on the disk or the user's tier; `below` replaces it for saved tapes.
@@ -271,11 +256,9 @@ impl TapeOptions {
             (None, Some(tier)) => Arc::clone(tier),
             (None, None) => Arc::new(DiskTier::open(self.disk())?),
         };
-        let codec = Codec {
-            checksum: self.checksum,
-            packing,
-        };
-        Ok(Arc::new(Depot::new(tier, codec, self.slab_pool())))
+        let codec = Codec { checksum: self.checksum, packing };
+        let owns_tier = self.tier.is_none();
+        Ok(Arc::new(Depot::new(tier, owns_tier, codec, self.slab_pool())))
     }
 
     pub(crate) fn disk(&self) -> DiskOptions {
@@ -299,14 +282,10 @@ impl TapeOptions {
         per_slab: usize,
     ) -> Result<Ladder, TapeError> {
         if self.slab == Some(0) {
-            return Err(options(
-                "slabs of zero bytes; leave `slab_bytes` unset for the default",
-            ));
+            return Err(options("slabs of zero bytes; leave `slab_bytes` unset for the default"));
         }
         if self.in_flight == 0 {
-            return Err(options(
-                "zero slabs in flight; at least one must be able to move",
-            ));
+            return Err(options("zero slabs in flight; at least one must be able to move"));
         }
         let slab_len = (per_slab * size_of::<T>()).next_multiple_of(BLOCK_ALIGN);
         check_memory(memory, slab_len)?;
@@ -336,16 +315,12 @@ impl TapeOptions {
             return Ok(Packing::F32);
         }
         let name = std::any::type_name::<T>();
-        Err(options(&format!(
-            "compression of `{name}` ({id:?}); it works for f32 and f64"
-        )))
+        Err(options(&format!("compression of `{name}` ({id:?}); it works for f32 and f64")))
     }
 
     pub(crate) fn check_elements<T>(&self) -> Result<(), TapeError> {
         if size_of::<T>() == 0 {
-            return Err(options(
-                "elements of zero size hold nothing to spill; use `Tape`",
-            ));
+            return Err(options("elements of zero size hold nothing to spill; use `Tape`"));
         }
         Ok(())
     }
@@ -353,9 +328,7 @@ impl TapeOptions {
     /// Elements of a slab of `T`: a power of two.
     fn per_slab<T>(&self) -> usize {
         let size = size_of::<T>().max(1);
-        let wanted = self
-            .slab
-            .unwrap_or_else(|| DEFAULT_SLAB.min(self.memory / 8));
+        let wanted = self.slab.unwrap_or_else(|| DEFAULT_SLAB.min(self.memory / 8));
         1 << (wanted / size).max(1).ilog2()
     }
 

@@ -44,14 +44,8 @@ impl Pool {
     /// A pool that keeps at most `limit` idle bytes; what comes back beyond that goes to the
     /// system. A limit of zero keeps nothing.
     pub fn new(limit: usize) -> Self {
-        let stock = Stock {
-            by_len: HashMap::new(),
-            idle_bytes: 0,
-            limit,
-        };
-        Self {
-            stock: Arc::new(Mutex::new(stock)),
-        }
+        let stock = Stock { by_len: HashMap::new(), idle_bytes: 0, limit };
+        Self { stock: Arc::new(Mutex::new(stock)) }
     }
 
     /// The pool that tapes use when they are given none.
@@ -129,9 +123,7 @@ impl Pool {
     }
 
     fn reuse(&self, len: usize) -> Option<Block> {
-        let len = len
-            .max(1)
-            .checked_next_multiple_of(crate::block::BLOCK_ALIGN)?;
+        let len = len.max(1).checked_next_multiple_of(crate::block::BLOCK_ALIGN)?;
         self.stock().take(len)
     }
 
@@ -177,12 +169,6 @@ mod tests {
         let mut block = pool.take_raw(4096, 8).unwrap();
         block.taint();
         pool.give(block);
-        assert!(
-            pool.take(4096)
-                .unwrap()
-                .bytes()
-                .iter()
-                .all(|&byte| byte == 0)
-        );
+        assert!(pool.take(4096).unwrap().bytes().iter().all(|&byte| byte == 0));
     }
 }

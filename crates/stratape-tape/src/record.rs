@@ -107,13 +107,7 @@ impl RecordTape {
     }
 
     pub(crate) fn on(ladder: Ladder, per_slab: usize) -> Self {
-        Self {
-            head: Head::nowhere(),
-            below: 0,
-            per_slab,
-            ladder,
-            audit: Audit::default(),
-        }
+        Self { head: Head::nowhere(), below: 0, per_slab, ladder, audit: Audit::default() }
     }
 
     /// Puts a value on top.
@@ -195,10 +189,7 @@ impl RecordTape {
     pub fn commit<R: Pod>(&mut self, count: usize) -> Result<(), TapeError> {
         let (_, start, held) = self.top_region::<R>()?;
         if count > held {
-            return Err(mismatch(
-                Entry::region::<R>(count),
-                Entry::region::<R>(held),
-            ));
+            return Err(mismatch(Entry::region::<R>(count), Entry::region::<R>(held)));
         }
         // SAFETY: the frame starts `filled - start` words below the cursor, in this slab.
         unsafe { self.head.retreat(self.head.filled() - start) };
@@ -265,16 +256,10 @@ impl RecordTape {
             let slab = slab.saturating_sub(1);
             let below = (slab..self.ladder.height() - 1).map(|slab| self.ladder.used(slab) / WORD);
             let below = self.below - below.sum::<usize>();
-            let top = if words == 0 {
-                self.ladder.cut_empty(slab)
-            } else {
-                self.ladder.cut(slab)?
-            };
+            let top =
+                if words == 0 { self.ladder.cut_empty(slab) } else { self.ladder.cut(slab)? };
             self.below = below;
-            self.enter(&Top {
-                used: words * WORD,
-                ..top
-            });
+            self.enter(&Top { used: words * WORD, ..top });
         }
         self.audit.rewind(audit);
         Ok(())
@@ -323,9 +308,7 @@ impl RecordTape {
     /// # Errors
     /// As there.
     pub fn save(&mut self, path: impl AsRef<Path>) -> Result<(), TapeError> {
-        let contents = Contents::Records {
-            per_slab: self.per_slab,
-        };
+        let contents = Contents::Records { per_slab: self.per_slab };
         let mut writer = SavedWriter::create::<u64>(path.as_ref(), contents)?;
         let Some(top) = self.ladder.height().checked_sub(1) else {
             return writer.finish();
@@ -393,10 +376,7 @@ impl RecordTape {
         let filled = self.head.filled();
         // SAFETY: at least two words lie below the cursor.
         let (count, words) = unsafe {
-            (
-                self.head.cursor.sub(2).read() as usize,
-                self.head.cursor.sub(1).read() as usize,
-            )
+            (self.head.cursor.sub(2).read() as usize, self.head.cursor.sub(1).read() as usize)
         };
         let start = filled.checked_sub(words);
         let fits = |start: usize| {
@@ -417,7 +397,8 @@ impl RecordTape {
     /// Enters a new slab with room for `words` words. On failure nothing has changed.
     #[cold]
     #[inline(never)]
-    fn climb(&mut self, words: usize) -> Result<(), TapeError> {
+    #[allow(improper_ctypes_definitions, reason = "`extern \"C\"` only to rule out unwinding")]
+    extern "C" fn climb(&mut self, words: usize) -> Result<(), TapeError> {
         let filled = self.head.filled();
         let capacity = words.max(self.per_slab);
         let base = self.ladder.raise(filled * WORD, capacity * WORD)?;
@@ -430,7 +411,8 @@ impl RecordTape {
     /// Leaves empty slabs until one holds something; it must then hold `words` words.
     #[cold]
     #[inline(never)]
-    fn descend(&mut self, words: usize, asked: Entry) -> Result<(), TapeError> {
+    #[allow(improper_ctypes_definitions, reason = "`extern \"C\"` only to rule out unwinding")]
+    extern "C" fn descend(&mut self, words: usize, asked: Entry) -> Result<(), TapeError> {
         while self.head.is_empty()
             && let Some(top) = self.ladder.lower()?
         {
@@ -444,11 +426,7 @@ impl RecordTape {
             0 => "nothing: it is empty".to_owned(),
             _ => "something smaller on top".to_owned(),
         };
-        Err(ErrorKind::Mismatch {
-            asked: asked.to_string(),
-            found,
-        }
-        .into())
+        Err(ErrorKind::Mismatch { asked: asked.to_string(), found }.into())
     }
 
     fn enter(&mut self, top: &Top) {
@@ -458,31 +436,19 @@ impl RecordTape {
         let filled = top.used / WORD;
         // SAFETY: the slab's memory holds at least an ordinary slab and what is filled, all bytes
         // initialised, and stays until the next call to the ladder.
-        unsafe {
-            self.head
-                .enter(base.cast(), filled, filled.max(self.per_slab))
-        };
+        unsafe { self.head.enter(base.cast(), filled, filled.max(self.per_slab)) };
     }
 
     #[cold]
     fn too_large<R>(&self, count: usize) -> TapeError {
         let bytes = count.saturating_mul(size_of::<R>());
-        ErrorKind::RegionTooLarge {
-            bytes,
-            memory: self.stats().memory as usize,
-        }
-        .into()
+        ErrorKind::RegionTooLarge { bytes, memory: self.stats().memory as usize }.into()
     }
 }
 
 /// The most words a region of `count` records can take, or `None` if that is beyond counting.
 fn frame_words<R>(count: usize) -> Option<usize> {
-    const {
-        assert!(
-            align_of::<R>() <= MOST_ALIGN,
-            "records are aligned to at most 4096 bytes"
-        )
-    };
+    const { assert!(align_of::<R>() <= MOST_ALIGN, "records are aligned to at most 4096 bytes") };
     let records = count.checked_mul(size_of::<R>())?.div_ceil(WORD);
     records.checked_add(FOOTER + align_of::<R>().div_ceil(WORD) - 1)
 }
@@ -493,17 +459,11 @@ fn pad_words<R>(offset: usize) -> usize {
 }
 
 fn mismatch(asked: Entry, found: Entry) -> TapeError {
-    ErrorKind::Mismatch {
-        asked: asked.to_string(),
-        found: found.to_string(),
-    }
-    .into()
+    ErrorKind::Mismatch { asked: asked.to_string(), found: found.to_string() }.into()
 }
 
 impl fmt::Debug for RecordTape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RecordTape")
-            .field("bytes", &self.bytes())
-            .finish_non_exhaustive()
+        f.debug_struct("RecordTape").field("bytes", &self.bytes()).finish_non_exhaustive()
     }
 }

@@ -35,12 +35,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     pub(crate) fn new() -> Self {
-        Self {
-            start: Instant::now(),
-            samples: Vec::new(),
-            every: 1,
-            skipped: 0,
-        }
+        Self { start: Instant::now(), samples: Vec::new(), every: 1, skipped: 0 }
     }
 
     pub(crate) fn samples(&self) -> &[Sample] {
@@ -55,10 +50,7 @@ impl Recorder {
 
     pub(crate) fn add(&mut self, sample: Sample) {
         self.skipped = 0;
-        self.samples.push(Sample {
-            at: self.start.elapsed(),
-            ..sample
-        });
+        self.samples.push(Sample { at: self.start.elapsed(), ..sample });
         if self.samples.len() == MOST_SAMPLES {
             let mut keep = false;
             self.samples.retain(|_| {
@@ -79,10 +71,7 @@ mod tests {
         let mut recorder = Recorder::new();
         for below in 0..100_000 {
             if recorder.is_due() {
-                recorder.add(Sample {
-                    below,
-                    ..Sample::default()
-                });
+                recorder.add(Sample { below, ..Sample::default() });
             }
         }
         let samples = recorder.samples();

@@ -109,13 +109,7 @@ impl SavedWriter {
         };
         header.name[..name_len].copy_from_slice(&name[..name_len]);
         let file = temporary_beside(path).map_err(|source| failed(path, source))?;
-        Ok(Self {
-            path: path.to_owned(),
-            file,
-            header,
-            lines: Vec::new(),
-            end: PAGE,
-        })
+        Ok(Self { path: path.to_owned(), file, header, lines: Vec::new(), end: PAGE })
     }
 
     /// Adds a slab that fills `bytes` of a block of `len` bytes.
@@ -129,13 +123,7 @@ impl SavedWriter {
         self.header.used_bytes += bytes.len() as u64;
         let used = bytes.len() as u64;
         let checksum = checksum(bytes);
-        self.lines.push(Line {
-            offset: self.end,
-            len,
-            used,
-            checksum,
-            reserved: 0,
-        });
+        self.lines.push(Line { offset: self.end, len, used, checksum, reserved: 0 });
         self.end += len;
         Ok(())
     }
@@ -152,6 +140,8 @@ impl SavedWriter {
         self.header.table_checksum = checksum(table);
         self.header.checksum = checksum(&bytemuck::bytes_of(&self.header)[..CHECKED]);
         let file = self.file.as_file_mut();
+        // A tape without slabs has no table to make the file reach beyond the header's page.
+        file.set_len(self.end)?;
         file.seek(SeekFrom::Start(self.end))?;
         file.write_all(table)?;
         file.seek(SeekFrom::Start(0))?;
@@ -182,11 +172,7 @@ fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
 }
 
 fn failed(path: &Path, source: io::Error) -> TapeError {
-    ErrorKind::SavedFile {
-        path: path.to_owned(),
-        source,
-    }
-    .into()
+    ErrorKind::SavedFile { path: path.to_owned(), source }.into()
 }
 
 /// A saved tape whose header and table have been read and found whole.
@@ -231,11 +217,7 @@ impl SavedReader {
             .iter()
             .enumerate()
             .map(|(number, line)| StoredSlab {
-                key: SlabKey {
-                    lane: 0,
-                    depth: number as u64,
-                    serial: number as u64,
-                },
+                key: SlabKey { lane: 0, depth: number as u64, serial: number as u64 },
                 len: line.len as usize,
                 receipt: Receipt {
                     used: line.used as usize,
@@ -253,11 +235,7 @@ impl SavedReader {
 
     fn read<T>(path: &Path, contents: u32) -> Result<Self, TapeError> {
         let refuse = |why: String| -> TapeError {
-            ErrorKind::NotThisTape {
-                path: path.to_owned(),
-                why,
-            }
-            .into()
+            ErrorKind::NotThisTape { path: path.to_owned(), why }.into()
         };
         let mut file = File::open(path).map_err(|source| failed(path, source))?;
         let mut header = Header::zeroed();
@@ -266,9 +244,7 @@ impl SavedReader {
             return Err(refuse("it is not a saved tape".to_owned()));
         }
         if header.byte_order != BYTE_ORDER {
-            return Err(refuse(
-                "it was written on a machine of the other byte order".to_owned(),
-            ));
+            return Err(refuse("it was written on a machine of the other byte order".to_owned()));
         }
         if header.version != VERSION {
             let found = header.version;
@@ -285,14 +261,9 @@ impl SavedReader {
             let (found, asked) = match header.contents {
                 1 => (format!("elements of type `{name}`"), "records"),
                 2 => ("records".to_owned(), "elements"),
-                other => (
-                    format!("contents of unknown kind {other}"),
-                    "something else",
-                ),
+                other => (format!("contents of unknown kind {other}"), "something else"),
             };
-            return Err(refuse(format!(
-                "it holds {found}, where {asked} were asked for"
-            )));
+            return Err(refuse(format!("it holds {found}, where {asked} were asked for")));
         }
         if header.element_size != size_of::<T>() as u64
             || header.element_align != align_of::<T>() as u64
@@ -311,11 +282,7 @@ impl SavedReader {
         })?;
         let per_slab = header.per_slab as usize;
         check_lines(&lines, &header, contents == 1).map_err(refuse)?;
-        Ok(Self {
-            path: path.to_owned(),
-            per_slab,
-            lines,
-        })
+        Ok(Self { path: path.to_owned(), per_slab, lines })
     }
 }
 
@@ -340,14 +307,10 @@ fn read_table(
         return Err(Failure::Refused(refuse(why)));
     }
     let mut lines = vec![Line::zeroed(); header.slabs as usize];
-    file.seek(SeekFrom::Start(header.table_offset))
-        .map_err(Failure::Io)?;
-    file.read_exact(bytemuck::cast_slice_mut(&mut lines))
-        .map_err(Failure::Io)?;
+    file.seek(SeekFrom::Start(header.table_offset)).map_err(Failure::Io)?;
+    file.read_exact(bytemuck::cast_slice_mut(&mut lines)).map_err(Failure::Io)?;
     if checksum(bytemuck::cast_slice(&lines)) != header.table_checksum {
-        return Err(Failure::Refused(refuse(
-            "its table of slabs is damaged".to_owned(),
-        )));
+        return Err(Failure::Refused(refuse("its table of slabs is damaged".to_owned())));
     }
     Ok(lines)
 }
@@ -365,17 +328,12 @@ fn check_lines(lines: &[Line], header: &Header, elements: bool) -> Result<(), St
             && line.len % PAGE == 0
             && line.used <= line.len
             && full <= line.len
-            && line
-                .offset
-                .checked_add(line.len)
-                .is_some_and(|end| end <= header.table_offset);
+            && line.offset.checked_add(line.len).is_some_and(|end| end <= header.table_offset);
         let filled = !elements
             || (line.used % header.element_size == 0
                 && (line.used == full || (last && line.used < full)));
         if !fits || !filled {
-            return Err(format!(
-                "its table of slabs is inconsistent at slab {number}"
-            ));
+            return Err(format!("its table of slabs is inconsistent at slab {number}"));
         }
     }
     Ok(())

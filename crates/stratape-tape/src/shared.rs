@@ -1,14 +1,16 @@
 //! [`SharedTape`]: one tape, several threads, and who pushed what.
 //!
 //! Everything happens under one lock, so operations are linearizable. Entries are kept in runs of
-//! one owner: a push by the owner of the topmost run only lengthens it, so that ownership costs
-//! nothing while threads take turns in long stretches. An owner's runs are chained, which makes
+//! one owner. A push by the owner of the topmost run just pushes, so that ownership costs one
+//! compare while threads take turns in long stretches. An owner's runs are chained, which makes
 //! taking back one's own latest entry O(1) wherever it lies. An entry taken from the middle leaves
 //! a hole, which goes when it comes to the top.
 //!
-//! Invariants: runs cover the tape without gaps, in order. Of a run's places the first `live` hold
-//! entries. The topmost run is wholly live. `latest[owner]` is the topmost run of that owner with a
-//! live entry, and `previous` links on to the next below.
+//! Invariants: runs cover the places without gaps, in order, and the topmost one is kept apart, in
+//! `top`. Of the places of a run below it the first `live` hold entries; those of the topmost run
+//! all do, and there is at least one unless the tape is empty. `latest[owner]` is the number of
+//! that owner's topmost run with an entry, and `previous` links on to the next below. `holes`
+//! counts places without an entry.
 
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -63,17 +65,24 @@ pub struct Writer<T> {
 
 struct Stack<T> {
     places: Tape<MaybeUninit<T>>,
-    runs: Vec<Run>,
+    top: Run,
+    below: Vec<Run>,
     latest: Vec<Link>,
-    live: usize,
+    holes: usize,
 }
 
 #[derive(Clone, Copy)]
 struct Run {
     owner: Owner,
     start: usize,
+    /// Kept up to date for runs below the top.
     live: usize,
     previous: Link,
+}
+
+impl Run {
+    /// The topmost run of an empty tape: nobody's, so that the first push begins one.
+    const NONE: Self = Self { owner: Owner(u32::MAX), start: 0, live: 0, previous: None };
 }
 
 /// The number of a run, if there is one.
@@ -84,13 +93,12 @@ impl<T> SharedTape<T> {
     pub fn new() -> Self {
         let stack = Stack {
             places: Tape::new(),
-            runs: Vec::new(),
+            top: Run::NONE,
+            below: Vec::new(),
             latest: vec![None],
-            live: 0,
+            holes: 0,
         };
-        Self {
-            stack: Arc::new(Mutex::new(stack)),
-        }
+        Self { stack: Arc::new(Mutex::new(stack)) }
     }
 
     /// A handle whose entries carry a new name.
@@ -99,10 +107,7 @@ impl<T> SharedTape<T> {
         let owner = Owner(stack.latest.len() as u32);
         stack.latest.push(None);
         drop(stack);
-        Writer {
-            tape: self.clone(),
-            owner,
-        }
+        Writer { tape: self.clone(), owner }
     }
 
     /// Puts `value` on top.
@@ -132,14 +137,14 @@ impl<T> SharedTape<T> {
     /// they were pushed. Returns how many.
     pub fn pop_slice(&self, out: &mut [T]) -> usize {
         let mut stack = self.stack();
-        let count = out.len().min(stack.live);
+        let count = out.len().min(stack.len());
         fill_backwards(&mut out[..count], || stack.pop().map(|(value, _)| value));
         count
     }
 
     /// Entries on the tape.
     pub fn len(&self) -> usize {
-        self.stack().live
+        self.stack().len()
     }
 
     /// Whether nothing is on the tape.
@@ -200,25 +205,16 @@ fn fill_backwards<T>(out: &mut [T], mut next: impl FnMut() -> Option<T>) {
 }
 
 impl<T> Stack<T> {
-    #[inline]
-    fn push(&mut self, owner: Owner, value: T) {
-        match self.runs.last_mut() {
-            Some(run) if run.owner == owner => run.live += 1,
-            _ => self.begin_run(owner),
-        }
-        self.live += 1;
-        self.places.push(MaybeUninit::new(value));
+    fn len(&self) -> usize {
+        self.places.len() - self.holes
     }
 
-    fn begin_run(&mut self, owner: Owner) {
-        let latest = &mut self.latest[owner.0 as usize];
-        let previous = latest.replace(self.runs.len());
-        self.runs.push(Run {
-            owner,
-            start: self.places.len(),
-            live: 1,
-            previous,
-        });
+    #[inline]
+    fn push(&mut self, owner: Owner, value: T) {
+        if self.top.owner != owner {
+            self.begin_run(owner);
+        }
+        self.places.push(MaybeUninit::new(value));
     }
 
     fn push_slice(&mut self, owner: Owner, values: &[T])
@@ -234,47 +230,54 @@ impl<T> Stack<T> {
 
     #[inline]
     fn pop(&mut self) -> Option<(T, Owner)> {
-        let run = self.runs.last_mut()?;
-        let owner = run.owner;
+        let owner = self.top.owner;
         let value = self.places.pop()?;
-        self.live -= 1;
-        run.live -= 1;
-        if run.live == 0 {
-            self.latest[owner.0 as usize] = run.previous;
-            self.settle();
+        if self.places.len() == self.top.start {
+            self.end_run();
         }
         // SAFETY: the topmost run is wholly live, and the place has left the tape.
         Some((unsafe { value.assume_init() }, owner))
     }
 
     fn pop_own(&mut self, owner: Owner) -> Option<T> {
-        let number = self.latest[owner.0 as usize]?;
-        if number + 1 == self.runs.len() {
+        if self.top.owner == owner {
             return self.pop().map(|(value, _)| value);
         }
-        let run = &mut self.runs[number];
+        let latest = &mut self.latest[owner.0 as usize];
+        let run = &mut self.below[(*latest)?];
         run.live -= 1;
         let place = run.start + run.live;
         if run.live == 0 {
-            self.latest[owner.0 as usize] = run.previous;
+            *latest = run.previous;
         }
-        self.live -= 1;
+        self.holes += 1;
         // SAFETY: the place was live, and no longer counts as such.
-        self.places
-            .get(place)
-            .map(|place| unsafe { place.assume_init_read() })
+        self.places.get(place).map(|place| unsafe { place.assume_init_read() })
     }
 
-    /// Takes dead runs and holes off the top.
-    fn settle(&mut self) {
-        while let Some(run) = self.runs.last() {
-            if run.live > 0 {
-                self.places.truncate(run.start + run.live);
-                return;
-            }
-            self.runs.pop();
+    #[cold]
+    fn begin_run(&mut self, owner: Owner) {
+        if self.top.owner != Run::NONE.owner {
+            self.below.push(Run { live: self.places.len() - self.top.start, ..self.top });
         }
-        self.places.clear();
+        let previous = self.latest[owner.0 as usize].replace(self.below.len());
+        self.top = Run { owner, start: self.places.len(), live: 0, previous };
+    }
+
+    /// The topmost run has no entry left: brings the next one with entries to the top.
+    #[cold]
+    fn end_run(&mut self) {
+        self.latest[self.top.owner.0 as usize] = self.top.previous;
+        self.top = Run::NONE;
+        while let Some(run) = self.below.pop() {
+            if run.live > 0 {
+                self.top = run;
+                break;
+            }
+        }
+        let places = self.places.len();
+        self.places.truncate(self.top.start + self.top.live);
+        self.holes -= places - self.places.len();
     }
 
     /// How many entries the owner has, counted up to `most`.
@@ -283,8 +286,12 @@ impl<T> Stack<T> {
         while let Some(number) = next
             && count < most
         {
-            count += self.runs[number].live;
-            next = self.runs[number].previous;
+            let (live, previous) = match self.below.get(number) {
+                Some(run) => (run.live, run.previous),
+                None => (self.places.len() - self.top.start, self.top.previous),
+            };
+            count += live;
+            next = previous;
         }
         count.min(most)
     }
@@ -312,34 +319,25 @@ impl<T> Default for SharedTape<T> {
 
 impl<T> Clone for SharedTape<T> {
     fn clone(&self) -> Self {
-        Self {
-            stack: Arc::clone(&self.stack),
-        }
+        Self { stack: Arc::clone(&self.stack) }
     }
 }
 
 impl<T> Clone for Writer<T> {
     fn clone(&self) -> Self {
-        Self {
-            tape: self.tape.clone(),
-            owner: self.owner,
-        }
+        Self { tape: self.tape.clone(), owner: self.owner }
     }
 }
 
 impl<T> fmt::Debug for SharedTape<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedTape")
-            .field("len", &self.len())
-            .finish_non_exhaustive()
+        f.debug_struct("SharedTape").field("len", &self.len()).finish_non_exhaustive()
     }
 }
 
 impl<T> fmt::Debug for Writer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer")
-            .field("owner", &self.owner)
-            .finish_non_exhaustive()
+        f.debug_struct("Writer").field("owner", &self.owner).finish_non_exhaustive()
     }
 }
 

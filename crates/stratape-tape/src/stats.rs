@@ -102,10 +102,7 @@ impl TapeStats {
 impl fmt::Display for TapeStats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut row = |name: &str, value: String| writeln!(f, "{name:<14} {value}");
-        row(
-            "elements",
-            format!("{} ({})", self.elements, Bytes(self.bytes)),
-        )?;
+        row("elements", format!("{} ({})", self.elements, Bytes(self.bytes)))?;
         let budget = if self.memory == u64::MAX {
             "no budget".to_owned()
         } else {
@@ -113,17 +110,10 @@ impl fmt::Display for TapeStats {
         };
         row(
             "in RAM",
-            format!(
-                "{}, peak {}, {budget}",
-                Bytes(self.resident),
-                Bytes(self.resident_peak)
-            ),
+            format!("{}, peak {}, {budget}", Bytes(self.resident), Bytes(self.resident_peak)),
         )?;
         if self.io_buffers_peak > 0 {
-            row(
-                "I/O buffers",
-                format!("peak {}", Bytes(self.io_buffers_peak)),
-            )?;
+            row("I/O buffers", format!("peak {}", Bytes(self.io_buffers_peak)))?;
         }
         row(
             "slabs",
@@ -139,18 +129,8 @@ impl fmt::Display for TapeStats {
         if self.tier.is_empty() {
             return row("below", "nothing: this tape stays in memory".to_owned());
         }
-        row(
-            "below",
-            format!("{}, holding {}", self.tier, Bytes(self.tier_bytes)),
-        )?;
-        row(
-            "spilled",
-            format!(
-                "{} slabs, {}",
-                self.slabs_spilled,
-                Bytes(self.bytes_spilled)
-            ),
-        )?;
+        row("below", format!("{}, holding {}", self.tier, Bytes(self.tier_bytes)))?;
+        row("spilled", format!("{} slabs, {}", self.slabs_spilled, Bytes(self.bytes_spilled)))?;
         row(
             "read back",
             format!(
@@ -171,10 +151,7 @@ impl fmt::Display for TapeStats {
                 self.pop_waited.as_secs_f64()
             ),
         )?;
-        row(
-            "failures",
-            format!("{} writes, {} reads", self.failed_writes, self.failed_reads),
-        )
+        row("failures", format!("{} writes, {} reads", self.failed_writes, self.failed_reads))
     }
 }
 

@@ -11,7 +11,10 @@
 //! - `current == k > 0`: the inline buffer is full, slabs `0..k-1` are full, and the head is in
 //!   slab `k - 1`, with everything below its cursor initialised. `before` counts the elements of
 //!   the full slabs;
-//! - `slabs[current..]` are spare; their contents are nobody's.
+//! - `slabs[current..]` are spare; their contents are nobody's;
+//! - `pages` has an entry for every page of every slab: the address that element 0 of the slabs
+//!   would have if all of them lay in one piece with that page. Adding an element's index to its
+//!   page's entry gives its place.
 //!
 //! For a zero-sized `T` the inline buffer is endless and no slab is ever made.
 
@@ -55,6 +58,7 @@ pub struct Tape<T, const N: usize = DEFAULT_INLINE> {
     current: usize,
     before: usize,
     slabs: Vec<Block>,
+    pages: Vec<*const T>,
     pool: Option<Pool>,
     inline: [MaybeUninit<T>; N],
     owns: PhantomData<T>,
@@ -106,6 +110,7 @@ impl<T, const N: usize> Tape<T, N> {
             current: 0,
             before: 0,
             slabs: Vec::new(),
+            pages: Vec::new(),
             pool: None,
             inline: [const { MaybeUninit::uninit() }; N],
             owns: PhantomData,
@@ -130,8 +135,8 @@ impl<T, const N: usize> Tape<T, N> {
                 unsafe { self.put_inline(value) };
                 return;
             }
-            if let Err(error) = self.grow() {
-                out_of_memory(error);
+            if !self.grow() {
+                self.out_of_memory();
             }
         }
         // SAFETY: the head was not full, or `grow` entered an empty slab.
@@ -144,11 +149,8 @@ impl<T, const N: usize> Tape<T, N> {
     /// The value, with what was asked of the system. The tape is as before.
     #[inline]
     pub fn try_push(&mut self, value: T) -> Result<(), (T, OutOfMemory)> {
-        if self.head.is_full()
-            && self.inline_len >= Self::INLINE
-            && let Err(error) = self.grow()
-        {
-            return Err((value, error));
+        if self.head.is_full() && self.inline_len >= Self::INLINE && !self.grow() {
+            return Err((value, OutOfMemory { bytes: self.next_slab_bytes() }));
         }
         self.push(value);
         Ok(())
@@ -198,8 +200,7 @@ impl<T, const N: usize> Tape<T, N> {
         }
         // SAFETY: beyond the inline buffer elements live in slabs, behind raw pointers, and the
         // borrow of self is exclusive.
-        self.place(index)
-            .map(|place| unsafe { &mut *place.cast_mut() })
+        self.place(index).map(|place| unsafe { &mut *place.cast_mut() })
     }
 
     /// How many elements the tape holds.
@@ -240,6 +241,12 @@ impl<T, const N: usize> Tape<T, N> {
 
     /// Drops the elements above the first `len`, topmost slab first. Keeps the memory.
     pub fn truncate(&mut self, len: usize) {
+        if len >= self.len() {
+            return;
+        }
+        if const { !std::mem::needs_drop::<T>() } {
+            return self.cut(len);
+        }
         while self.len() > len {
             if self.current == 0 {
                 let first = self.inline.as_mut_ptr().wrapping_add(len).cast::<T>();
@@ -278,6 +285,7 @@ impl<T, const N: usize> Tape<T, N> {
         }
         self.release(self.current);
         self.slabs.shrink_to_fit();
+        self.pages.shrink_to_fit();
     }
 
     /// Clones `values` onto the tape, in order, a slab at a time.
@@ -289,13 +297,13 @@ impl<T, const N: usize> Tape<T, N> {
             if self.head.is_full() {
                 if self.inline_len < Self::INLINE {
                     let room = Self::INLINE - self.inline_len;
-                    let count = values.len().min(room);
-                    self.clone_inline(&values[..count]);
-                    values = &values[count..];
+                    let (now, later) = values.split_at(values.len().min(room));
+                    self.clone_inline(now);
+                    values = later;
                     continue;
                 }
-                if let Err(error) = self.grow() {
-                    out_of_memory(error);
+                if !self.grow() {
+                    self.out_of_memory();
                 }
             }
             let (now, later) = values.split_at(values.len().min(self.head.room()));
@@ -342,11 +350,7 @@ impl<T, const N: usize> Tape<T, N> {
     /// `inline_len` must be below `INLINE`.
     #[inline(always)]
     unsafe fn put_inline(&mut self, value: T) {
-        let place = self
-            .inline
-            .as_mut_ptr()
-            .wrapping_add(self.inline_len)
-            .cast::<T>();
+        let place = self.inline.as_mut_ptr().wrapping_add(self.inline_len).cast::<T>();
         // SAFETY: the place is inside the buffer (or `T` is zero-sized) and holds no element.
         unsafe { place.write(value) };
         self.inline_len += 1;
@@ -355,11 +359,7 @@ impl<T, const N: usize> Tape<T, N> {
     #[inline(always)]
     fn pop_inline(&mut self) -> Option<T> {
         self.inline_len = self.inline_len.checked_sub(1)?;
-        let place = self
-            .inline
-            .as_ptr()
-            .wrapping_add(self.inline_len)
-            .cast::<T>();
+        let place = self.inline.as_ptr().wrapping_add(self.inline_len).cast::<T>();
         // SAFETY: the element was initialised, and is no longer counted.
         Some(unsafe { place.read() })
     }
@@ -368,10 +368,15 @@ impl<T, const N: usize> Tape<T, N> {
     where
         T: Clone,
     {
-        for value in values {
-            let value = value.clone();
-            // SAFETY: the caller checked the room.
-            unsafe { self.put_inline(value) };
+        if const { size_of::<T>() == 0 } {
+            for value in values {
+                let value = value.clone();
+                // SAFETY: there is always room for another element of no size.
+                unsafe { self.put_inline(value) };
+            }
+        } else {
+            self.inline[self.inline_len..][..values.len()].write_clone_of_slice(values);
+            self.inline_len += values.len();
         }
     }
 
@@ -384,59 +389,88 @@ impl<T, const N: usize> Tape<T, N> {
         if index >= self.before + self.head.filled() {
             return None;
         }
-        let (slab, offset) = Self::GEOMETRY.locate(index);
-        // SAFETY: `index` is below the number of elements in slabs, so its slab is in use and the
-        // offset lies within it.
-        Some(unsafe {
-            self.slabs
-                .get_unchecked(slab)
-                .ptr()
-                .cast::<T>()
-                .add(offset)
-                .as_ptr()
-        })
+        // SAFETY: `index` is below the number of elements in slabs, so its page has an entry.
+        let page = unsafe { *self.pages.get_unchecked(Self::GEOMETRY.page_of(index)) };
+        // By the invariant on `pages` this is the element's place within its slab.
+        Some(page.wrapping_add(index))
     }
 
-    /// Enters the next slab: a spare one, or a new one.
+    /// Enters the next slab: a spare one, or a new one. `false` if there is no memory for it.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self) -> Result<(), OutOfMemory> {
-        let capacity = Self::GEOMETRY.capacity(self.current);
-        if self.current == self.slabs.len() {
-            let bytes = capacity * size_of::<T>();
-            self.slabs
-                .try_reserve(1)
-                .map_err(|_| OutOfMemory { bytes })?;
-            let block = self.pool().take_raw(bytes, align_of::<T>())?;
-            self.slabs.push(block);
+    extern "C" fn grow(&mut self) -> bool {
+        if self.current == self.slabs.len() && self.add_slab().is_err() {
+            return false;
         }
-        self.before = Self::GEOMETRY.before(self.current);
-        let base = self.slabs[self.current].ptr().cast();
-        self.current += 1;
-        // SAFETY: the slab was made for `capacity` elements and holds none.
-        unsafe { self.head.enter(base, 0, capacity) };
+        self.enter_slab(self.current, 0);
+        true
+    }
+
+    fn add_slab(&mut self) -> Result<(), OutOfMemory> {
+        let bytes = self.next_slab_bytes();
+        let capacity = Self::GEOMETRY.capacity(self.slabs.len());
+        let new_pages = capacity / Self::GEOMETRY.page();
+        self.slabs.try_reserve(1).map_err(|_| OutOfMemory { bytes })?;
+        self.pages.try_reserve(new_pages).map_err(|_| OutOfMemory { bytes })?;
+        let mut block = self.pool().take_raw(bytes, align_of::<T>())?;
+        // Slabs double, so most of this one will be used if any of it is.
+        block.populate();
+        let first = Self::GEOMETRY.before(self.slabs.len());
+        let origin = block.ptr().cast::<T>().as_ptr().wrapping_sub(first);
+        self.pages.extend(std::iter::repeat_n(origin.cast_const(), new_pages));
+        self.slabs.push(block);
         Ok(())
+    }
+
+    fn next_slab_bytes(&self) -> usize {
+        Self::GEOMETRY.capacity(self.slabs.len()).saturating_mul(size_of::<T>())
+    }
+
+    /// Puts the head into a slab of which the first `filled` elements are initialised.
+    fn enter_slab(&mut self, slab: usize, filled: usize) {
+        self.current = slab + 1;
+        self.before = Self::GEOMETRY.before(slab);
+        let capacity = Self::GEOMETRY.capacity(slab);
+        // SAFETY: the slab was made for `capacity` elements; the caller vouches for `filled`.
+        unsafe { self.head.enter(self.slabs[slab].ptr().cast(), filled, capacity) };
+    }
+
+    /// Forgets the elements above the first `len`, which must be fewer than there are.
+    fn cut(&mut self, len: usize) {
+        match len.checked_sub(Self::INLINE) {
+            None | Some(0) => {
+                self.inline_len = len;
+                self.current = 0;
+                self.before = 0;
+                self.head.leave();
+            }
+            Some(in_slabs) => {
+                let slab = Self::GEOMETRY.slab_of(in_slabs - 1);
+                self.enter_slab(slab, in_slabs - Self::GEOMETRY.before(slab));
+            }
+        }
     }
 
     /// Leaves the empty slab for the full one (or the full inline buffer) below it.
     #[cold]
     #[inline(never)]
-    fn step_down(&mut self) {
-        self.current -= 1;
-        match self.current.checked_sub(1) {
+    extern "C" fn step_down(&mut self) {
+        match self.current.checked_sub(2) {
             None => {
+                self.current = 0;
                 self.before = 0;
                 self.head.leave();
             }
-            Some(slab) => {
-                self.before = Self::GEOMETRY.before(slab);
-                let capacity = Self::GEOMETRY.capacity(slab);
-                // SAFETY: slabs below the current one are full.
-                unsafe {
-                    self.head
-                        .enter(self.slabs[slab].ptr().cast(), capacity, capacity)
-                };
-            }
+            Some(slab) => self.enter_slab(slab, Self::GEOMETRY.capacity(slab)),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn out_of_memory(&self) -> ! {
+        match std::alloc::Layout::from_size_align(self.next_slab_bytes(), align_of::<T>()) {
+            Ok(layout) => std::alloc::handle_alloc_error(layout),
+            Err(_) => std::process::abort(),
         }
     }
 
@@ -447,6 +481,7 @@ impl<T, const N: usize> Tape<T, N> {
     /// Gives the slabs from `first_spare` on to the pool.
     fn release(&mut self, first_spare: usize) {
         let pool = self.pool.as_ref().unwrap_or_else(|| Pool::global());
+        self.pages.truncate(Self::GEOMETRY.before(first_spare) / Self::GEOMETRY.page());
         for mut block in self.slabs.drain(first_spare..) {
             block.taint();
             pool.give(block);
@@ -474,14 +509,5 @@ unsafe fn drop_all<T>(first: *mut T, count: usize) {
     if const { std::mem::needs_drop::<T>() } {
         // SAFETY: forwarded from the caller.
         unsafe { ptr::drop_in_place(ptr::slice_from_raw_parts_mut(first, count)) }
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn out_of_memory(error: OutOfMemory) -> ! {
-    match std::alloc::Layout::from_size_align(error.bytes, 1) {
-        Ok(layout) => std::alloc::handle_alloc_error(layout),
-        Err(_) => std::process::abort(),
     }
 }

@@ -56,11 +56,7 @@ pub struct SlabKey {
 
 impl fmt::Display for SlabKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "slab {} of lane {} (write {})",
-            self.depth, self.lane, self.serial
-        )
+        write!(f, "slab {} of lane {} (write {})", self.depth, self.lane, self.serial)
     }
 }
 
@@ -130,29 +126,17 @@ pub enum TierError {
 impl fmt::Display for TierError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full {
-                needed,
-                limit: Some(limit),
-            } => write!(
+            Self::Full { needed, limit: Some(limit) } => write!(
                 f,
                 "the tier's limit of {limit} bytes leaves no room for {needed} more; raise it"
             ),
-            Self::Full {
-                needed,
-                limit: None,
-            } => {
-                write!(
-                    f,
-                    "the device has no room for {needed} more bytes; free some space"
-                )
+            Self::Full { needed, limit: None } => {
+                write!(f, "the device has no room for {needed} more bytes; free some space")
             }
             Self::Io(error) => write!(f, "the device reported: {error}"),
             Self::Missing(key) => write!(f, "nothing is stored for {key}"),
             Self::CutShort { expected, found } => {
-                write!(
-                    f,
-                    "the store is cut short: {found} bytes where {expected} were written"
-                )
+                write!(f, "the store is cut short: {found} bytes where {expected} were written")
             }
             Self::Damaged { expected, found } => write!(
                 f,
@@ -177,10 +161,9 @@ impl std::error::Error for TierError {
 impl From<io::Error> for TierError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full {
-                needed: 0,
-                limit: None,
-            },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Self::Full { needed: 0, limit: None }
+            }
             _ => Self::Io(error),
         }
     }

@@ -28,10 +28,7 @@ impl Ladder {
             }
             return Err(match self.failed_write.take() {
                 Some((slab, source)) => ErrorKind::Spill { slab, source },
-                None => ErrorKind::RegionTooLarge {
-                    bytes: len,
-                    memory: self.plan.memory,
-                },
+                None => ErrorKind::RegionTooLarge { bytes: len, memory: self.plan.memory },
             }
             .into());
         }
@@ -52,11 +49,7 @@ impl Ladder {
                 self.spare_bytes -= block.len();
                 return Some(Ok(block));
             }
-            if self
-                .resident
-                .checked_add(len)
-                .is_some_and(|sum| sum <= self.plan.memory)
-            {
+            if self.resident.checked_add(len).is_some_and(|sum| sum <= self.plan.memory) {
                 let block = self.plan.pool.take(len);
                 if let Ok(block) = &block {
                     self.resident += block.len();
@@ -94,10 +87,7 @@ impl Ladder {
         }
         self.absorb_arrived();
         let flight = self.flight();
-        let free = self
-            .plan
-            .memory
-            .saturating_sub(self.resident - self.spare_bytes);
+        let free = self.plan.memory.saturating_sub(self.resident - self.spare_bytes);
         if free < flight * self.plan.slab_len {
             self.start_writes(flight.saturating_sub(self.saved.len()));
         }
@@ -111,11 +101,7 @@ impl Ladder {
         while self.writing < most
             && let Some(slab) = self.unsaved.pop_first()
         {
-            let key = SlabKey {
-                lane: self.lane,
-                depth: slab as u64,
-                serial: self.serial,
-            };
+            let key = SlabKey { lane: self.lane, depth: slab as u64, serial: self.serial };
             let state = &mut self.slabs[slab];
             match std::mem::replace(&mut state.place, Place::Writing) {
                 Place::Resident(block) => {
@@ -218,27 +204,19 @@ impl Ladder {
         if waited > Duration::from_millis(1) {
             tracing::debug!(?pass, ?waited, "stall");
         }
-        arrivals
-            .into_iter()
-            .for_each(|arrival| self.absorb(arrival));
+        arrivals.into_iter().for_each(|arrival| self.absorb(arrival));
     }
 
     pub(super) fn absorb_arrived(&mut self) {
         if self.writing + self.reading > 0 {
-            self.inbox
-                .collect()
-                .into_iter()
-                .for_each(|arrival| self.absorb(arrival));
+            self.inbox.collect().into_iter().for_each(|arrival| self.absorb(arrival));
         }
     }
 
-    fn absorb(&mut self, Arrival { key, block, what }: Arrival) {
+    pub(super) fn absorb(&mut self, Arrival { key, block, what }: Arrival) {
         let slab = key.depth as usize;
         let len = block.len() as u64;
-        let current = self
-            .slabs
-            .get_mut(slab)
-            .filter(|state| state.key == Some(key));
+        let current = self.slabs.get_mut(slab).filter(|state| state.key == Some(key));
         match what {
             Transfer::Wrote(result) => {
                 self.writing -= 1;

@@ -19,18 +19,12 @@ pub struct Iter<'a, T: Pod> {
 impl<'a, T: Pod> Iter<'a, T> {
     pub(super) fn new(tape: &'a mut LayeredTape<T>) -> Self {
         let back = tape.len();
-        Self {
-            tape,
-            front: 0,
-            back,
-        }
+        Self { tape, front: 0, back }
     }
 
     fn element(&mut self, index: usize, next: Option<usize>) -> Result<T, TapeError> {
         let (slab, offset) = self.tape.split(index);
-        self.tape
-            .slab_and_hint(slab, next)
-            .map(|elements| elements[offset])
+        self.tape.slab_and_hint(slab, next).map(|elements| elements[offset])
     }
 }
 
@@ -61,11 +55,7 @@ impl<T: Pod> DoubleEndedIterator for Iter<'_, T> {
         let last = self.back - 1;
         let (slab, offset) = self.tape.split(self.back);
         // `back` at a boundary: the slab below is about to be entered, the one under it is next.
-        let next = if offset == 0 {
-            slab.checked_sub(2)
-        } else {
-            None
-        };
+        let next = if offset == 0 { slab.checked_sub(2) } else { None };
         let element = self.element(last, next);
         self.back -= usize::from(element.is_ok());
         Some(element)
@@ -74,8 +64,6 @@ impl<T: Pod> DoubleEndedIterator for Iter<'_, T> {
 
 impl<T: Pod> fmt::Debug for Iter<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Iter")
-            .field("left", &(self.back - self.front))
-            .finish_non_exhaustive()
+        f.debug_struct("Iter").field("left", &(self.back - self.front)).finish_non_exhaustive()
     }
 }

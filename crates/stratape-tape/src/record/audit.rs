@@ -30,11 +30,7 @@ impl Entry {
 
     #[inline(always)]
     pub(super) fn region<R: 'static>(count: usize) -> Self {
-        Self {
-            region: true,
-            count,
-            ..Self::value::<R>()
-        }
+        Self { region: true, count, ..Self::value::<R>() }
     }
 
     /// The same kind of thing, whatever the count.

@@ -22,13 +22,7 @@ struct Segments<'a, T> {
 
 impl<'a, T> Segments<'a, T> {
     fn new(inline: NonNull<[T]>, slabs: &'a [Block], top_filled: usize) -> Self {
-        Self {
-            inline,
-            slabs,
-            top_filled,
-            front: 0,
-            back: slabs.len() + 1,
-        }
+        Self { inline, slabs, top_filled, front: 0, back: slabs.len() + 1 }
     }
 
     fn segment(&self, k: usize) -> NonNull<[T]> {
@@ -36,11 +30,7 @@ impl<'a, T> Segments<'a, T> {
             return self.inline;
         };
         let is_top = k == self.slabs.len();
-        let filled = if is_top {
-            self.top_filled
-        } else {
-            Geometry::of::<T>().capacity(slab)
-        };
+        let filled = if is_top { self.top_filled } else { Geometry::of::<T>().capacity(slab) };
         NonNull::slice_from_raw_parts(self.slabs[slab].ptr().cast(), filled)
     }
 
@@ -84,10 +74,7 @@ impl<'a, T> Slices<'a, T> {
         let inline = NonNull::from(&tape.inline).cast();
         let inline = NonNull::slice_from_raw_parts(inline, tape.inline_len);
         let slabs = &tape.slabs[..tape.current];
-        Self {
-            segments: Segments::new(inline, slabs, tape.head.filled()),
-            borrow: PhantomData,
-        }
+        Self { segments: Segments::new(inline, slabs, tape.head.filled()), borrow: PhantomData }
     }
 }
 
@@ -96,18 +83,14 @@ impl<'a, T> Iterator for Slices<'a, T> {
 
     fn next(&mut self) -> Option<&'a [T]> {
         // SAFETY: segments hold initialised elements, borrowed from the tape for 'a.
-        self.segments
-            .next()
-            .map(|segment| unsafe { segment.as_ref() })
+        self.segments.next().map(|segment| unsafe { segment.as_ref() })
     }
 }
 
 impl<T> DoubleEndedIterator for Slices<'_, T> {
     fn next_back(&mut self) -> Option<Self::Item> {
         // SAFETY: as in `next`.
-        self.segments
-            .next_back()
-            .map(|segment| unsafe { segment.as_ref() })
+        self.segments.next_back().map(|segment| unsafe { segment.as_ref() })
     }
 }
 
@@ -115,10 +98,7 @@ impl<T> FusedIterator for Slices<'_, T> {}
 
 impl<T> Clone for Slices<'_, T> {
     fn clone(&self) -> Self {
-        Self {
-            segments: self.segments.clone(),
-            borrow: PhantomData,
-        }
+        Self { segments: self.segments.clone(), borrow: PhantomData }
     }
 }
 
@@ -133,18 +113,14 @@ impl<'a, T> Iterator for SlicesMut<'a, T> {
     fn next(&mut self) -> Option<&'a mut [T]> {
         // SAFETY: each segment is handed out once, disjoint from the others, and the tape is
         // exclusively borrowed for 'a.
-        self.segments
-            .next()
-            .map(|mut segment| unsafe { segment.as_mut() })
+        self.segments.next().map(|mut segment| unsafe { segment.as_mut() })
     }
 }
 
 impl<T> DoubleEndedIterator for SlicesMut<'_, T> {
     fn next_back(&mut self) -> Option<Self::Item> {
         // SAFETY: as in `next`.
-        self.segments
-            .next_back()
-            .map(|mut segment| unsafe { segment.as_mut() })
+        self.segments.next_back().map(|mut segment| unsafe { segment.as_mut() })
     }
 }
 
@@ -156,19 +132,13 @@ pub struct Iter<'a, T> {
 
 impl<'a, T> Iter<'a, T> {
     pub(super) fn new<const N: usize>(tape: &'a Tape<T, N>) -> Self {
-        Self {
-            elements: tape.slices().flatten(),
-            left: tape.len(),
-        }
+        Self { elements: tape.slices().flatten(), left: tape.len() }
     }
 }
 
 impl<T> Clone for Iter<'_, T> {
     fn clone(&self) -> Self {
-        Self {
-            elements: self.elements.clone(),
-            left: self.left,
-        }
+        Self { elements: self.elements.clone(), left: self.left }
     }
 }
 
@@ -186,14 +156,8 @@ impl<'a, T> IterMut<'a, T> {
         let inline = NonNull::slice_from_raw_parts(inline, tape.inline_len);
         let slabs = &tape.slabs[..tape.current];
         let segments = Segments::new(inline, slabs, tape.head.filled());
-        let slices = SlicesMut {
-            segments,
-            borrow: PhantomData,
-        };
-        Self {
-            elements: slices.flatten(),
-            left,
-        }
+        let slices = SlicesMut { segments, borrow: PhantomData };
+        Self { elements: slices.flatten(), left }
     }
 }
 
@@ -248,11 +212,7 @@ pub struct IntoIter<T, const N: usize> {
 impl<T, const N: usize> IntoIter<T, N> {
     pub(super) fn new(tape: Tape<T, N>) -> Self {
         let back = tape.len();
-        Self {
-            tape: ManuallyDrop::new(tape),
-            front: 0,
-            back,
-        }
+        Self { tape: ManuallyDrop::new(tape), front: 0, back }
     }
 
     /// # Safety
@@ -331,16 +291,12 @@ impl<T: fmt::Debug> fmt::Debug for Iter<'_, T> {
 
 impl<T> fmt::Debug for IterMut<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IterMut")
-            .field("left", &self.left)
-            .finish_non_exhaustive()
+        f.debug_struct("IterMut").field("left", &self.left).finish_non_exhaustive()
     }
 }
 
 impl<T, const N: usize> fmt::Debug for IntoIter<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IntoIter")
-            .field("left", &self.len())
-            .finish_non_exhaustive()
+        f.debug_struct("IntoIter").field("left", &self.len()).finish_non_exhaustive()
     }
 }

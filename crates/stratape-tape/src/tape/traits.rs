@@ -65,10 +65,7 @@ impl<T, const N: usize> IndexMut<usize> for Tape<T, N> {
 #[cold]
 #[inline(never)]
 #[track_caller]
-#[allow(
-    clippy::panic,
-    reason = "indexing out of range panics, as it does for Vec"
-)]
+#[allow(clippy::panic, reason = "indexing out of range panics, as it does for Vec")]
 fn out_of_range(index: usize, len: usize) -> ! {
     panic!("index out of range: the tape holds {len} elements but the index is {index}")
 }
@@ -99,10 +96,7 @@ impl<T, const N: usize> FromIterator<T> for Tape<T, N> {
 
 impl<T> Tape<T> {
     /// `FromIterator` for the default inline buffer, where inference cannot choose one.
-    #[allow(
-        clippy::should_implement_trait,
-        reason = "it does; this spares the turbofish"
-    )]
+    #[allow(clippy::should_implement_trait, reason = "it does; this spares the turbofish")]
     pub fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
         <Self as FromIterator<T>>::from_iter(values)
     }

@@ -107,20 +107,13 @@ impl DiskTier {
     /// When the directory cannot take a file, or the engine asked for is not to be had.
     pub fn open(options: DiskOptions) -> Result<Self, TapeError> {
         let directory = options.directory.clone();
-        let unusable = |source| ErrorKind::SpillDirectory {
-            path: directory.clone(),
-            source,
-        };
+        let unusable = |source| ErrorKind::SpillDirectory { path: directory.clone(), source };
         let file = DiskFile::unnamed(&options.directory, options.direct, options.faults)
             .map_err(unusable)?;
         let file = Arc::new(file);
         let engine = start_engine(options.engine, &file, options.in_flight.max(1))?;
         let slots = Arc::new(Mutex::new(Slots::new(options.limit)));
-        Ok(Self {
-            file,
-            engine,
-            slots,
-        })
+        Ok(Self { file, engine, slots })
     }
 
     fn slots(&self) -> MutexGuard<'_, Slots> {
@@ -137,10 +130,7 @@ impl DiskTier {
             slots.undo_growth(growth.from);
             slots.release(key);
             return Err(match TierError::from(error) {
-                TierError::Full { limit, .. } => TierError::Full {
-                    needed: bytes,
-                    limit,
-                },
+                TierError::Full { limit, .. } => TierError::Full { needed: bytes, limit },
                 other => other,
             });
         }
@@ -160,17 +150,13 @@ impl Tier for DiskTier {
             let result = result.map_err(|error| {
                 lock(&slots).release(key);
                 match error {
-                    TierError::Full { limit, .. } => TierError::Full {
-                        needed: bytes,
-                        limit,
-                    },
+                    TierError::Full { limit, .. } => TierError::Full { needed: bytes, limit },
                     other => other,
                 }
             });
             done(block, result);
         };
-        self.engine
-            .submit(Job::new(Way::Out, offset, block, Box::new(settle)));
+        self.engine.submit(Job::new(Way::Out, offset, block, Box::new(settle)));
     }
 
     fn read(&self, key: SlabKey, block: Block, done: Done) {
@@ -179,26 +165,18 @@ impl Tier for DiskTier {
             None => done(block, Err(TierError::Missing(key))),
             Some((_, stored)) if stored != block.len() as u64 => {
                 let expected = block.len() as u64;
-                done(
-                    block,
-                    Err(TierError::CutShort {
-                        expected,
-                        found: stored,
-                    }),
-                );
+                done(block, Err(TierError::CutShort { expected, found: stored }));
             }
             Some((offset, _)) => self.engine.submit(Job::new(Way::In, offset, block, done)),
         }
     }
 
     fn forget(&self, key: SlabKey) {
-        let freed = {
-            let mut slots = self.slots();
-            slots.release(key);
-            slots.to_give_back()
-        };
+        let mut slots = self.slots();
+        slots.release(key);
+        // Under the lock: a range must not be taken, and written to, before it is given back.
         // A file system that cannot punch holes keeps the space until the file is closed.
-        for (offset, len) in freed {
+        for (offset, len) in slots.to_give_back() {
             let _ = self.file.give_back(offset, len);
         }
     }
@@ -214,9 +192,7 @@ impl Tier for DiskTier {
 
 impl fmt::Debug for DiskTier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DiskTier")
-            .field("tier", &self.describe())
-            .finish_non_exhaustive()
+        f.debug_struct("DiskTier").field("tier", &self.describe()).finish_non_exhaustive()
     }
 }
 
@@ -228,10 +204,7 @@ pub(crate) struct DiskReader {
 
 impl DiskReader {
     pub(crate) fn open(path: &Path, options: &DiskOptions) -> Result<Self, TapeError> {
-        let unreadable = |source| ErrorKind::SavedFile {
-            path: path.to_owned(),
-            source,
-        };
+        let unreadable = |source| ErrorKind::SavedFile { path: path.to_owned(), source };
         let file = DiskFile::existing(path, options.direct).map_err(unreadable)?;
         let file = Arc::new(file);
         let engine = start_engine(options.engine, &file, options.in_flight.max(1))?;
@@ -243,11 +216,7 @@ impl DiskReader {
     }
 
     pub(crate) fn describe(&self) -> String {
-        format!(
-            "saved file ({}, {})",
-            self.engine.name(),
-            self.file.describe()
-        )
+        format!("saved file ({}, {})", self.engine.name(), self.file.describe())
     }
 }
 

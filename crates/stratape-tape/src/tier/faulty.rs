@@ -93,13 +93,7 @@ impl<T: Tier> FaultyTier<T> {
     /// Lets the operations that were held go on.
     pub fn release(&self) {
         let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
-        for Held {
-            operation,
-            key,
-            block,
-            done,
-        } in held
-        {
+        for Held { operation, key, block, done } in held {
             match operation {
                 Operation::Write => self.below.write(key, block, done),
                 Operation::Read => self.below.read(key, block, done),
@@ -113,12 +107,7 @@ impl<T: Tier> FaultyTier<T> {
 
     fn hold(&self, operation: Operation, key: SlabKey, block: Block, done: Done) {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.push(Held {
-            operation,
-            key,
-            block,
-            done,
-        });
+        held.push(Held { operation, key, block, done });
     }
 }
 
@@ -181,8 +170,6 @@ impl<T: Tier> Tier for FaultyTier<T> {
 
 impl<T> fmt::Debug for FaultyTier<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FaultyTier")
-            .field("operations", &self.operations)
-            .finish_non_exhaustive()
+        f.debug_struct("FaultyTier").field("operations", &self.operations).finish_non_exhaustive()
     }
 }

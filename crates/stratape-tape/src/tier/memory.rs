@@ -33,10 +33,7 @@ impl MemoryTier {
 
     /// A tier that holds at most `limit` bytes, and says so when asked for more.
     pub fn with_limit(limit: u64) -> Self {
-        Self {
-            limit: Some(limit),
-            ..Self::default()
-        }
+        Self { limit: Some(limit), ..Self::default() }
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {
@@ -49,10 +46,9 @@ impl Tier for MemoryTier {
         let needed = block.len() as u64;
         let mut store = self.store();
         let result = match self.limit {
-            Some(limit) if store.bytes + needed > limit => Err(TierError::Full {
-                needed,
-                limit: Some(limit),
-            }),
+            Some(limit) if store.bytes + needed > limit => {
+                Err(TierError::Full { needed, limit: Some(limit) })
+            }
             _ => {
                 store.bytes += needed;
                 store.slabs.insert(key, block.bytes().to_vec());
@@ -67,10 +63,9 @@ impl Tier for MemoryTier {
         let store = self.store();
         let result = match store.slabs.get(&key) {
             None => Err(TierError::Missing(key)),
-            Some(bytes) if bytes.len() != block.len() => Err(TierError::CutShort {
-                expected: block.len() as u64,
-                found: bytes.len() as u64,
-            }),
+            Some(bytes) if bytes.len() != block.len() => {
+                Err(TierError::CutShort { expected: block.len() as u64, found: bytes.len() as u64 })
+            }
             Some(bytes) => {
                 block.bytes_mut().copy_from_slice(bytes);
                 Ok(())

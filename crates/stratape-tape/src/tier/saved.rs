@@ -22,11 +22,7 @@ impl SavedTier {
         lines: Vec<Line>,
         below: Arc<dyn Tier>,
     ) -> Result<Self, TapeError> {
-        Ok(Self {
-            reader: DiskReader::open(path, options)?,
-            lines,
-            below,
-        })
+        Ok(Self { reader: DiskReader::open(path, options)?, lines, below })
     }
 
     /// The slab's line, if it is one of the file's: they have the first serial numbers.

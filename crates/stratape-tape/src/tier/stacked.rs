@@ -55,13 +55,7 @@ fn place(key: SlabKey) -> (u64, SlabKey) {
 impl StackedTier {
     /// Keeps up to `upper_bytes` in `upper`, the rest in `lower`.
     pub fn new(upper: Arc<dyn Tier>, upper_bytes: u64, lower: Arc<dyn Tier>) -> Self {
-        Self {
-            upper,
-            upper_bytes,
-            lower,
-            index: Arc::default(),
-            moving: Mutex::new(()),
-        }
+        Self { upper, upper_bytes, lower, index: Arc::default(), moving: Mutex::new(()) }
     }
 
     fn index(&self) -> MutexGuard<'_, Index> {
@@ -150,15 +144,7 @@ impl StackedTier {
         let bytes = block.len() as u64;
         {
             let mut index = self.index();
-            index.slabs.insert(
-                place(key),
-                Entry {
-                    bytes,
-                    level,
-                    settled: false,
-                    readers: 0,
-                },
-            );
+            index.slabs.insert(place(key), Entry { bytes, level, settled: false, readers: 0 });
             if level == Level::Upper {
                 index.in_upper += bytes;
             }
@@ -177,12 +163,7 @@ impl StackedTier {
                     return done(block, Err(error));
                 }
                 // The upper tier failed: the lower one may still take it.
-                let entry = Entry {
-                    bytes,
-                    level: Level::Lower,
-                    settled: true,
-                    readers: 0,
-                };
+                let entry = Entry { bytes, level: Level::Lower, settled: true, readers: 0 };
                 let report = move |block, result: Result<(), TierError>| {
                     if result.is_ok() {
                         lock(&index).slabs.insert(place(key), entry);
@@ -218,11 +199,7 @@ fn lock(index: &Mutex<Index>) -> MutexGuard<'_, Index> {
 
 impl Tier for StackedTier {
     fn write(&self, key: SlabKey, block: Block, done: Done) {
-        let level = if self.make_room(block.len() as u64) {
-            Level::Upper
-        } else {
-            Level::Lower
-        };
+        let level = if self.make_room(block.len() as u64) { Level::Upper } else { Level::Lower };
         self.write_at(level, key, block, done);
     }
 
@@ -264,8 +241,6 @@ impl Tier for StackedTier {
 
 impl fmt::Debug for StackedTier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StackedTier")
-            .field("tiers", &self.describe())
-            .finish_non_exhaustive()
+        f.debug_struct("StackedTier").field("tiers", &self.describe()).finish_non_exhaustive()
     }
 }

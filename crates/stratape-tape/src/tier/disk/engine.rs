@@ -16,13 +16,7 @@ pub(super) struct Job {
 
 impl Job {
     pub(super) fn new(way: Way, offset: u64, block: Block, done: Done) -> Self {
-        Self {
-            way,
-            offset,
-            block,
-            moved: 0,
-            done,
-        }
+        Self { way, offset, block, moved: 0, done }
     }
 
     pub(super) fn finish(self, result: Result<(), TierError>) {
@@ -37,11 +31,7 @@ impl Job {
     /// on from there; one that got nowhere is an error.
     pub(super) fn advance(&mut self, bytes: usize) -> Result<(), TierError> {
         let rest = self.block.len() - self.moved;
-        let progress = if bytes == rest {
-            bytes
-        } else {
-            bytes - bytes % BLOCK_ALIGN
-        };
+        let progress = if bytes == rest { bytes } else { bytes - bytes % BLOCK_ALIGN };
         self.moved += progress;
         if progress > 0 {
             return Ok(());
@@ -57,9 +47,7 @@ impl Job {
 
     /// Where the next transfer ends if a test allows it only `len` bytes.
     pub(super) fn shortened(&self, len: usize) -> usize {
-        self.block
-            .len()
-            .min(self.moved + (len / BLOCK_ALIGN).max(1) * BLOCK_ALIGN)
+        self.block.len().min(self.moved + (len / BLOCK_ALIGN).max(1) * BLOCK_ALIGN)
     }
 }
 

@@ -132,16 +132,8 @@ impl DiskFile {
 
     pub(crate) fn describe(&self) -> String {
         let direct = self.direct.load(Ordering::Relaxed);
-        let how = if direct {
-            "direct"
-        } else {
-            "through the page cache"
-        };
-        let warn = if self.in_memory {
-            ", on a file system in memory"
-        } else {
-            ""
-        };
+        let how = if direct { "direct" } else { "through the page cache" };
+        let warn = if self.in_memory { ", on a file system in memory" } else { "" };
         format!("{how}{warn}")
     }
 

@@ -72,21 +72,13 @@ impl Slots {
         if let Some(limit) = self.limit
             && self.live_bytes + bytes > limit
         {
-            return Err(TierError::Full {
-                needed: bytes,
-                limit: Some(limit),
-            });
+            return Err(TierError::Full { needed: bytes, limit: Some(limit) });
         }
-        let reuse = self
-            .fitting(bytes, true)
-            .or_else(|| self.fitting(bytes, false));
+        let reuse = self.fitting(bytes, true).or_else(|| self.fitting(bytes, false));
         let slot = match reuse {
             Some(offset) => {
                 self.carve(offset, bytes);
-                Slot {
-                    offset,
-                    growth: None,
-                }
+                Slot { offset, growth: None }
             }
             None => self.grow(bytes),
         };
@@ -160,15 +152,8 @@ impl Slots {
         if step > bytes {
             self.add_free(from + bytes, step - bytes, true);
         }
-        let growth = Growth {
-            from,
-            to: self.end,
-            at_least: from + bytes,
-        };
-        Slot {
-            offset: from,
-            growth: Some(growth),
-        }
+        let growth = Growth { from, to: self.end, at_least: from + bytes };
+        Slot { offset: from, growth: Some(growth) }
     }
 
     fn add_free(&mut self, mut offset: u64, mut len: u64, held: bool) {
@@ -205,11 +190,7 @@ mod tests {
     use super::*;
 
     fn key(serial: u64) -> SlabKey {
-        SlabKey {
-            lane: 0,
-            depth: serial,
-            serial,
-        }
+        SlabKey { lane: 0, depth: serial, serial }
     }
 
     #[test]
@@ -218,9 +199,7 @@ mod tests {
         let mut live: Vec<(u64, u64, u64)> = Vec::new();
         let mut state = 1_u64;
         for serial in 0..5000 {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             if live.len() > 50 || (state >> 33) % 3 == 0 {
                 if !live.is_empty() {
                     let gone = live.swap_remove((state >> 40) as usize % live.len());
@@ -232,22 +211,12 @@ mod tests {
             let bytes = 4096 * (1 + (state >> 50) % 5);
             let offset = slots.take(key(serial), bytes).unwrap().offset;
             for &(other, len, _) in &live {
-                assert!(
-                    offset + bytes <= other || other + len <= offset,
-                    "slots overlap"
-                );
+                assert!(offset + bytes <= other || other + len <= offset, "slots overlap");
             }
             live.push((offset, bytes, serial));
-            assert_eq!(
-                slots.live_bytes(),
-                live.iter().map(|slot| slot.1).sum::<u64>()
-            );
+            assert_eq!(slots.live_bytes(), live.iter().map(|slot| slot.1).sum::<u64>());
         }
-        assert!(
-            slots.end < 8 << 20,
-            "free slots were not reused: {}",
-            slots.end
-        );
+        assert!(slots.end < 8 << 20, "free slots were not reused: {}", slots.end);
     }
 
     #[test]
@@ -255,13 +224,7 @@ mod tests {
         let mut slots = Slots::new(Some(8192));
         slots.take(key(0), 4096).unwrap();
         slots.take(key(1), 4096).unwrap();
-        assert!(matches!(
-            slots.take(key(2), 4096),
-            Err(TierError::Full {
-                limit: Some(8192),
-                ..
-            })
-        ));
+        assert!(matches!(slots.take(key(2), 4096), Err(TierError::Full { limit: Some(8192), .. })));
         slots.release(key(0));
         assert_eq!(slots.take(key(3), 4096).unwrap().offset, 0);
     }

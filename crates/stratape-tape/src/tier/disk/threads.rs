@@ -27,9 +27,7 @@ impl Threads {
                     run(&file, job);
                 }
             };
-            let started = thread::Builder::new()
-                .name(format!("tape-io-{number}"))
-                .spawn(work);
+            let started = thread::Builder::new().name(format!("tape-io-{number}")).spawn(work);
             if let Err(error) = started
                 && number == 0
             {

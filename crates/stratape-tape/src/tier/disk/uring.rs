@@ -43,19 +43,10 @@ impl Uring {
     pub(super) fn start(file: &Arc<DiskFile>, in_flight: usize) -> io::Result<Self> {
         let entries = (in_flight + 1).next_power_of_two().clamp(8, 256) as u32;
         let uring = IoUring::new(entries)?;
-        let flight = Flight {
-            most: entries as usize - 1,
-            ..Flight::default()
-        };
-        let ring = Arc::new(Ring {
-            uring,
-            file: Arc::clone(file),
-            flight: Mutex::new(flight),
-        });
+        let flight = Flight { most: entries as usize - 1, ..Flight::default() };
+        let ring = Arc::new(Ring { uring, file: Arc::clone(file), flight: Mutex::new(flight) });
         let reaper = Arc::clone(&ring);
-        thread::Builder::new()
-            .name("tape-uring".to_owned())
-            .spawn(move || reaper.reap())?;
+        thread::Builder::new().name("tape-uring".to_owned()).spawn(move || reaper.reap())?;
         Ok(Self { ring })
     }
 }
@@ -132,11 +123,7 @@ impl Ring {
         flight.jobs.insert(number, job);
         // SAFETY: the lock is held, so nobody else pushes. The memory belongs to the job, which
         // stays in the table, unmoved on the heap, until the kernel reports this number.
-        let pushed = unsafe {
-            self.uring
-                .submission_shared()
-                .push(&entry.user_data(number))
-        };
+        let pushed = unsafe { self.uring.submission_shared().push(&entry.user_data(number)) };
         let result = match pushed {
             Ok(()) => self.enter_kernel(),
             Err(_) => Err(io::Error::other("the submission queue is full")),
@@ -154,16 +141,15 @@ impl Ring {
         loop {
             match self.uring.submit() {
                 Ok(_) => return Ok(()),
-                Err(error) => match error
-                    .raw_os_error()
-                    .map(rustix::io::Errno::from_raw_os_error)
-                {
-                    Some(rustix::io::Errno::INTR) => {}
-                    Some(rustix::io::Errno::AGAIN | rustix::io::Errno::BUSY) => {
-                        thread::yield_now();
+                Err(error) => {
+                    match error.raw_os_error().map(rustix::io::Errno::from_raw_os_error) {
+                        Some(rustix::io::Errno::INTR) => {}
+                        Some(rustix::io::Errno::AGAIN | rustix::io::Errno::BUSY) => {
+                            thread::yield_now();
+                        }
+                        _ => return Err(error),
                     }
-                    _ => return Err(error),
-                },
+                }
             }
         }
     }

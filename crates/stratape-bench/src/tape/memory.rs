@@ -1,0 +1,266 @@
+//! Push and pop in memory, warm and fresh.
+
+use std::hint::black_box;
+
+use stratape::tape::{Pool, Tape};
+
+use super::per_element;
+use super::references::{Doubling, Stack, Walked};
+use crate::Settings;
+use crate::measure::{best_of, sink};
+
+impl Stack for Tape<f64> {
+    #[inline(always)]
+    fn push(&mut self, value: f64) {
+        self.push(value);
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) -> Option<f64> {
+        self.pop()
+    }
+}
+
+pub(super) fn run(settings: &Settings) {
+    let sizes: &[usize] = if settings.quick {
+        &[64, 1024, 16_384, 100_000, 1_000_000]
+    } else {
+        &[64, 1024, 16_384, 100_000, 1_000_000, 10_000_000]
+    };
+    for &n in sizes {
+        warm_chain(settings, n);
+        warm_independent(settings, n);
+        slices(settings, n);
+    }
+    fresh(settings);
+    growing(settings);
+    boundary(settings);
+}
+
+/// A recurrence like those that need a tape: each value depends on the one before, and so does
+/// the adjoint that consumes it. Values stay of order one.
+#[derive(Clone, Copy)]
+pub(crate) struct Chain {
+    pub(crate) a: f64,
+    pub(crate) b: f64,
+}
+
+impl Chain {
+    pub(crate) fn new() -> Self {
+        Self { a: black_box(0.999_999), b: black_box(1e-6) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn forward(self, x: f64) -> f64 {
+        self.a * x + self.b
+    }
+
+    #[inline(always)]
+    pub(crate) fn reverse(self, adjoint: f64, x: f64) -> f64 {
+        self.a * adjoint + self.b * x
+    }
+}
+
+/// The forward pass pushes the states, the reverse pass pops them.
+#[inline(always)]
+pub(crate) fn chain_through(stack: &mut impl Stack, chain: Chain, x0: f64, n: usize) -> f64 {
+    let mut x = x0;
+    for _ in 0..n {
+        stack.push(x);
+        x = chain.forward(x);
+    }
+    let mut adjoint = x;
+    while let Some(x) = stack.pop() {
+        adjoint = chain.reverse(adjoint, x);
+    }
+    adjoint
+}
+
+/// The same on an array of the right size: no stack at all.
+#[inline(always)]
+fn chain_on_array(array: &mut [f64], chain: Chain, x0: f64) -> f64 {
+    let mut x = x0;
+    for place in array.iter_mut() {
+        *place = x;
+        x = chain.forward(x);
+    }
+    let mut adjoint = x;
+    for &x in array.iter().rev() {
+        adjoint = chain.reverse(adjoint, x);
+    }
+    adjoint
+}
+
+fn rounds(n: usize) -> usize {
+    if n >= 1_000_000 { 7 } else { 15 }
+}
+
+fn warm_chain(settings: &Settings, n: usize) {
+    let case = format!("push_pop_chain_warm_{n}");
+    if !settings.wants(&case) {
+        return;
+    }
+    let chain = Chain::new();
+    let mut tape = Tape::new();
+    let mut array = vec![0.0; n];
+    // Each call starts from what the one before returned, as the steps of an optimiser do: short
+    // calls would otherwise overlap in the processor, and the chain would not be one.
+    let (mut x, mut y) = (1.0, 1.0);
+    let [ours, theirs] = best_of(
+        rounds(n),
+        [&mut || x = 0.5 + 0.1 * chain_through(&mut tape, chain, x, n), &mut || {
+            y = 0.5 + 0.1 * chain_on_array(black_box(&mut array), chain, y)
+        }],
+    );
+    sink((x, y));
+    per_element(&case, "raw array", n, ours, theirs, Some("<= 1.10"));
+}
+
+fn warm_independent(settings: &Settings, n: usize) {
+    let case = format!("push_pop_independent_warm_{n}");
+    if !settings.wants(&case) {
+        return;
+    }
+    let scale = black_box(0.5);
+    let mut tape = Tape::new();
+    let mut array = vec![0.0; n];
+    let [ours, theirs] = best_of(
+        rounds(n),
+        [
+            &mut || {
+                for i in 0..n {
+                    tape.push(i as f64 * scale);
+                }
+                let mut sum = 0.0;
+                while let Some(value) = tape.pop() {
+                    sum += value;
+                }
+                black_box(sum);
+            },
+            &mut || {
+                let array = black_box(&mut array);
+                for (i, place) in array.iter_mut().enumerate() {
+                    *place = i as f64 * scale;
+                }
+                black_box(array.iter().rev().fold(0.0, |sum, value| sum + value));
+            },
+        ],
+    );
+    per_element(&case, "raw array", n, ours, theirs, None);
+}
+
+fn slices(settings: &Settings, n: usize) {
+    let case = format!("extend_from_slice_warm_{n}");
+    if !settings.wants(&case) {
+        return;
+    }
+    let source: Vec<f64> = (0..n).map(|i| i as f64).collect();
+    let mut tape = Tape::new();
+    let mut array = vec![0.0; n];
+    let [ours, theirs] = best_of(
+        2 * rounds(n),
+        [
+            &mut || {
+                tape.extend_from_slice(black_box(&source));
+                tape.clear();
+                black_box(&mut tape);
+            },
+            &mut || black_box(&mut array).copy_from_slice(black_box(&source)),
+        ],
+    );
+    per_element(&case, "memcpy", n, ours, theirs, Some("<= 1.10"));
+}
+
+/// Memory straight from the system, page faults and all.
+fn fresh(settings: &Settings) {
+    let n = 10_000_000;
+    let case = format!("push_pop_chain_fresh_{n}");
+    if !settings.wants(&case) {
+        return;
+    }
+    let chain = Chain::new();
+    let nothing_kept = Pool::new(0);
+    let [ours, theirs] = best_of(
+        if settings.quick { 3 } else { 7 },
+        [
+            &mut || {
+                let mut tape = Tape::with_pool(&nothing_kept);
+                black_box(chain_through(&mut tape, chain, 1.0, n));
+            },
+            &mut || {
+                let mut array = vec![0.0; n];
+                black_box(chain_on_array(black_box(&mut array), chain, 1.0));
+            },
+        ],
+    );
+    per_element(&case, "raw array, first touch", n, ours, theirs, Some("<= 1.15"));
+}
+
+/// Stacks that start empty and grow.
+fn growing(settings: &Settings) {
+    let n = 10_000_000;
+    let chain = Chain::new();
+    let nothing_kept = Pool::new(0);
+    let case = format!("push_pop_chain_growing_{n}");
+    if settings.wants(&case) {
+        let [ours, vec, doubling] = best_of(
+            if settings.quick { 3 } else { 7 },
+            [
+                &mut || {
+                    let mut tape = Tape::with_pool(&nothing_kept);
+                    black_box(chain_through(&mut tape, chain, 1.0, n));
+                },
+                &mut || sink(chain_through(&mut Vec::new(), chain, 1.0, n)),
+                &mut || sink(chain_through(&mut Doubling::new(), chain, 1.0, n)),
+            ],
+        );
+        per_element(&case, "Vec growing from empty", n, ours, vec, Some("< 1"));
+        per_element(&case, "doubling buffer", n, ours, doubling, Some("< 1"));
+    }
+    // The walked list is quadratic: ten million elements would take minutes.
+    let n = if settings.quick { 100_000 } else { 1_000_000 };
+    let case = format!("push_pop_chain_growing_{n}");
+    if settings.wants(&case) {
+        let [ours, walked] = best_of(
+            3,
+            [
+                &mut || {
+                    let mut tape = Tape::with_pool(&nothing_kept);
+                    black_box(chain_through(&mut tape, chain, 1.0, n));
+                },
+                &mut || sink(chain_through(&mut Walked::new(), chain, 1.0, n)),
+            ],
+        );
+        per_element(&case, "slab list walked from its head", n, ours, walked, Some("< 1"));
+    }
+}
+
+/// Up and down over a slab boundary, against the same inside a slab.
+fn boundary(settings: &Settings) {
+    let case = "boundary_ping_pong";
+    if !settings.wants(case) {
+        return;
+    }
+    const SWINGS: usize = 1000;
+    let mut at_boundary = Tape::new();
+    let full = loop {
+        at_boundary.push(1.0);
+        if at_boundary.len() > 10_000 && at_boundary.len() == at_boundary.capacity() {
+            break at_boundary.len();
+        }
+    };
+    let mut inside = Tape::new();
+    (0..full / 2).for_each(|_| inside.push(1.0));
+    let swing = |tape: &mut Tape<f64>| {
+        for _ in 0..SWINGS {
+            tape.push(black_box(1.0));
+            tape.push(black_box(2.0));
+            black_box(tape.pop());
+            black_box(tape.pop());
+            black_box(tape.pop());
+            tape.push(black_box(1.0));
+        }
+    };
+    let [ours, theirs] = best_of(15, [&mut || swing(&mut at_boundary), &mut || swing(&mut inside)]);
+    per_element(case, "the same inside a slab", 6 * SWINGS, ours, theirs, None);
+}

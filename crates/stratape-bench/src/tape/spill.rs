@@ -1,0 +1,200 @@
+//! Tapes larger than their budget, against the bare disk.
+
+use std::hint::black_box;
+use std::sync::mpsc;
+
+use stratape::tape::tier::{Block, DiskOptions, DiskTier, SlabKey, Tier};
+use stratape::tape::{DEFAULT_IN_FLIGHT, DEFAULT_SLAB, LayeredTape, TapeOptions};
+
+use super::per_element;
+use crate::Settings;
+use crate::measure::{median, peak_memory, reset_peak_memory, time};
+use crate::report::Line;
+
+const GIB: usize = 1 << 30;
+
+pub(super) fn run(settings: &Settings) {
+    let (bytes, budget) = if settings.quick { (GIB, 64 << 20) } else { (8 * GIB, 256 << 20) };
+    bandwidth(settings, bytes, budget);
+    with_work(settings, bytes, budget);
+    growth(settings, budget);
+}
+
+fn open(settings: &Settings, budget: usize) -> LayeredTape<f64> {
+    TapeOptions::new()
+        .memory(budget)
+        .spill_to(&settings.spill_to)
+        .open()
+        .expect("a spill file in the directory of --spill-to")
+}
+
+fn push_all(tape: &mut LayeredTape<f64>, n: usize) {
+    for i in 0..n {
+        tape.push(i as f64).expect("room on the disk");
+    }
+}
+
+fn pop_all(tape: &mut LayeredTape<f64>) {
+    let mut sum = 0.0;
+    while let Some(value) = tape.pop().expect("a disk that reads") {
+        sum += value;
+    }
+    black_box(sum);
+}
+
+/// Writes `blocks` slabs through the bare engine and reads them back in reverse order; seconds
+/// for each direction.
+fn bare_disk(settings: &Settings, blocks: u64) -> (f64, f64) {
+    let tier = DiskTier::open(DiskOptions::new(&settings.spill_to)).expect("a spill file");
+    let key = |depth| SlabKey { lane: 0, depth, serial: depth };
+    let (send, back) = mpsc::channel();
+    let idle = || {
+        let mut block = Block::zeroed(DEFAULT_SLAB).expect("memory for a block");
+        block.bytes_mut().fill(1);
+        block
+    };
+    let mut free: Vec<Block> = (0..DEFAULT_IN_FLIGHT).map(|_| idle()).collect();
+    let mut pass = |order: &mut dyn Iterator<Item = u64>, write: bool| {
+        time(|| {
+            for depth in order {
+                let block =
+                    free.pop().unwrap_or_else(|| back.recv().expect("a block still under way"));
+                let send = send.clone();
+                let done = Box::new(move |block, result: Result<(), _>| {
+                    result.expect("a disk that works");
+                    let _ = send.send(block);
+                });
+                if write {
+                    tier.write(key(depth), block, done);
+                } else {
+                    tier.read(key(depth), block, done);
+                }
+            }
+            while free.len() < DEFAULT_IN_FLIGHT {
+                free.push(back.recv().expect("a block still under way"));
+            }
+        })
+    };
+    let written = pass(&mut (0..blocks), true);
+    let read = pass(&mut (0..blocks).rev(), false);
+    (written, read)
+}
+
+/// Bytes through the tape and back, against the same bytes through the bare engine.
+fn bandwidth(settings: &Settings, bytes: usize, budget: usize) {
+    let size = format!("{}_GiB_through_{}_MiB", bytes / GIB, budget >> 20);
+    let case = format!("spill_{size}");
+    if !settings.wants(&case) {
+        return;
+    }
+    let n = bytes / size_of::<f64>();
+    let blocks = (bytes / DEFAULT_SLAB) as u64;
+    let (mut ours, mut theirs) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+    let mut peak = 0;
+    for _ in 0..3 {
+        let (written, read) = bare_disk(settings, blocks);
+        theirs[0].push(written);
+        theirs[1].push(read);
+        reset_peak_memory();
+        let mut tape = open(settings, budget);
+        ours[0].push(time(|| push_all(&mut tape, n)));
+        ours[1].push(time(|| pop_all(&mut tape)));
+        peak = peak.max(peak_memory().unwrap_or(0));
+    }
+    for ((direction, ours), theirs) in ["push", "pop"].iter().zip(ours).zip(theirs) {
+        let speed = |seconds| bytes as f64 / 1e9 / median(seconds);
+        let (ours, theirs) = (speed(ours), speed(theirs));
+        let case = format!("{case}_{direction}");
+        let (case, against) = (case.as_str(), "bare I/O engine");
+        let (unit, aim) = ("GB/s", Some(">= 0.9"));
+        Line { bench: "tape", case, ours, against, theirs, unit, aim }.print();
+    }
+    if peak > 0 {
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        let case = format!("{case}_peak_memory");
+        let (case, against) = (case.as_str(), "budget + 64 MiB");
+        let (ours, theirs) = (mib(peak), mib(budget as u64 + (64 << 20)));
+        Line { bench: "tape", case, ours, against, theirs, unit: "MiB", aim: Some("<= 1") }.print();
+    }
+}
+
+/// About six nanoseconds of arithmetic that the next value depends on.
+#[inline(always)]
+fn some_work(x: f64) -> f64 {
+    let mut y = x;
+    for _ in 0..2 {
+        y = 0.5 * (y + 1.5 / (y + 0.25));
+    }
+    y
+}
+
+/// The same reverse pass in RAM and spilled, with work between the pushes.
+fn with_work(settings: &Settings, bytes: usize, budget: usize) {
+    let case = format!("spill_with_work_{}_GiB_through_{}_MiB", bytes / GIB, budget >> 20);
+    if !settings.wants(&case) {
+        return;
+    }
+    let n = bytes / size_of::<f64>();
+    let both_passes = |budget: usize| {
+        let mut tape = open(settings, budget);
+        let seconds = time(|| {
+            let mut x = black_box(1.0);
+            for _ in 0..n {
+                tape.push(x).expect("room on the disk");
+                x = some_work(x);
+            }
+            let mut adjoint = x;
+            while let Some(x) = tape.pop().expect("a disk that reads") {
+                adjoint = some_work(adjoint + 1e-3 * x);
+            }
+            black_box(adjoint);
+        });
+        (seconds, tape.stats())
+    };
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    let mut waited = 0.0;
+    for _ in 0..3 {
+        theirs.push(both_passes(bytes + (64 << 20)).0);
+        // What was kept warm for the run in RAM must not help the other.
+        stratape::tape::Pool::global().trim(0);
+        let (seconds, stats) = both_passes(budget);
+        ours.push(seconds);
+        waited = stats.waited().as_secs_f64();
+    }
+    let (ours, theirs) = (median(ours), median(theirs));
+    per_element(&case, "the same work, all in RAM", 2 * n, ours, theirs, Some("<= 1.15"));
+    let (written, read) = bare_disk(settings, (bytes / DEFAULT_SLAB / 4).max(1) as u64);
+    let speed = |seconds: f64| bytes as f64 / 4e9 / seconds;
+    eprintln!(
+        "# {case}: waited {waited:.3} s of {ours:.3} s; the disk writes {:.2} GB/s, reads {:.2} \
+         GB/s, the passes ask for {:.2} GB/s",
+        speed(written),
+        speed(read),
+        2.0 * bytes as f64 / 1e9 / theirs
+    );
+}
+
+/// What an element costs as the tape grows.
+fn growth(settings: &Settings, budget: usize) {
+    let sizes: &[usize] = if settings.quick { &[1, 2] } else { &[1, 2, 4, 8, 16] };
+    if !settings.wants("spill_growth") {
+        return;
+    }
+    let cost = |gib: usize| {
+        let n = gib * GIB / size_of::<f64>();
+        let mut tape = open(settings, budget);
+        let seconds = time(|| {
+            push_all(&mut tape, n);
+            pop_all(&mut tape);
+        });
+        seconds / n as f64
+    };
+    for &gib in sizes {
+        // The disk's speed drifts over minutes: each size has its own neighbour of one GiB.
+        let pairs: Vec<(f64, f64)> = (0..3).map(|_| (cost(gib), cost(1))).collect();
+        let (ours, theirs): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+        let case = format!("spill_growth_{gib}_GiB");
+        let aim = Some("within 0.9 to 1.1");
+        per_element(&case, "its own figure at 1 GiB", 1, median(ours), median(theirs), aim);
+    }
+}
