@@ -322,6 +322,12 @@ impl TapeOptions {
         if size_of::<T>() == 0 {
             return Err(options("elements of zero size hold nothing to spill; use `Tape`"));
         }
+        if align_of::<T>() > BLOCK_ALIGN {
+            return Err(options(&format!(
+                "elements aligned to {} bytes in slabs aligned to {BLOCK_ALIGN}; use `Tape`",
+                align_of::<T>()
+            )));
+        }
         Ok(())
     }
 

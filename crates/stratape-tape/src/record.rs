@@ -69,7 +69,7 @@ pub struct RecordTape {
 /// A height of a [`RecordTape`], to come back to with [`RecordTape::rewind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordMark {
-    slab: usize,
+    /// All words on the tape, wherever its slabs began at the time.
     words: usize,
     audit: AuditMark,
 }
@@ -228,11 +228,7 @@ impl RecordTape {
 
     /// The present height, to come back to with [`rewind`](Self::rewind).
     pub fn mark(&self) -> RecordMark {
-        RecordMark {
-            slab: self.ladder.height(),
-            words: self.head.filled(),
-            audit: self.audit.mark(),
-        }
+        RecordMark { words: self.words(), audit: self.audit.mark() }
     }
 
     /// Drops everything pushed since the mark was set.
@@ -240,26 +236,27 @@ impl RecordTape {
     /// # Errors
     /// [`ErrorKind::Mismatch`] for a mark above the tape; a failure to read the mark's slab back.
     pub fn rewind(&mut self, mark: RecordMark) -> Result<(), TapeError> {
-        let RecordMark { slab, words, audit } = mark;
-        if slab > self.ladder.height()
-            || (slab == self.ladder.height() && words > self.head.filled())
-        {
+        let RecordMark { words, audit } = mark;
+        if words > self.words() {
             let asked = "a rewind to a mark above the tape".to_owned();
             let found = format!("{} bytes", self.bytes());
             return Err(ErrorKind::Mismatch { asked, found }.into());
         }
-        if slab == self.ladder.height() {
+        if words >= self.below {
             // SAFETY: just checked: not more than is filled.
-            unsafe { self.head.retreat(self.head.filled() - words) };
+            unsafe { self.head.retreat(self.words() - words) };
         } else {
-            // A mark set before the first slab was made means the bottom of it.
-            let slab = slab.saturating_sub(1);
-            let below = (slab..self.ladder.height() - 1).map(|slab| self.ladder.used(slab) / WORD);
-            let below = self.below - below.sum::<usize>();
-            let top =
-                if words == 0 { self.ladder.cut_empty(slab) } else { self.ladder.cut(slab)? };
+            // The topmost slab that starts at or below the mark; one that starts right there is
+            // entered empty, so that the slab below stays untouched.
+            let (mut slab, mut below) = (self.ladder.height() - 1, self.below);
+            while words < below {
+                slab -= 1;
+                below -= self.ladder.used(slab) / WORD;
+            }
+            let kept = words - below;
+            let top = if kept == 0 { self.ladder.cut_empty(slab) } else { self.ladder.cut(slab)? };
             self.below = below;
-            self.enter(&Top { used: words * WORD, ..top });
+            self.enter(&Top { used: kept * WORD, ..top });
         }
         self.audit.rewind(audit);
         Ok(())
@@ -450,7 +447,9 @@ impl RecordTape {
 fn frame_words<R>(count: usize) -> Option<usize> {
     const { assert!(align_of::<R>() <= MOST_ALIGN, "records are aligned to at most 4096 bytes") };
     let records = count.checked_mul(size_of::<R>())?.div_ceil(WORD);
-    records.checked_add(FOOTER + align_of::<R>().div_ceil(WORD) - 1)
+    let words = records.checked_add(FOOTER + align_of::<R>().div_ceil(WORD) - 1)?;
+    // Sizes are counted in bytes from here on; no memory is larger than this anyway.
+    (words <= isize::MAX as usize / WORD - MOST_ALIGN).then_some(words)
 }
 
 /// Words to skip from this offset in a slab to the alignment of `R`.

@@ -47,16 +47,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let steps = tape_mib << 17;
     // Chosen so that x = 1 is a fixed point with multiplier 0.95: a·sin 1 + b = 1.
     let b = (0.95 - 1.0 / 1_f64.tan()) / (2.0 - 1.0 / 1_f64.tan());
-    let recurrence = Recurrence {
-        a: (1.0 - b) / 1_f64.sin(),
-        b,
-    };
+    let recurrence = Recurrence { a: (1.0 - b) / 1_f64.sin(), b };
     let x0 = 0.9;
 
-    let mut tape: LayeredTape<f64> = TapeOptions::new()
-        .memory(budget_mib << 20)
-        .spill_to(directory)
-        .open()?;
+    let mut tape: LayeredTape<f64> =
+        TapeOptions::new().memory(budget_mib << 20).spill_to(directory).open()?;
     println!("{steps} steps, a tape of {tape_mib} MiB, {budget_mib} MiB of it in RAM");
 
     let start = Instant::now();

@@ -19,3 +19,11 @@
 #![forbid(unsafe_code)]
 
 pub use stratape_tape as tape;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct ReadMe;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tape.md")]
+struct TapeGuide;
