@@ -6,8 +6,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
+use std::time::Duration;
 
-use crossbeam_channel::{Sender, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
 use crate::block::Block;
 use crate::codec::{Codec, Receipt};
@@ -24,6 +25,9 @@ pub(crate) struct Depot {
     owns_tier: bool,
 }
 
+/// With no errand for this long, there is time to clean up.
+const QUIET: Duration = Duration::from_millis(5);
+
 /// Lanes are counted over all depots: several may share a tier, and their keys must differ.
 static LANES: AtomicU32 = AtomicU32::new(0);
 
@@ -31,6 +35,8 @@ struct Inner {
     tier: Arc<dyn Tier>,
     codec: Codec,
     pool: Pool,
+    /// Transfers handed to the tier and not yet answered.
+    under_way: AtomicUsize,
     /// Memory in transfer buffers beside the slabs themselves (packed copies).
     buffer_bytes: AtomicUsize,
     buffer_peak: AtomicUsize,
@@ -52,8 +58,14 @@ enum Errand {
 
 impl Depot {
     pub(crate) fn new(tier: Arc<dyn Tier>, owns_tier: bool, codec: Codec, pool: Pool) -> Self {
-        let (buffer_bytes, buffer_peak) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let inner = Arc::new(Inner { tier, codec, pool, buffer_bytes, buffer_peak });
+        let inner = Arc::new(Inner {
+            tier,
+            codec,
+            pool,
+            under_way: AtomicUsize::new(0),
+            buffer_bytes: AtomicUsize::new(0),
+            buffer_peak: AtomicUsize::new(0),
+        });
         Self { inner, errands: OnceLock::new(), owns_tier }
     }
 
@@ -68,11 +80,13 @@ impl Depot {
     /// Sends the first `used` bytes of the block down.
     pub(crate) fn write(&self, parcel: Parcel, used: usize) {
         self.send(Errand::Write(parcel, used));
+        let_background_run();
     }
 
     /// Fills the block with what was written under the receipt.
     pub(crate) fn read(&self, parcel: Parcel, receipt: Receipt) {
         self.send(Errand::Read(parcel, receipt));
+        let_background_run();
     }
 
     pub(crate) fn forget(&self, key: SlabKey) {
@@ -105,19 +119,51 @@ impl Depot {
     }
 }
 
+/// On a machine with few cores the woken thread often has to wait until the tape's thread, which has
+/// plenty to do, has used up its time slice, and meanwhile the disk stands idle. Stepping aside
+/// for the moment it takes to start a transfer costs a microsecond when nobody waits.
+fn let_background_run() {
+    thread::yield_now();
+}
+
 fn start(inner: &Arc<Inner>) -> Option<Sender<Errand>> {
-    let (sender, errands) = unbounded();
+    let (sender, errands) = unbounded::<Errand>();
     let inner = Arc::clone(inner);
-    let work = move || {
-        for errand in errands {
-            Inner::run(&inner, errand);
-        }
-    };
+    let work = move || work_through(&inner, &errands);
     match thread::Builder::new().name("tape-depot".to_owned()).spawn(work) {
         Ok(_) => Some(sender),
         Err(error) => {
             tracing::warn!(%error, "no background thread for the tape; spilling will not overlap");
             None
+        }
+    }
+}
+
+/// The background thread. Cleaning up waits until the queue is empty and next to nothing is under
+/// way: a pass that the disk can keep up with leaves such moments all the time, and one that the
+/// disk cannot keep up with is not slowed down further.
+fn work_through(inner: &Arc<Inner>, errands: &Receiver<Errand>) {
+    let mut untidy = false;
+    loop {
+        let errand = if untidy {
+            match errands.recv_timeout(QUIET) {
+                Ok(errand) => errand,
+                Err(RecvTimeoutError::Timeout) => {
+                    untidy = inner.tier.tidy();
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        } else {
+            match errands.recv() {
+                Ok(errand) => errand,
+                Err(_) => return,
+            }
+        };
+        untidy |= matches!(errand, Errand::Forget(_));
+        Inner::run(inner, errand);
+        if untidy && errands.is_empty() && inner.under_way.load(Ordering::Relaxed) <= 1 {
+            untidy = inner.tier.tidy();
         }
     }
 }
@@ -139,6 +185,7 @@ impl Inner {
         if inbox.strong_count() == 0 {
             return this.pool.give(block);
         }
+        this.under_way.fetch_add(1, Ordering::Relaxed);
         let mut receipt = this.codec.receipt(&block, used);
         let packed = this.codec.pack(&block, &mut receipt, &this.pool);
         let inner = Arc::clone(this);
@@ -165,6 +212,7 @@ impl Inner {
         if inbox.strong_count() == 0 {
             return this.pool.give(block);
         }
+        this.under_way.fetch_add(1, Ordering::Relaxed);
         let inner = Arc::clone(this);
         let report = move |block, result: Result<(), TierError>| {
             let what = Transfer::Read(result.and_then(|()| receipt.verify(&block)));
@@ -175,6 +223,7 @@ impl Inner {
 
     fn read_packed(this: &Arc<Self>, parcel: Parcel, receipt: Receipt, packed_len: usize) {
         let Parcel { key, mut block, inbox } = parcel;
+        this.under_way.fetch_add(1, Ordering::Relaxed);
         let buffer = match this.pool.take(packed_len) {
             Ok(buffer) => buffer,
             Err(error) => {
@@ -197,6 +246,7 @@ impl Inner {
     }
 
     fn deliver(&self, inbox: &Weak<Inbox<Arrival>>, arrival: Arrival) {
+        self.under_way.fetch_sub(1, Ordering::Relaxed);
         let refused = match inbox.upgrade() {
             Some(inbox) => inbox.put(arrival).err(),
             None => Some(arrival),

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::block::Block;
 use crate::codec::Receipt;
-use crate::sync::{Condvar, Mutex, lock, wait};
+use crate::sync::{Condvar, Mutex, lock_modelled, wait};
 use crate::tier::{SlabKey, TierError};
 
 /// A transfer that has ended. The block comes back whatever happened.
@@ -37,7 +37,7 @@ impl<M> Inbox<M> {
 
     /// Leaves a message, or hands it back when the inbox is closed.
     pub(crate) fn put(&self, message: M) -> Result<(), M> {
-        match lock(&self.queue).as_mut() {
+        match lock_modelled(&self.queue).as_mut() {
             Some(queue) => queue.push_back(message),
             None => return Err(message),
         }
@@ -47,18 +47,18 @@ impl<M> Inbox<M> {
 
     /// What has arrived, oldest first; does not wait.
     pub(crate) fn collect(&self) -> VecDeque<M> {
-        lock(&self.queue).as_mut().map(std::mem::take).unwrap_or_default()
+        lock_modelled(&self.queue).as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// What has arrived; whatever comes later is handed back to its sender.
     pub(crate) fn close(&self) -> VecDeque<M> {
-        lock(&self.queue).take().unwrap_or_default()
+        lock_modelled(&self.queue).take().unwrap_or_default()
     }
 
     /// Waits until something has arrived. Returns it, and how long that took.
     pub(crate) fn wait(&self) -> (VecDeque<M>, std::time::Duration) {
         let start = Instant::now();
-        let mut queue = lock(&self.queue);
+        let mut queue = lock_modelled(&self.queue);
         while queue.as_ref().is_some_and(VecDeque::is_empty) {
             queue = wait(&self.arrived, queue);
         }

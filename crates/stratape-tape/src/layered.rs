@@ -324,12 +324,13 @@ impl<T: Pod> LayeredTape<T> {
     /// # std::fs::remove_file(&path).unwrap();
     /// # Ok::<(), stratape_tape::TapeError>(())
     /// ```
+    #[allow(clippy::needless_pass_by_value, reason = "options are given away, as to `open`")]
     pub fn load(path: impl AsRef<Path>, options: TapeOptions) -> Result<Self, TapeError> {
         options.check_elements::<T>()?;
         let saved = SavedReader::open::<T>(path.as_ref())?;
         let per_slab = saved.per_slab();
         let used = saved.last_used() / size_of::<T>();
-        let ladder = saved.into_ladder::<T>(options, per_slab)?;
+        let ladder = saved.into_ladder::<T>(&options, per_slab)?;
         let mut tape = Self::on(ladder, per_slab);
         if let Some(last) = tape.ladder.height().checked_sub(1) {
             let top = tape.ladder.cut(last)?;

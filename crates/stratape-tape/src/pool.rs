@@ -5,9 +5,10 @@
 //! hands them to the next tape.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 use crate::block::{Block, OutOfMemory};
+use crate::sync::lock;
 
 /// How many idle bytes the [global](Pool::global) pool keeps unless told otherwise.
 pub const DEFAULT_POOL_LIMIT: usize = 256 << 20;
@@ -128,7 +129,7 @@ impl Pool {
     }
 
     fn stock(&self) -> MutexGuard<'_, Stock> {
-        self.stock.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.stock)
     }
 }
 

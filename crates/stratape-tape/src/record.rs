@@ -254,7 +254,8 @@ impl RecordTape {
                 below -= self.ladder.used(slab) / WORD;
             }
             let kept = words - below;
-            let top = if kept == 0 { self.ladder.cut_empty(slab) } else { self.ladder.cut(slab)? };
+            let top =
+                if kept == 0 { self.ladder.cut_empty(slab) } else { self.ladder.cut(slab)? };
             self.below = below;
             self.enter(&Top { used: kept * WORD, ..top });
         }
@@ -331,10 +332,14 @@ impl RecordTape {
     ///
     /// # Errors
     /// As there.
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "options are given away, as to `open_records`"
+    )]
     pub fn load(path: impl AsRef<Path>, options: TapeOptions) -> Result<Self, TapeError> {
         let saved = SavedReader::open_records(path.as_ref())?;
         let (per_slab, used) = (saved.per_slab(), saved.last_used());
-        let mut tape = Self::on(saved.into_ladder::<u64>(options, per_slab)?, per_slab);
+        let mut tape = Self::on(saved.into_ladder::<u64>(&options, per_slab)?, per_slab);
         if let Some(last) = tape.ladder.height().checked_sub(1) {
             let top = tape.ladder.cut(last)?;
             tape.below = (0..last).map(|slab| tape.ladder.used(slab) / WORD).sum();

@@ -177,7 +177,7 @@ fn failed(path: &Path, source: io::Error) -> TapeError {
 
 /// A saved tape whose header and table have been read and found whole.
 pub(crate) struct SavedReader {
-    path: PathBuf,
+    file: File,
     per_slab: usize,
     lines: Vec<Line>,
 }
@@ -205,7 +205,7 @@ impl SavedReader {
     /// A ladder whose slabs are all in the file, over the tier of the options for new ones.
     pub(crate) fn into_ladder<T>(
         self,
-        options: TapeOptions,
+        options: &TapeOptions,
         per_slab: usize,
     ) -> Result<Ladder, TapeError> {
         let below: Arc<dyn Tier> = match options.own_tier() {
@@ -226,7 +226,7 @@ impl SavedReader {
                 },
             })
             .collect();
-        let tier = SavedTier::open(&self.path, &options.disk(), self.lines, below)?;
+        let tier = SavedTier::start(self.file, &options.disk(), self.lines, below)?;
         let depot = options.depot(Some(Arc::new(tier)), Packing::Plain)?;
         let mut ladder = options.ladder::<T>(depot, options.budget(), per_slab)?;
         ladder.adopt(stored);
@@ -282,7 +282,7 @@ impl SavedReader {
         })?;
         let per_slab = header.per_slab as usize;
         check_lines(&lines, &header, contents == 1).map_err(refuse)?;
-        Ok(Self { path: path.to_owned(), per_slab, lines })
+        Ok(Self { file, per_slab, lines })
     }
 }
 

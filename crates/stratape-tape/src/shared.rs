@@ -7,15 +7,15 @@
 //! a hole, which goes when it comes to the top.
 //!
 //! Invariants: runs cover the places without gaps, in order, and the topmost one is kept apart, in
-//! `top`. Of the places of a run below it the first `live` hold entries; those of the topmost run
-//! all do, and there is at least one unless the tape is empty. `latest[owner]` is the number of
+//! `top`. Of a run's places the first `live` hold entries; in the topmost run that is all of them,
+//! and at least one unless the tape is empty. `latest[owner]` is the number of
 //! that owner's topmost run with an entry, and `previous` links on to the next below. `holes`
 //! counts places without an entry.
 
 use std::fmt;
 use std::mem::MaybeUninit;
 
-use crate::sync::{Arc, Mutex, MutexGuard, lock};
+use crate::sync::{Arc, Mutex, MutexGuard, lock_modelled};
 use crate::tape::Tape;
 
 /// Who pushed an entry. [`Owner::ANYONE`] is what pushed through the tape's own handle.
@@ -30,7 +30,9 @@ impl Owner {
 /// A tape that several threads push to and pop from. Cloning makes another handle to it.
 ///
 /// Every operation takes a lock; `push_slice` and `pop_slice` take it once. Where each worker can
-/// have a tape of its own, [`Lanes`](crate::Lanes) scale better.
+/// have a tape of its own, [`Lanes`](crate::Lanes) scale better. Cloning and dropping elements in
+/// the slice operations happens under the lock, so an element's `Clone` and `Drop` must not use the
+/// tape.
 ///
 /// ```
 /// use std::thread;
@@ -75,7 +77,6 @@ struct Stack<T> {
 struct Run {
     owner: Owner,
     start: usize,
-    /// Kept up to date for runs below the top.
     live: usize,
     previous: Link,
 }
@@ -153,7 +154,7 @@ impl<T> SharedTape<T> {
     }
 
     fn stack(&self) -> MutexGuard<'_, Stack<T>> {
-        lock(&self.stack)
+        lock_modelled(&self.stack)
     }
 }
 
@@ -214,6 +215,7 @@ impl<T> Stack<T> {
         if self.top.owner != owner {
             self.begin_run(owner);
         }
+        self.top.live += 1;
         self.places.push(MaybeUninit::new(value));
     }
 
@@ -232,7 +234,8 @@ impl<T> Stack<T> {
     fn pop(&mut self) -> Option<(T, Owner)> {
         let owner = self.top.owner;
         let value = self.places.pop()?;
-        if self.places.len() == self.top.start {
+        self.top.live -= 1;
+        if self.top.live == 0 {
             self.end_run();
         }
         // SAFETY: the topmost run is wholly live, and the place has left the tape.
@@ -258,7 +261,7 @@ impl<T> Stack<T> {
     #[cold]
     fn begin_run(&mut self, owner: Owner) {
         if self.top.owner != Run::NONE.owner {
-            self.below.push(Run { live: self.places.len() - self.top.start, ..self.top });
+            self.below.push(self.top);
         }
         let previous = self.latest[owner.0 as usize].replace(self.below.len());
         self.top = Run { owner, start: self.places.len(), live: 0, previous };
@@ -286,12 +289,9 @@ impl<T> Stack<T> {
         while let Some(number) = next
             && count < most
         {
-            let (live, previous) = match self.below.get(number) {
-                Some(run) => (run.live, run.previous),
-                None => (self.places.len() - self.top.start, self.top.previous),
-            };
-            count += live;
-            next = previous;
+            let run = self.below.get(number).unwrap_or(&self.top);
+            count += run.live;
+            next = run.previous;
         }
         count.min(most)
     }

@@ -1,15 +1,28 @@
-//! The locks of the parts that threads share, or their stand-ins under the model checker.
+//! The locks of the parts that threads share.
+//!
+//! The parts that the model checker looks at take `Mutex`, `Condvar` and `Arc` from here; the others
+//! take those of the standard library, and [`lock`] as well.
+//!
+//! No lock is ever poisoned for us: a thread that panicked while holding one cannot have left the
+//! data half done, since every critical section of this crate either runs no foreign code or is safe
+//! to stop in.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
 #[cfg(not(loom))]
 pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use std::sync::PoisonError;
+use std::sync::{Mutex as StdMutex, MutexGuard as StdGuard, PoisonError};
 
-/// Takes the lock. A thread that panicked while holding it cannot have left the data half done:
-/// every critical section of this crate either runs no foreign code or is safe to stop in.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Takes a lock of the standard library.
+#[inline]
+pub(crate) fn lock<T>(mutex: &StdMutex<T>) -> StdGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes a lock that the model checker knows.
+#[inline]
+pub(crate) fn lock_modelled<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -498,7 +498,9 @@ impl<T, const N: usize> Drop for Tape<T, N> {
                 self.0.clear();
             }
         }
-        drop(Rest(self));
+        let rest = Rest(self);
+        rest.0.clear();
+        drop(rest);
         self.release(0);
     }
 }

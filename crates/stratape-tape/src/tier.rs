@@ -68,7 +68,8 @@ pub type Done = Box<dyn FnOnce(Block, Result<(), TierError>) + Send>;
 
 /// A place for slabs.
 ///
-/// Every operation must call its `done` in the end; dropping it uncalled leaves the tape waiting.
+/// Every operation must call its `done` in the end; dropping it uncalled, or panicking, leaves the
+/// tape waiting.
 /// Operations on different keys may overlap and finish in any order. The tape reads or forgets a
 /// key only after its write has been reported.
 pub trait Tier: Send + Sync {
@@ -80,6 +81,12 @@ pub trait Tier: Send + Sync {
 
     /// Gives up what is stored under `key`.
     fn forget(&self, key: SlabKey);
+
+    /// Called when nothing else is to be done: a moment for cleaning up. Returns whether there is
+    /// more to clean.
+    fn tidy(&self) -> bool {
+        false
+    }
 
     /// Bytes stored now.
     fn stored_bytes(&self) -> u64;

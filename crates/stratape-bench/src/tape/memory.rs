@@ -109,7 +109,7 @@ fn warm_chain(settings: &Settings, n: usize) {
     let [ours, theirs] = best_of(
         rounds(n),
         [&mut || x = 0.5 + 0.1 * chain_through(&mut tape, chain, x, n), &mut || {
-            y = 0.5 + 0.1 * chain_on_array(black_box(&mut array), chain, y)
+            y = 0.5 + 0.1 * chain_on_array(black_box(&mut array), chain, y);
         }],
     );
     sink((x, y));

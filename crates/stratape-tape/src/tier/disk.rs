@@ -13,15 +13,23 @@ mod threads;
 mod uring;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::{Block, Done, SlabKey, Tier, TierError};
 use crate::error::{ErrorKind, TapeError};
+use crate::sync::lock;
 use engine::{Engine, Job};
 pub use file::{DiskCall, DiskFault, DiskFaults};
 pub(crate) use file::{DiskFile, Way};
 use slots::Slots;
+
+/// Bytes given back to the file system at a time: about a millisecond's work, during which the
+/// file's transfers stand still.
+const TIDY_LOT: u64 = 4 << 20;
+/// Bytes given back at a time on a disk that is nearly full.
+const CROWDED_LOT: u64 = 64 << 20;
 
 /// Which way blocks reach the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -120,6 +128,14 @@ impl DiskTier {
         lock(&self.slots)
     }
 
+    /// Returns up to `most` bytes that no slab uses to the file system.
+    fn give_back(&self, most: u64) {
+        let Some((offset, len)) = self.slots().take_held(most) else { return };
+        // A file system that cannot punch holes keeps the space until the file is closed.
+        let _ = self.file.give_back(offset, len);
+        self.slots().put_bare(offset, len);
+    }
+
     /// Finds room in the file; asks the file system for it first, so that a full disk shows here.
     fn allot(&self, key: SlabKey, bytes: u64) -> Result<u64, TierError> {
         let mut slots = self.slots();
@@ -172,13 +188,20 @@ impl Tier for DiskTier {
     }
 
     fn forget(&self, key: SlabKey) {
-        let mut slots = self.slots();
-        slots.release(key);
-        // Under the lock: a range must not be taken, and written to, before it is given back.
-        // A file system that cannot punch holes keeps the space until the file is closed.
-        for (offset, len) in slots.to_give_back() {
-            let _ = self.file.give_back(offset, len);
+        let held = {
+            let mut slots = self.slots();
+            slots.release(key);
+            slots.held_bytes()
+        };
+        // Others may need the space more than we need our time.
+        if held >= CROWDED_LOT && self.file.is_crowded(held) {
+            self.give_back(CROWDED_LOT);
         }
+    }
+
+    fn tidy(&self) -> bool {
+        self.give_back(TIDY_LOT);
+        self.slots().held_bytes() > 0
     }
 
     fn stored_bytes(&self) -> u64 {
@@ -203,10 +226,8 @@ pub(crate) struct DiskReader {
 }
 
 impl DiskReader {
-    pub(crate) fn open(path: &Path, options: &DiskOptions) -> Result<Self, TapeError> {
-        let unreadable = |source| ErrorKind::SavedFile { path: path.to_owned(), source };
-        let file = DiskFile::existing(path, options.direct).map_err(unreadable)?;
-        let file = Arc::new(file);
+    pub(crate) fn start(file: File, options: &DiskOptions) -> Result<Self, TapeError> {
+        let file = Arc::new(DiskFile::existing(file, options.direct));
         let engine = start_engine(options.engine, &file, options.in_flight.max(1))?;
         Ok(Self { engine, file })
     }
@@ -243,8 +264,4 @@ fn start_engine(
     let engine = threads::Threads::start(file, in_flight)
         .map_err(|source| ErrorKind::EngineUnavailable { source })?;
     Ok(Box::new(engine))
-}
-
-fn lock(slots: &Mutex<Slots>) -> MutexGuard<'_, Slots> {
-    slots.lock().unwrap_or_else(PoisonError::into_inner)
 }

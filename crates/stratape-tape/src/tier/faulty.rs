@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::{Block, Done, SlabKey, Tier};
+use crate::sync::lock;
 
 /// Which operation is about to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +93,7 @@ impl<T: Tier> FaultyTier<T> {
 
     /// Lets the operations that were held go on.
     pub fn release(&self) {
-        let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+        let held = std::mem::take(&mut *lock(&self.held));
         for Held { operation, key, block, done } in held {
             match operation {
                 Operation::Write => self.below.write(key, block, done),
@@ -106,7 +107,7 @@ impl<T: Tier> FaultyTier<T> {
     }
 
     fn hold(&self, operation: Operation, key: SlabKey, block: Block, done: Done) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.held);
         held.push(Held { operation, key, block, done });
     }
 }
@@ -157,6 +158,10 @@ impl<T: Tier> Tier for FaultyTier<T> {
 
     fn forget(&self, key: SlabKey) {
         self.below.forget(key);
+    }
+
+    fn tidy(&self) -> bool {
+        self.below.tidy()
     }
 
     fn stored_bytes(&self) -> u64 {

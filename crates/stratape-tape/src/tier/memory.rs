@@ -1,9 +1,10 @@
 //! A tier that keeps slabs in ordinary memory.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use super::{Block, Done, SlabKey, Tier, TierError};
+use crate::sync::lock;
 
 /// Slabs in a map. Answers at once, on the caller's thread.
 ///
@@ -37,7 +38,7 @@ impl MemoryTier {
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.store)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The tier of a tape that continues from a saved file: old slabs are read from the file, which is
 //! never changed; new ones go to the tier below.
 
-use std::path::Path;
+use std::fs::File;
 use std::sync::Arc;
 
 use super::disk::DiskReader;
@@ -16,13 +16,14 @@ pub(crate) struct SavedTier {
 }
 
 impl SavedTier {
-    pub(crate) fn open(
-        path: &Path,
+    /// `file` is the one the lines were read from, not another that has its name by now.
+    pub(crate) fn start(
+        file: File,
         options: &DiskOptions,
         lines: Vec<Line>,
         below: Arc<dyn Tier>,
     ) -> Result<Self, TapeError> {
-        Ok(Self { reader: DiskReader::open(path, options)?, lines, below })
+        Ok(Self { reader: DiskReader::start(file, options)?, lines, below })
     }
 
     /// The slab's line, if it is one of the file's: they have the first serial numbers.
@@ -52,6 +53,10 @@ impl Tier for SavedTier {
         if self.line(key).is_none() {
             self.below.forget(key);
         }
+    }
+
+    fn tidy(&self) -> bool {
+        self.below.tidy()
     }
 
     fn stored_bytes(&self) -> u64 {

@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::{Block, Done, SlabKey, Tier, TierError};
+use crate::sync::lock;
 
 /// Slabs moved down at a time, so that the lower tier has several writes in flight.
 const BATCH: usize = 4;
@@ -63,7 +64,7 @@ impl StackedTier {
     }
 
     fn gate(&self) -> MutexGuard<'_, ()> {
-        self.moving.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.moving)
     }
 
     fn tier(&self, level: Level) -> &Arc<dyn Tier> {
@@ -104,9 +105,7 @@ impl StackedTier {
         let (report, moved) = mpsc::channel();
         for &(key, bytes) in victims {
             let report = report.clone();
-            let Ok(block) = Block::zeroed(bytes as usize) else {
-                return false;
-            };
+            let Ok(block) = Block::zeroed(bytes as usize) else { break };
             let lower = Arc::clone(&self.lower);
             let then_write = move |block: Block, result: Result<(), TierError>| match result {
                 Ok(()) => {
@@ -193,10 +192,6 @@ impl Index {
     }
 }
 
-fn lock(index: &Mutex<Index>) -> MutexGuard<'_, Index> {
-    index.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Tier for StackedTier {
     fn write(&self, key: SlabKey, block: Block, done: Done) {
         let level = if self.make_room(block.len() as u64) { Level::Upper } else { Level::Lower };
@@ -228,6 +223,11 @@ impl Tier for StackedTier {
         if let Some(entry) = entry {
             self.tier(entry.level).forget(key);
         }
+    }
+
+    fn tidy(&self) -> bool {
+        // Both have their turn, whatever the first says.
+        self.upper.tidy() | self.lower.tidy()
     }
 
     fn stored_bytes(&self) -> u64 {

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::super::{BLOCK_ALIGN, Block, Done, TierError};
-use super::file::Way;
+use super::file::{DiskFile, Way};
 
 /// One transfer, with how far it has got. Short transfers go on where they stopped.
 pub(super) struct Job {
@@ -11,16 +11,24 @@ pub(super) struct Job {
     pub(super) offset: u64,
     pub(super) block: Block,
     pub(super) moved: usize,
+    refused: bool,
     done: Done,
 }
 
 impl Job {
     pub(super) fn new(way: Way, offset: u64, block: Block, done: Done) -> Self {
-        Self { way, offset, block, moved: 0, done }
+        Self { way, offset, block, moved: 0, refused: false, done }
     }
 
     pub(super) fn finish(self, result: Result<(), TierError>) {
         (self.done)(self.block, result);
+    }
+
+    /// Whether to try again after the file system refused direct I/O, which is then turned off for
+    /// all. Once a job: jobs that were refused together all get their second chance.
+    pub(super) fn retry_through_cache(&mut self, file: &DiskFile) -> bool {
+        file.leave_direct();
+        !std::mem::replace(&mut self.refused, true)
     }
 
     pub(super) fn is_complete(&self) -> bool {

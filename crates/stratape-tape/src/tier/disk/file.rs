@@ -80,15 +80,15 @@ impl DiskFile {
         Ok(this)
     }
 
-    pub(crate) fn existing(path: &Path, direct: bool) -> io::Result<Self> {
-        let this = Self::new(File::open(path)?, None);
+    pub(crate) fn existing(file: File, direct: bool) -> Self {
+        let this = Self::new(file, None);
         if direct {
             this.go_direct(|file| {
                 let mut probe = super::Block::zeroed(BLOCK_ALIGN).map_err(io::Error::other)?;
                 file.transfer_in(probe.bytes_mut(), 0).map(drop)
             });
         }
-        Ok(this)
+        this
     }
 
     fn new(file: File, faults: Option<DiskFaults>) -> Self {
@@ -112,10 +112,12 @@ impl DiskFile {
         }
     }
 
-    /// Goes on through the page cache. `false` if the file was not direct.
-    pub(crate) fn leave_direct(&self) -> bool {
-        let was_direct = self.direct.swap(false, Ordering::Relaxed);
-        was_direct && self.set_direct(false).is_ok()
+    /// Goes on through the page cache.
+    pub(crate) fn leave_direct(&self) {
+        if self.direct.swap(false, Ordering::Relaxed) {
+            // A refusal shows in the next transfer.
+            let _ = self.set_direct(false);
+        }
     }
 
     #[cfg(target_os = "linux")]
@@ -178,6 +180,14 @@ impl DiskFile {
         }
     }
 
+    /// Whether the file system has less than a tenth of its space free, or less than `bytes`.
+    pub(crate) fn is_crowded(&self, bytes: u64) -> bool {
+        rustix::fs::fstatvfs(&self.file).is_ok_and(|status| {
+            let free = status.f_bavail.saturating_mul(status.f_frsize);
+            status.f_bavail < status.f_blocks / 10 || free < bytes
+        })
+    }
+
     /// Returns a range's space to the file system. The file keeps its length.
     pub(crate) fn give_back(&self, offset: u64, len: u64) -> io::Result<()> {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
@@ -201,9 +211,12 @@ fn retry(mut call: impl FnMut() -> rustix::io::Result<()>) -> io::Result<()> {
 }
 
 #[cfg(target_os = "linux")]
+#[allow(clippy::unnecessary_cast, reason = "the type differs between machines")]
 fn is_memory(file: &File) -> bool {
-    rustix::fs::fstatfs(file)
-        .is_ok_and(|status| MEMORY_FILE_SYSTEMS.contains(&(status.f_type as i64)))
+    // The type of the field differs between architectures.
+    #[allow(clippy::unnecessary_cast)]
+    let is_one = |kind| MEMORY_FILE_SYSTEMS.contains(&(kind as i64));
+    rustix::fs::fstatfs(file).is_ok_and(|status| is_one(status.f_type))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -1,16 +1,14 @@
 //! Which part of the file belongs to which slab.
 //!
 //! Free ranges are either *held* (their disk blocks are still allocated; reused first) or *bare*
-//! (given back to the file system). Giving back stalls the transfers under way on common file
-//! systems, so it happens in lots of [`GIVE_BACK`] bytes and when the last slab goes. The file
-//! grows in steps for the same reason.
+//! (given back to the file system). Giving back is slow and stops all transfers of the file
+//! meanwhile on common file systems, so it is done piece by piece when there is time for it. The
+//! file grows in steps for the same reason.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::super::{SlabKey, TierError};
 
-/// Free bytes kept before they are given back to the file system.
-const GIVE_BACK: u64 = 64 << 20;
 /// The largest and smallest step by which the file grows.
 const GROW_MOST: u64 = 64 << 20;
 const GROW_LEAST: u64 = 1 << 20;
@@ -109,22 +107,27 @@ impl Slots {
         self.end = from;
     }
 
-    /// Ranges whose disk space goes back to the file system now; they stay free, but bare.
-    pub(super) fn to_give_back(&mut self) -> Vec<(u64, u64)> {
-        if self.held_bytes == 0 || (self.held_bytes < GIVE_BACK && self.live_bytes > 0) {
-            return Vec::new();
+    /// Bytes of the file that are free but still take space on the disk.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.held_bytes
+    }
+
+    /// Takes up to `most` held bytes, from the end of the file, out of the books, so that their
+    /// space can be given back. [`put_bare`](Self::put_bare) enters them again.
+    pub(super) fn take_held(&mut self, most: u64) -> Option<(u64, u64)> {
+        let (&offset, free) = self.free.iter().rev().find(|(_, free)| free.held)?;
+        let len = free.len.min(most);
+        let kept = free.len - len;
+        self.remove_free(offset);
+        if kept > 0 {
+            self.add_free(offset, kept, true);
         }
-        let ranges: Vec<(u64, u64)> = self
-            .free
-            .iter()
-            .filter(|(_, free)| free.held)
-            .map(|(&offset, free)| (offset, free.len))
-            .collect();
-        for &(offset, len) in &ranges {
-            self.remove_free(offset);
-            self.add_free(offset, len, false);
-        }
-        ranges
+        Some((offset + kept, len))
+    }
+
+    /// Enters a range whose space has been given back.
+    pub(super) fn put_bare(&mut self, offset: u64, len: u64) {
+        self.add_free(offset, len, false);
     }
 
     /// The lowest free range of this kind with room.
@@ -200,11 +203,13 @@ mod tests {
         let mut state = 1_u64;
         for serial in 0..5000 {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            if live.len() > 50 || (state >> 33) % 3 == 0 {
+            if live.len() > 50 || (state >> 33).is_multiple_of(3) {
                 if !live.is_empty() {
                     let gone = live.swap_remove((state >> 40) as usize % live.len());
                     slots.release(key(gone.2));
-                    slots.to_give_back();
+                    if let Some((offset, len)) = slots.take_held(8192) {
+                        slots.put_bare(offset, len);
+                    }
                 }
                 continue;
             }
@@ -230,15 +235,20 @@ mod tests {
     }
 
     #[test]
-    fn space_goes_back_when_the_last_slab_is_forgotten() {
+    fn held_space_can_be_taken_piece_by_piece() {
         let mut slots = Slots::new(None);
         slots.take(key(0), 1 << 20).unwrap();
         slots.take(key(1), 1 << 20).unwrap();
         slots.release(key(1));
-        assert!(slots.to_give_back().is_empty());
         slots.release(key(0));
-        let bytes: u64 = slots.to_give_back().iter().map(|range| range.1).sum();
-        assert_eq!(bytes, slots.end);
+        let mut bytes = 0;
+        while let Some((offset, len)) = slots.take_held(300 << 10) {
+            slots.put_bare(offset, len);
+            bytes += len;
+        }
+        assert_eq!((bytes, slots.held_bytes()), (slots.end, 0));
+        assert_eq!(slots.free.len(), 1, "the pieces join again");
+        assert!(slots.take(key(2), 2 << 20).unwrap().growth.is_none());
     }
 
     #[test]

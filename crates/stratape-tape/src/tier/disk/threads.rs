@@ -61,7 +61,9 @@ fn run(file: &DiskFile, mut job: Job) {
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             // The file system changed its mind about direct I/O; it need not stop us.
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput && file.leave_direct() => {}
+            Err(error)
+                if error.kind() == io::ErrorKind::InvalidInput && job.retry_through_cache(file) => {
+            }
             Err(error) => return job.finish(Err(error.into())),
         }
     }

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
 use io_uring::{IoUring, opcode, types};
@@ -15,6 +15,7 @@ use io_uring::{IoUring, opcode, types};
 use super::super::TierError;
 use super::engine::{Engine, Job};
 use super::file::{DiskFault, DiskFile, Way};
+use crate::sync::lock;
 
 /// Completion with this number tells the reaping thread that no more jobs will come.
 const CLOSE: u64 = u64::MAX;
@@ -75,7 +76,7 @@ impl Drop for Uring {
 
 impl Ring {
     fn flight(&self) -> MutexGuard<'_, Flight> {
-        self.flight.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.flight)
     }
 
     /// Puts a job into the ring, or among those that wait, or ends it with an error.
@@ -216,7 +217,7 @@ impl Ring {
         let error = io::Error::from_raw_os_error(-result);
         match error.kind() {
             io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock => Verdict::GoOn,
-            io::ErrorKind::InvalidInput if self.file.leave_direct() => Verdict::GoOn,
+            io::ErrorKind::InvalidInput if job.retry_through_cache(&self.file) => Verdict::GoOn,
             _ => Verdict::Finished(Err(error.into())),
         }
     }
