@@ -126,6 +126,26 @@ struct Tally {
     failed_reads: u64,
 }
 
+/// [`Ladder::raise`], out of line and without unwinding: the cold path of a push.
+#[cold]
+#[inline(never)]
+#[allow(improper_ctypes_definitions, reason = "`extern \"C\"` only to rule out unwinding")]
+pub(crate) extern "C" fn raise(
+    ladder: &mut Ladder,
+    used: usize,
+    len: usize,
+) -> Result<NonNull<u8>, TapeError> {
+    ladder.raise(used, len)
+}
+
+/// [`Ladder::lower`], out of line and without unwinding: the cold path of a pop.
+#[cold]
+#[inline(never)]
+#[allow(improper_ctypes_definitions, reason = "`extern \"C\"` only to rule out unwinding")]
+pub(crate) extern "C" fn lower(ladder: &mut Ladder) -> Result<Option<Top>, TapeError> {
+    ladder.lower()
+}
+
 impl Ladder {
     pub(crate) fn new(plan: Plan) -> Self {
         let lane = plan.depot.as_ref().map_or(0, |depot| depot.next_lane());
@@ -189,7 +209,7 @@ impl Ladder {
 
     /// Puts a new slab of at least `len` bytes on top of one with `used` bytes in it, and gives
     /// its memory. On failure nothing has changed.
-    pub(crate) fn raise(&mut self, used: usize, len: usize) -> Result<NonNull<u8>, TapeError> {
+    fn raise(&mut self, used: usize, len: usize) -> Result<NonNull<u8>, TapeError> {
         let len = len.next_multiple_of(BLOCK_ALIGN).max(self.plan.slab_len);
         let mut block = self.obtain(len, Pass::Push)?;
         if !self.slabs.is_empty() {
@@ -209,7 +229,7 @@ impl Ladder {
 
     /// Gives up the top slab and makes the one below it the top: its memory and how much of it is
     /// filled. `None` at the bottom. On failure nothing has changed.
-    pub(crate) fn lower(&mut self) -> Result<Option<Top>, TapeError> {
+    fn lower(&mut self) -> Result<Option<Top>, TapeError> {
         let Some(below) = self.slabs.len().checked_sub(2) else {
             return Ok(None);
         };

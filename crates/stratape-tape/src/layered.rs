@@ -18,7 +18,7 @@ use bytemuck::Pod;
 
 use crate::error::TapeError;
 use crate::head::Head;
-use crate::ladder::{Ladder, Top};
+use crate::ladder::{self, Ladder, Top};
 use crate::options::TapeOptions;
 use crate::recorder::Sample;
 use crate::saved::{Contents, SavedReader, SavedWriter};
@@ -49,7 +49,8 @@ pub struct LayeredTape<T: Pod> {
     head: Head<T>,
     before: usize,
     per_slab: usize,
-    ladder: Ladder,
+    /// In a box, so that the cold paths need not know the tape's own address: see `tape/slabs.rs`.
+    ladder: Box<Ladder>,
     owns: PhantomData<T>,
 }
 
@@ -61,6 +62,7 @@ unsafe impl<T: Pod + Sync> Sync for LayeredTape<T> {}
 
 impl<T: Pod> LayeredTape<T> {
     pub(crate) fn on(ladder: Ladder, per_slab: usize) -> Self {
+        let ladder = Box::new(ladder);
         Self { head: Head::nowhere(), before: 0, per_slab, ladder, owns: PhantomData }
     }
 
@@ -367,28 +369,21 @@ impl<T: Pod> LayeredTape<T> {
     }
 
     /// Enters the next slab. On failure nothing has changed.
-    #[cold]
-    #[inline(never)]
-    #[allow(improper_ctypes_definitions, reason = "`extern \"C\"` only to rule out unwinding")]
-    extern "C" fn climb(&mut self) -> Result<(), TapeError> {
-        let used = self.head.filled() * size_of::<T>();
-        let base = self.ladder.raise(used, 0)?;
-        self.before += self.head.filled();
+    #[inline(always)]
+    fn climb(&mut self) -> Result<(), TapeError> {
+        let filled = self.head.filled();
+        let base = ladder::raise(&mut self.ladder, filled * size_of::<T>(), 0)?;
+        self.before += filled;
         // SAFETY: the slab has room for `per_slab` elements, and plain data has no invalid bytes.
         unsafe { self.head.enter(base.cast(), 0, self.per_slab) };
         Ok(())
     }
 
     /// Leaves the empty slab for the full one below. `false` at the bottom.
-    #[cold]
-    #[inline(never)]
-    #[allow(improper_ctypes_definitions, reason = "`extern \"C\"` only to rule out unwinding")]
-    extern "C" fn descend(&mut self) -> Result<bool, TapeError> {
-        let Some(top) = self.ladder.lower()? else {
-            return Ok(false);
-        };
-        let slab = self.ladder.height() - 1;
-        self.enter(&top, slab, self.per_slab);
+    #[inline(always)]
+    fn descend(&mut self) -> Result<bool, TapeError> {
+        let Some(top) = ladder::lower(&mut self.ladder)? else { return Ok(false) };
+        self.enter(&top, self.before / self.per_slab - 1, self.per_slab);
         Ok(true)
     }
 

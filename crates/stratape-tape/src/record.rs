@@ -21,7 +21,7 @@ use bytemuck::Pod;
 
 use crate::error::{ErrorKind, TapeError};
 use crate::head::Head;
-use crate::ladder::{Ladder, Plan, Top};
+use crate::ladder::{self, Ladder, Plan, Top};
 use crate::options::{DEFAULT_SLAB, TapeOptions};
 use crate::pool::Pool;
 use crate::recorder::Sample;
@@ -62,7 +62,8 @@ pub struct RecordTape {
     below: usize,
     /// Words of an ordinary slab.
     per_slab: usize,
-    ladder: Ladder,
+    /// In a box, so that the cold paths need not know the tape's own address: see `tape/slabs.rs`.
+    ladder: Box<Ladder>,
     audit: Audit,
 }
 
@@ -107,6 +108,7 @@ impl RecordTape {
     }
 
     pub(crate) fn on(ladder: Ladder, per_slab: usize) -> Self {
+        let ladder = Box::new(ladder);
         Self { head: Head::nowhere(), below: 0, per_slab, ladder, audit: Audit::default() }
     }
 
@@ -397,13 +399,11 @@ impl RecordTape {
     }
 
     /// Enters a new slab with room for `words` words. On failure nothing has changed.
-    #[cold]
-    #[inline(never)]
-    #[allow(improper_ctypes_definitions, reason = "`extern \"C\"` only to rule out unwinding")]
-    extern "C" fn climb(&mut self, words: usize) -> Result<(), TapeError> {
+    #[inline(always)]
+    fn climb(&mut self, words: usize) -> Result<(), TapeError> {
         let filled = self.head.filled();
         let capacity = words.max(self.per_slab);
-        let base = self.ladder.raise(filled * WORD, capacity * WORD)?;
+        let base = ladder::raise(&mut self.ladder, filled * WORD, capacity * WORD)?;
         self.below += filled;
         // SAFETY: the slab was asked for with this capacity; its bytes are initialised.
         unsafe { self.head.enter(base.cast(), 0, capacity) };
@@ -411,24 +411,15 @@ impl RecordTape {
     }
 
     /// Leaves empty slabs until one holds something; it must then hold `words` words.
-    #[cold]
-    #[inline(never)]
-    #[allow(improper_ctypes_definitions, reason = "`extern \"C\"` only to rule out unwinding")]
-    extern "C" fn descend(&mut self, words: usize, asked: Entry) -> Result<(), TapeError> {
+    #[inline(always)]
+    fn descend(&mut self, words: usize, asked: Entry) -> Result<(), TapeError> {
         while self.head.is_empty()
-            && let Some(top) = self.ladder.lower()?
+            && let Some(top) = ladder::lower(&mut self.ladder)?
         {
             self.below -= top.used / WORD;
             self.enter(&top);
         }
-        if self.head.filled() >= words {
-            return Ok(());
-        }
-        let found = match self.words() {
-            0 => "nothing: it is empty".to_owned(),
-            _ => "something smaller on top".to_owned(),
-        };
-        Err(ErrorKind::Mismatch { asked: asked.to_string(), found }.into())
+        if self.head.filled() >= words { Ok(()) } else { Err(too_little(self.words(), asked)) }
     }
 
     fn enter(&mut self, top: &Top) {
@@ -460,6 +451,15 @@ fn frame_words<R>(count: usize) -> Option<usize> {
 /// Words to skip from this offset in a slab to the alignment of `R`.
 fn pad_words<R>(offset: usize) -> usize {
     offset.next_multiple_of(align_of::<R>().div_ceil(WORD)) - offset
+}
+
+#[cold]
+fn too_little(words: usize, asked: Entry) -> TapeError {
+    let found = match words {
+        0 => "nothing: it is empty",
+        _ => "something smaller on top",
+    };
+    ErrorKind::Mismatch { asked: asked.to_string(), found: found.to_owned() }.into()
 }
 
 fn mismatch(asked: Entry, found: Entry) -> TapeError {

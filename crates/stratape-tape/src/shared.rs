@@ -112,11 +112,13 @@ impl<T> SharedTape<T> {
     }
 
     /// Puts `value` on top.
+    #[inline]
     pub fn push(&self, value: T) {
         self.stack().push(Owner::ANYONE, value);
     }
 
     /// Takes the topmost entry, whoever pushed it.
+    #[inline]
     pub fn pop(&self) -> Option<T> {
         self.stack().pop().map(|(value, _)| value)
     }
@@ -153,6 +155,7 @@ impl<T> SharedTape<T> {
         self.len() == 0
     }
 
+    #[inline]
     fn stack(&self) -> MutexGuard<'_, Stack<T>> {
         lock_modelled(&self.stack)
     }
@@ -170,11 +173,13 @@ impl<T> Writer<T> {
     }
 
     /// Puts `value` on top.
+    #[inline]
     pub fn push(&self, value: T) {
         self.tape.stack().push(self.owner, value);
     }
 
     /// Takes back the latest entry this owner has on the tape, wherever it lies.
+    #[inline]
     pub fn pop(&self) -> Option<T> {
         self.tape.stack().pop_own(self.owner)
     }

@@ -7,28 +7,26 @@
 //! its [`Pool`].
 //!
 //! Invariants, on which every `unsafe` here rests:
-//! - `current == 0`: the head is nowhere, the elements are `inline[..inline_len]`;
-//! - `current == k > 0`: the inline buffer is full, slabs `0..k-1` are full, and the head is in
-//!   slab `k - 1`, with everything below its cursor initialised. `before` counts the elements of
-//!   the full slabs;
-//! - `slabs[current..]` are spare; their contents are nobody's;
-//! - `pages` has an entry for every page of every slab: the address that element 0 of the slabs
-//!   would have if all of them lay in one piece with that page. Adding an element's index to its
-//!   page's entry gives its place.
+//! - while the head is nowhere, the elements are `inline[..inline_len]`;
+//! - while it is in a slab, the inline buffer is full, the slabs below are full, and everything below
+//!   the cursor is initialised. `before` counts the elements of the full slabs. (A slab has room for
+//!   at least one element, so its base and limit differ, which tells the two apart.)
 //!
 //! For a zero-sized `T` the inline buffer is endless and no slab is ever made.
 
 mod iter;
+mod slabs;
 mod traits;
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use crate::block::{Block, OutOfMemory};
-use crate::geometry::Geometry;
+use crate::block::OutOfMemory;
 use crate::head::Head;
 use crate::pool::Pool;
+
+use slabs::{Entered, Slabs};
 
 pub use iter::{IntoIter, Iter, IterMut, Slices};
 
@@ -55,11 +53,8 @@ pub const DEFAULT_INLINE: usize = 64;
 pub struct Tape<T, const N: usize = DEFAULT_INLINE> {
     head: Head<T>,
     inline_len: usize,
-    current: usize,
     before: usize,
-    slabs: Vec<Block>,
-    pages: Vec<*const T>,
-    pool: Option<Pool>,
+    slabs: Option<Box<Slabs<T>>>,
     inline: [MaybeUninit<T>; N],
     owns: PhantomData<T>,
 }
@@ -93,7 +88,6 @@ impl<T> Tape<T> {
 }
 
 impl<T, const N: usize> Tape<T, N> {
-    const GEOMETRY: Geometry = Geometry::of::<T>();
     const INLINE: usize = if size_of::<T>() == 0 { usize::MAX } else { N };
 
     /// An empty tape with room for `N` elements inside the object.
@@ -107,11 +101,8 @@ impl<T, const N: usize> Tape<T, N> {
         Self {
             head: Head::nowhere(),
             inline_len: 0,
-            current: 0,
             before: 0,
-            slabs: Vec::new(),
-            pages: Vec::new(),
-            pool: None,
+            slabs: None,
             inline: [const { MaybeUninit::uninit() }; N],
             owns: PhantomData,
         }
@@ -120,7 +111,7 @@ impl<T, const N: usize> Tape<T, N> {
     /// [`with_inline`](Self::with_inline) and [`with_pool`](Tape::with_pool) at once.
     pub fn with_inline_and_pool(pool: &Pool) -> Self {
         let mut tape = Self::with_inline();
-        tape.pool = Some(pool.clone());
+        tape.slabs = Some(Box::new(Slabs::new(Some(pool.clone()))));
         tape
     }
 
@@ -129,18 +120,19 @@ impl<T, const N: usize> Tape<T, N> {
     /// Aborts like `Vec::push` when the system has no memory; see [`try_push`](Self::try_push).
     #[inline(always)]
     pub fn push(&mut self, value: T) {
-        if self.head.is_full() {
-            if self.inline_len < Self::INLINE {
-                // SAFETY: the inline buffer has room, so by the invariants the tape is in it.
-                unsafe { self.put_inline(value) };
-                return;
-            }
+        if !self.head.is_full() {
+            // SAFETY: the head is not full.
+            unsafe { self.head.put(value) };
+        } else if self.inline_len < Self::INLINE {
+            // SAFETY: the inline buffer has room, so by the invariants the tape is in it.
+            unsafe { self.put_inline(value) };
+        } else {
             if !self.grow() {
                 self.out_of_memory();
             }
+            // SAFETY: `grow` entered an empty slab.
+            unsafe { self.head.put(value) };
         }
-        // SAFETY: the head was not full, or `grow` entered an empty slab.
-        unsafe { self.head.put(value) }
     }
 
     /// Puts `value` on top, or hands it back when the system has no memory for another slab.
@@ -159,16 +151,18 @@ impl<T, const N: usize> Tape<T, N> {
     /// Takes the top element.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
-        if self.head.is_empty() {
-            if self.current != 0 {
-                self.step_down();
-            }
-            if self.current == 0 {
-                return self.pop_inline();
+        if !self.head.is_empty() {
+            // SAFETY: the head is not empty.
+            return Some(unsafe { self.head.take() });
+        }
+        if self.is_in_slab() {
+            self.step_down();
+            if self.is_in_slab() {
+                // SAFETY: `step_down` entered a full slab.
+                return Some(unsafe { self.head.take() });
             }
         }
-        // SAFETY: the head was not empty, or `step_down` entered a full slab.
-        Some(unsafe { self.head.take() })
+        self.pop_inline()
     }
 
     /// The top element.
@@ -217,7 +211,7 @@ impl<T, const N: usize> Tape<T, N> {
 
     /// How many elements fit before another slab is needed.
     pub fn capacity(&self) -> usize {
-        Self::INLINE.saturating_add(Self::GEOMETRY.before(self.slabs.len()))
+        Self::INLINE.saturating_add(self.slabs.as_ref().map_or(0, |slabs| slabs.capacity()))
     }
 
     /// The present height, to come back to with [`rewind`](Self::rewind).
@@ -248,7 +242,7 @@ impl<T, const N: usize> Tape<T, N> {
             return self.cut(len);
         }
         while self.len() > len {
-            if self.current == 0 {
+            if !self.is_in_slab() {
                 let first = self.inline.as_mut_ptr().wrapping_add(len).cast::<T>();
                 let count = std::mem::replace(&mut self.inline_len, len) - len;
                 // SAFETY: these elements were initialised and just left the tape.
@@ -280,12 +274,12 @@ impl<T, const N: usize> Tape<T, N> {
     /// The pool keeps them warm for other tapes up to its limit; [`Pool::trim`] gives them back
     /// to the system.
     pub fn shrink_to_fit(&mut self) {
-        if self.current != 0 && self.head.is_empty() {
+        if self.is_in_slab() && self.head.is_empty() {
             self.step_down();
         }
-        self.release(self.current);
-        self.slabs.shrink_to_fit();
-        self.pages.shrink_to_fit();
+        if let Some(slabs) = &mut self.slabs {
+            slabs.release_spare();
+        }
     }
 
     /// Clones `values` onto the tape, in order, a slab at a time.
@@ -350,18 +344,17 @@ impl<T, const N: usize> Tape<T, N> {
     /// `inline_len` must be below `INLINE`.
     #[inline(always)]
     unsafe fn put_inline(&mut self, value: T) {
-        let place = self.inline.as_mut_ptr().wrapping_add(self.inline_len).cast::<T>();
-        // SAFETY: the place is inside the buffer (or `T` is zero-sized) and holds no element.
-        unsafe { place.write(value) };
+        // SAFETY: the place is inside the buffer (or `T` is zero-sized) and holds no element. `add`
+        // rather than `wrapping_add` tells LLVM that the store cannot reach the head before it.
+        unsafe { self.inline.as_mut_ptr().add(self.inline_len).cast::<T>().write(value) };
         self.inline_len += 1;
     }
 
     #[inline(always)]
     fn pop_inline(&mut self) -> Option<T> {
         self.inline_len = self.inline_len.checked_sub(1)?;
-        let place = self.inline.as_ptr().wrapping_add(self.inline_len).cast::<T>();
-        // SAFETY: the element was initialised, and is no longer counted.
-        Some(unsafe { place.read() })
+        // SAFETY: the element is inside the buffer, was initialised, and is no longer counted.
+        Some(unsafe { self.inline.as_ptr().add(self.inline_len).cast::<T>().read() })
     }
 
     fn clone_inline(&mut self, values: &[T])
@@ -382,86 +375,81 @@ impl<T, const N: usize> Tape<T, N> {
 
     #[inline(always)]
     fn place(&self, index: usize) -> Option<*const T> {
-        if index < self.inline_len {
-            return Some(self.inline.as_ptr().wrapping_add(index).cast());
-        }
-        let index = index - self.inline_len;
-        if index >= self.before + self.head.filled() {
+        if index >= self.len() {
             return None;
         }
-        // SAFETY: `index` is below the number of elements in slabs, so its page has an entry.
-        let page = unsafe { *self.pages.get_unchecked(Self::GEOMETRY.page_of(index)) };
-        // By the invariant on `pages` this is the element's place within its slab.
-        Some(page.wrapping_add(index))
+        if index < Self::INLINE {
+            return Some(self.inline.as_ptr().wrapping_add(index).cast());
+        }
+        let slabs = self.slabs.as_ref()?;
+        // SAFETY: the element is on the tape and beyond the inline buffer.
+        Some(unsafe { slabs.place(index, Self::INLINE) })
     }
 
-    /// Enters the next slab: a spare one, or a new one. `false` if there is no memory for it.
-    #[cold]
-    #[inline(never)]
-    extern "C" fn grow(&mut self) -> bool {
-        if self.current == self.slabs.len() && self.add_slab().is_err() {
-            return false;
+    #[inline(always)]
+    fn is_in_slab(&self) -> bool {
+        self.head.base != self.head.limit
+    }
+
+    /// Enters the next slab. `false` if there is no memory for one.
+    #[inline(always)]
+    fn grow(&mut self) -> bool {
+        let before = self.before + self.head.filled();
+        if let Some(slabs) = &mut self.slabs
+            && let Entered { base: Some(base), capacity } = slabs::step_up(slabs)
+        {
+            // SAFETY: the slab was made for this many elements, and holds none.
+            unsafe { self.head.enter(base, 0, capacity) };
+            self.before = before;
+            return true;
         }
-        self.enter_slab(self.current, 0);
+        self.slabs = slabs::grow(self.slabs.take(), Self::INLINE);
+        let Some(slabs) = &mut self.slabs else { return false };
+        let Entered { base: Some(base), capacity } = slabs::step_up(slabs) else { return false };
+        // SAFETY: as above.
+        unsafe { self.head.enter(base, 0, capacity) };
+        self.before = before;
         true
     }
 
-    fn add_slab(&mut self) -> Result<(), OutOfMemory> {
-        let bytes = self.next_slab_bytes();
-        let capacity = Self::GEOMETRY.capacity(self.slabs.len());
-        let new_pages = capacity / Self::GEOMETRY.page();
-        self.slabs.try_reserve(1).map_err(|_| OutOfMemory { bytes })?;
-        self.pages.try_reserve(new_pages).map_err(|_| OutOfMemory { bytes })?;
-        let mut block = self.pool().take_raw(bytes, align_of::<T>())?;
-        // Slabs double, so most of this one will be used if any of it is.
-        block.populate();
-        let first = Self::GEOMETRY.before(self.slabs.len());
-        let origin = block.ptr().cast::<T>().as_ptr().wrapping_sub(first);
-        self.pages.extend(std::iter::repeat_n(origin.cast_const(), new_pages));
-        self.slabs.push(block);
-        Ok(())
+    /// Leaves the empty slab for the full one (or the full inline buffer) below it.
+    #[inline(always)]
+    fn step_down(&mut self) {
+        let Some(slabs) = &mut self.slabs else { return };
+        match slabs::step_down(slabs) {
+            Entered { base: Some(base), capacity } => {
+                self.before -= capacity;
+                // SAFETY: the slab was made for this many elements, and slabs below the topmost
+                // one are full.
+                unsafe { self.head.enter(base, capacity, capacity) };
+            }
+            Entered { base: None, .. } => self.head.leave(),
+        }
     }
 
     fn next_slab_bytes(&self) -> usize {
-        Self::GEOMETRY.capacity(self.slabs.len()).saturating_mul(size_of::<T>())
+        self.slabs.as_ref().map_or(Slabs::<T>::new(None).next_bytes(), |slabs| slabs.next_bytes())
     }
 
-    /// Puts the head into a slab of which the first `filled` elements are initialised.
-    fn enter_slab(&mut self, slab: usize, filled: usize) {
-        self.current = slab + 1;
-        self.before = Self::GEOMETRY.before(slab);
-        let capacity = Self::GEOMETRY.capacity(slab);
-        // SAFETY: the slab was made for `capacity` elements; the caller vouches for `filled`.
-        unsafe { self.head.enter(self.slabs[slab].ptr().cast(), filled, capacity) };
+    /// Forgets all elements; they are the caller's.
+    fn forget_elements(&mut self) {
+        self.cut(0);
     }
 
     /// Forgets the elements above the first `len`, which must be fewer than there are.
     fn cut(&mut self, len: usize) {
-        match len.checked_sub(Self::INLINE) {
-            None | Some(0) => {
-                self.inline_len = len;
-                self.current = 0;
-                self.before = 0;
-                self.head.leave();
+        self.inline_len = len.min(Self::INLINE);
+        self.before = 0;
+        self.head.leave();
+        if let Some(slabs) = &mut self.slabs {
+            let in_slabs = len - self.inline_len;
+            let (entered, before) = slabs.cut(in_slabs);
+            if let Entered { base: Some(base), capacity } = entered {
+                self.before = before;
+                // SAFETY: the slab was made for this many elements, and those up to the cut were
+                // initialised.
+                unsafe { self.head.enter(base, in_slabs - before, capacity) };
             }
-            Some(in_slabs) => {
-                let slab = Self::GEOMETRY.slab_of(in_slabs - 1);
-                self.enter_slab(slab, in_slabs - Self::GEOMETRY.before(slab));
-            }
-        }
-    }
-
-    /// Leaves the empty slab for the full one (or the full inline buffer) below it.
-    #[cold]
-    #[inline(never)]
-    extern "C" fn step_down(&mut self) {
-        match self.current.checked_sub(2) {
-            None => {
-                self.current = 0;
-                self.before = 0;
-                self.head.leave();
-            }
-            Some(slab) => self.enter_slab(slab, Self::GEOMETRY.capacity(slab)),
         }
     }
 
@@ -471,20 +459,6 @@ impl<T, const N: usize> Tape<T, N> {
         match std::alloc::Layout::from_size_align(self.next_slab_bytes(), align_of::<T>()) {
             Ok(layout) => std::alloc::handle_alloc_error(layout),
             Err(_) => std::process::abort(),
-        }
-    }
-
-    fn pool(&self) -> &Pool {
-        self.pool.as_ref().unwrap_or_else(|| Pool::global())
-    }
-
-    /// Gives the slabs from `first_spare` on to the pool.
-    fn release(&mut self, first_spare: usize) {
-        let pool = self.pool.as_ref().unwrap_or_else(|| Pool::global());
-        self.pages.truncate(Self::GEOMETRY.before(first_spare) / Self::GEOMETRY.page());
-        for mut block in self.slabs.drain(first_spare..) {
-            block.taint();
-            pool.give(block);
         }
     }
 }
@@ -501,7 +475,6 @@ impl<T, const N: usize> Drop for Tape<T, N> {
         let rest = Rest(self);
         rest.0.clear();
         drop(rest);
-        self.release(0);
     }
 }
 

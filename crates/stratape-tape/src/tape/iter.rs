@@ -73,7 +73,7 @@ impl<'a, T> Slices<'a, T> {
     pub(super) fn new<const N: usize>(tape: &'a Tape<T, N>) -> Self {
         let inline = NonNull::from(&tape.inline).cast();
         let inline = NonNull::slice_from_raw_parts(inline, tape.inline_len);
-        let slabs = &tape.slabs[..tape.current];
+        let slabs = tape.slabs.as_ref().map_or(&[][..], |slabs| slabs.in_use());
         Self { segments: Segments::new(inline, slabs, tape.head.filled()), borrow: PhantomData }
     }
 }
@@ -154,7 +154,7 @@ impl<'a, T> IterMut<'a, T> {
         // Field by field: a borrow of the whole tape would end the exclusive one of `inline`.
         let inline = NonNull::from(&mut tape.inline).cast();
         let inline = NonNull::slice_from_raw_parts(inline, tape.inline_len);
-        let slabs = &tape.slabs[..tape.current];
+        let slabs = tape.slabs.as_ref().map_or(&[][..], |slabs| slabs.in_use());
         let segments = Segments::new(inline, slabs, tape.head.filled());
         let slices = SlicesMut { segments, borrow: PhantomData };
         Self { elements: slices.flatten(), left }
@@ -264,10 +264,7 @@ impl<T, const N: usize> Drop for IntoIter<T, N> {
             fn drop(&mut self) {
                 self.0.by_ref().for_each(drop);
                 let tape = &mut self.0.tape;
-                tape.inline_len = 0;
-                tape.before = 0;
-                tape.current = 0;
-                tape.head.leave();
+                tape.forget_elements();
                 // SAFETY: the iterator is being dropped; nothing uses the tape after this.
                 unsafe { ManuallyDrop::drop(tape) };
             }

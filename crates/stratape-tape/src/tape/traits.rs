@@ -15,7 +15,9 @@ impl<T, const N: usize> Default for Tape<T, N> {
 impl<T: Clone, const N: usize> Clone for Tape<T, N> {
     fn clone(&self) -> Self {
         let mut copy = Self::with_inline();
-        copy.pool.clone_from(&self.pool);
+        if let Some(pool) = self.slabs.as_ref().and_then(|slabs| slabs.own_pool()) {
+            copy = Self::with_inline_and_pool(pool);
+        }
         for slice in self.slices() {
             copy.extend_from_slice(slice);
         }
