@@ -50,10 +50,9 @@ pub(crate) fn time(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// The middle of the figures.
-pub(crate) fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
+/// The least of the figures.
+pub(crate) fn least(figures: Vec<f64>) -> f64 {
+    figures.into_iter().fold(f64::INFINITY, f64::min)
 }
 
 /// Peak resident memory of this process since the last [`reset_peak_memory`], where Linux tells.

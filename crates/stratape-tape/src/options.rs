@@ -23,7 +23,7 @@ pub const DEFAULT_MEMORY: usize = 1 << 30;
 /// Bytes of a slab unless [`TapeOptions::slab_bytes`] says otherwise.
 pub const DEFAULT_SLAB: usize = 1 << 20;
 /// Transfers under way at once unless [`TapeOptions::in_flight`] says otherwise.
-pub const DEFAULT_IN_FLIGHT: usize = 8;
+pub const DEFAULT_IN_FLIGHT: usize = 16;
 
 /// Settings of a layered tape, and the way to open one.
 ///
@@ -117,7 +117,7 @@ impl TapeOptions {
         self
     }
 
-    /// Slabs written, and slabs read, at once. Default 8.
+    /// Slabs written, and slabs read, at once. Default 16.
     ///
     /// Raise it for network or striped storage, which needs more requests to reach its speed. At
     /// most half of the budget is ever in transit.

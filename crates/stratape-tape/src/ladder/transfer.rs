@@ -88,8 +88,12 @@ impl Ladder {
         self.absorb_arrived();
         let flight = self.flight();
         let free = self.plan.memory.saturating_sub(self.resident - self.spare_bytes);
+        // Transfers that began together end together: beside those under way there should be as
+        // many done, or the disk stands still while the tape uses up what it has just written. With
+        // few slabs in all they are better used otherwise.
+        let reserve = (2 * flight).min(self.plan.memory / self.plan.slab_len / 4).max(flight);
         if free < flight * self.plan.slab_len {
-            self.start_writes(flight.saturating_sub(self.saved.len()));
+            self.start_writes(flight.min(reserve.saturating_sub(self.saved.len())));
         }
     }
 

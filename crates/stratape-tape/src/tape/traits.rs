@@ -130,3 +130,29 @@ impl<'a, T, const N: usize> IntoIterator for &'a mut Tape<T, N> {
         self.iter_mut()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Lanes, LayeredTape, RecordTape, SharedTape};
+
+    fn is_send<T: Send>() {}
+    fn is_send_and_sync<T: Send + Sync>() {}
+
+    /// Compiles only if a tape of longer-lived references is one of shorter-lived ones, as a `Vec` is.
+    fn shorten<'a>(tape: Tape<&'static str>, _: &'a str) -> Tape<&'a str> {
+        tape
+    }
+
+    #[test]
+    fn tapes_cross_threads_when_their_elements_do() {
+        is_send_and_sync::<Tape<f64>>();
+        is_send::<Tape<std::cell::Cell<u8>>>();
+        is_send_and_sync::<LayeredTape<f64>>();
+        is_send_and_sync::<RecordTape>();
+        is_send_and_sync::<Lanes<f32>>();
+        is_send_and_sync::<SharedTape<String>>();
+        let owned = "shorter".to_owned();
+        assert_eq!(shorten(Tape::from_iter(["longer"]), &owned).len(), 1);
+    }
+}

@@ -67,7 +67,7 @@ impl DiskOptions {
             directory: directory.into(),
             engine: IoEngine::Auto,
             direct: true,
-            in_flight: 8,
+            in_flight: 16,
             limit: None,
             faults: None,
         }
