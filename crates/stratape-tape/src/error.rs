@@ -126,9 +126,11 @@ impl From<OutOfMemory> for TapeError {
     }
 }
 
+/// The text for people, since this is what `unwrap` and a `main` that returns the error print;
+/// `{:#?}` shows the kind.
 impl fmt::Debug for TapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        if f.alternate() { self.0.fmt(f) } else { fmt::Display::fmt(self, f) }
     }
 }
 
