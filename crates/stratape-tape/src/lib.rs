@@ -30,6 +30,23 @@
 //! # Ok::<(), stratape_tape::TapeError>(())
 //! ```
 //!
+//! # Your own elements
+//!
+//! What spills is plain data: the trait [`Pod`], derived for `#[repr(C)]` structs without padding. The
+//! derives need to know where `bytemuck` is, unless you depend on it yourself:
+//!
+//! ```
+//! use stratape_tape::{Pod, Zeroable};
+//!
+//! #[derive(Clone, Copy, Pod, Zeroable)]
+//! #[bytemuck(crate = "stratape_tape::bytemuck")]
+//! #[repr(C)]
+//! struct State {
+//!     position: f64,
+//!     velocity: f64,
+//! }
+//! ```
+//!
 //! # Layers
 //!
 //! A tape begins in a buffer inside the object, goes on over slabs, and, if it is layered, writes

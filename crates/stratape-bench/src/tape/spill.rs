@@ -14,12 +14,20 @@ use crate::measure::{least, peak_memory, reset_peak_memory, time};
 use crate::report::Line;
 
 const GIB: usize = 1 << 30;
+
 /// Both sides take turns this often, and the best of each counts: a shared disk changes its speed by
 /// a factor of two within minutes.
-const ROUNDS: usize = 3;
+fn rounds(settings: &Settings) -> usize {
+    if settings.quick { 2 } else { 3 }
+}
+
+/// "8_GiB", "512_MiB".
+fn size(bytes: usize) -> String {
+    if bytes >= GIB { format!("{}_GiB", bytes / GIB) } else { format!("{}_MiB", bytes >> 20) }
+}
 
 pub(super) fn run(settings: &Settings) {
-    let (bytes, budget) = if settings.quick { (GIB, 64 << 20) } else { (8 * GIB, 256 << 20) };
+    let (bytes, budget) = if settings.quick { (GIB / 2, 32 << 20) } else { (8 * GIB, 256 << 20) };
     bandwidth(settings, bytes, budget);
     with_work(settings, bytes, budget);
     growth(settings);
@@ -104,8 +112,7 @@ fn bare_disk(settings: &Settings, blocks: u64) -> (f64, f64) {
 
 /// Bytes through the tape and back, against the same bytes through the bare engine.
 fn bandwidth(settings: &Settings, bytes: usize, budget: usize) {
-    let size = format!("{}_GiB_through_{}_MiB", bytes / GIB, budget >> 20);
-    let case = format!("spill_{size}");
+    let case = format!("spill_{}_through_{}", size(bytes), size(budget));
     if !settings.wants(&case) {
         return;
     }
@@ -114,7 +121,7 @@ fn bandwidth(settings: &Settings, bytes: usize, budget: usize) {
     let (mut ours, mut theirs) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     let mut peak = 0;
     let open_files = count_open_files();
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds(settings) {
         let (written, read) = bare_disk(settings, blocks);
         settle(open_files, bytes);
         theirs[0].push(written);
@@ -171,7 +178,7 @@ fn both_passes(tape: &mut LayeredTape<f64>, n: usize) -> f64 {
 
 /// The same passes in RAM and spilled.
 fn with_work(settings: &Settings, bytes: usize, budget: usize) {
-    let case = format!("spill_with_work_{}_GiB_through_{}_MiB", bytes / GIB, budget >> 20);
+    let case = format!("spill_with_work_{}_through_{}", size(bytes), size(budget));
     if !settings.wants(&case) {
         return;
     }
@@ -179,7 +186,7 @@ fn with_work(settings: &Settings, bytes: usize, budget: usize) {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let mut waited = 0.0;
     let open_files = count_open_files();
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds(settings) {
         let mut tape = open(settings, bytes + (64 << 20));
         // Once untimed: page faults are not the subject here.
         both_passes(&mut tape, n);
@@ -209,29 +216,32 @@ fn with_work(settings: &Settings, bytes: usize, budget: usize) {
 /// What an element costs as the tape grows. The budget is small beside the smallest tape: what stays
 /// in RAM costs nothing, and would make that one look cheap.
 fn growth(settings: &Settings) {
-    let budget = 64 << 20;
-    let sizes: &[usize] = if settings.quick { &[1, 2] } else { &[1, 2, 4, 8, 16] };
+    let (budget, unit) = if settings.quick { (16 << 20, GIB / 4) } else { (64 << 20, GIB) };
+    let times: &[usize] = if settings.quick { &[1, 2] } else { &[1, 2, 4, 8, 16] };
     if !settings.wants("spill_growth") {
         return;
     }
     let open_files = count_open_files();
-    let cost = |gib: usize| {
-        let n = gib * GIB / size_of::<f64>();
+    let cost = |bytes: usize| {
+        let n = bytes / size_of::<f64>();
         let mut tape = open(settings, budget);
         let seconds = time(|| {
             push_all(&mut tape, n);
             pop_all(&mut tape);
         });
         drop(tape);
-        settle(open_files, gib * GIB);
+        settle(open_files, bytes);
         seconds / n as f64
     };
-    for &gib in sizes {
-        // The disk's speed drifts over minutes: each size has its own neighbour of one GiB.
-        let pairs: Vec<(f64, f64)> = (0..ROUNDS).map(|_| (cost(gib), cost(sizes[0]))).collect();
+    for &times in times {
+        let bytes = times * unit;
+        // The disk's speed drifts over minutes: each size has its own neighbour of the first one.
+        let pairs: Vec<(f64, f64)> =
+            (0..rounds(settings)).map(|_| (cost(bytes), cost(unit))).collect();
         let (ours, theirs): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
-        let case = format!("spill_growth_{gib}_GiB");
+        let case = format!("spill_growth_{}", size(bytes));
+        let against = format!("its own figure at {}", size(unit));
         let aim = Some("within 0.9 to 1.1");
-        per_element(&case, "its own figure at 1 GiB", 1, least(ours), least(theirs), aim);
+        per_element(&case, &against, 1, least(ours), least(theirs), aim);
     }
 }
