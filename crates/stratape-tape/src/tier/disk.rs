@@ -248,7 +248,7 @@ fn start_engine(
 ) -> Result<Box<dyn Engine>, TapeError> {
     #[cfg(target_os = "linux")]
     if wanted != IoEngine::Threads {
-        match uring::Uring::start(file, in_flight) {
+        match uring::Uring::new(file, in_flight) {
             Ok(engine) => return Ok(Box::new(engine)),
             Err(source) if wanted == IoEngine::Uring => {
                 return Err(ErrorKind::EngineUnavailable { source }.into());
@@ -261,7 +261,5 @@ fn start_engine(
         let source = std::io::ErrorKind::Unsupported.into();
         return Err(ErrorKind::EngineUnavailable { source }.into());
     }
-    let engine = threads::Threads::start(file, in_flight)
-        .map_err(|source| ErrorKind::EngineUnavailable { source })?;
-    Ok(Box::new(engine))
+    Ok(Box::new(threads::Threads::new(file, in_flight)))
 }

@@ -1,12 +1,12 @@
-//! The engine that works everywhere: a few threads, each moving one block at a time.
+//! The engine that works everywhere: a few threads, each moving one block at a time. They start with
+//! the first job.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use crossbeam_channel::{Sender, unbounded};
+use crossbeam_channel::{SendError, Sender, unbounded};
 
-use super::super::TierError;
 use super::engine::{Engine, Job};
 use super::file::{DiskFault, DiskFile, Way};
 
@@ -14,35 +14,44 @@ use super::file::{DiskFault, DiskFile, Way};
 const MOST_THREADS: usize = 8;
 
 pub(super) struct Threads {
-    jobs: Sender<Job>,
+    file: Arc<DiskFile>,
+    count: usize,
+    /// Set with the first job; empty inside if no thread could be started.
+    jobs: OnceLock<Option<Sender<Job>>>,
 }
 
 impl Threads {
-    pub(super) fn start(file: &Arc<DiskFile>, in_flight: usize) -> io::Result<Self> {
+    pub(super) fn new(file: &Arc<DiskFile>, in_flight: usize) -> Self {
+        let count = in_flight.clamp(1, MOST_THREADS);
+        Self { file: Arc::clone(file), count, jobs: OnceLock::new() }
+    }
+
+    fn start(&self) -> Option<Sender<Job>> {
         let (jobs, queue) = unbounded::<Job>();
-        for number in 0..in_flight.clamp(1, MOST_THREADS) {
-            let (file, queue) = (Arc::clone(file), queue.clone());
+        let mut started = 0;
+        for number in 0..self.count {
+            let (file, queue) = (Arc::clone(&self.file), queue.clone());
             let work = move || {
                 for job in queue {
                     run(&file, job);
                 }
             };
-            let started = thread::Builder::new().name(format!("tape-io-{number}")).spawn(work);
-            if let Err(error) = started
-                && number == 0
-            {
-                return Err(error);
-            }
+            let thread = thread::Builder::new().name(format!("tape-io-{number}"));
+            started += usize::from(thread.spawn(work).is_ok());
         }
-        Ok(Self { jobs })
+        (started > 0).then_some(jobs)
     }
 }
 
 impl Engine for Threads {
     fn submit(&self, job: Job) {
-        if let Err(refused) = self.jobs.send(job) {
-            let gone = io::Error::other("the I/O threads are gone");
-            refused.into_inner().finish(Err(TierError::Io(gone)));
+        let unsent = match self.jobs.get_or_init(|| self.start()) {
+            Some(jobs) => jobs.send(job).err().map(SendError::into_inner),
+            None => Some(job),
+        };
+        // Without threads the work is done here: slower, never wrong.
+        if let Some(job) = unsent {
+            run(&self.file, job);
         }
     }
 

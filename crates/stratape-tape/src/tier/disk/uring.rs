@@ -7,7 +7,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread;
 
 use io_uring::{IoUring, opcode, types};
@@ -22,6 +22,8 @@ const CLOSE: u64 = u64::MAX;
 
 pub(super) struct Uring {
     ring: Arc<Ring>,
+    /// Whether the reaping thread runs; it starts with the first job.
+    reaped: OnceLock<bool>,
 }
 
 struct Ring {
@@ -41,20 +43,29 @@ struct Flight {
 }
 
 impl Uring {
-    pub(super) fn start(file: &Arc<DiskFile>, in_flight: usize) -> io::Result<Self> {
+    pub(super) fn new(file: &Arc<DiskFile>, in_flight: usize) -> io::Result<Self> {
         let entries = (in_flight + 1).next_power_of_two().clamp(8, 256) as u32;
         let uring = IoUring::new(entries)?;
         let flight = Flight { most: entries as usize - 1, ..Flight::default() };
         let ring = Arc::new(Ring { uring, file: Arc::clone(file), flight: Mutex::new(flight) });
-        let reaper = Arc::clone(&ring);
-        thread::Builder::new().name("tape-uring".to_owned()).spawn(move || reaper.reap())?;
-        Ok(Self { ring })
+        Ok(Self { ring, reaped: OnceLock::new() })
+    }
+
+    fn start_reaping(&self) -> bool {
+        let reaper = Arc::clone(&self.ring);
+        let thread = thread::Builder::new().name("tape-uring".to_owned());
+        thread.spawn(move || reaper.reap()).is_ok()
     }
 }
 
 impl Engine for Uring {
     fn submit(&self, job: Job) {
-        self.ring.launch(job);
+        if *self.reaped.get_or_init(|| self.start_reaping()) {
+            self.ring.launch(job);
+        } else {
+            let error = io::Error::other("no thread could be started to follow the transfer");
+            job.finish(Err(TierError::Io(error)));
+        }
     }
 
     fn name(&self) -> &'static str {
@@ -64,6 +75,9 @@ impl Engine for Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
+        if self.reaped.get() != Some(&true) {
+            return;
+        }
         let _flight = self.ring.flight();
         let nop = opcode::Nop::new().build().user_data(CLOSE);
         // SAFETY: a no-op refers to no memory, and the lock is held.
