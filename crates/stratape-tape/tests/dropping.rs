@@ -13,19 +13,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{PAGE, wait_until};
+use common::{PAGE, tape_threads, wait_until};
 use stratape_tape::tier::{Fault, FaultyTier, MemoryTier, Operation, Tier};
 use stratape_tape::{IoEngine, LayeredTape, Pool, TapeOptions};
 
 const PER_SLAB: u64 = 8;
-
-fn tape_threads() -> Vec<String> {
-    let names = fs::read_dir("/proc/self/task").unwrap().filter_map(|task| {
-        // A thread may end between being listed and being asked.
-        fs::read_to_string(task.ok()?.path().join("comm")).ok()
-    });
-    names.filter(|name| name.starts_with("tape-")).collect()
-}
 
 fn open_files() -> usize {
     fs::read_dir("/proc/self/fd").unwrap().count()

@@ -4,18 +4,10 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
-use std::fs;
+mod common;
 
+use common::{tape_threads, wait_until};
 use stratape_tape::{IoEngine, LayeredTape, TapeOptions};
-
-/// Threads of this process that belong to a tape.
-fn tape_threads() -> Vec<String> {
-    fs::read_dir("/proc/self/task")
-        .unwrap()
-        .filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok())
-        .filter(|name| name.starts_with("tape-"))
-        .collect()
-}
 
 #[test]
 fn a_tape_that_fits_starts_no_thread() {
@@ -30,8 +22,6 @@ fn a_tape_that_fits_starts_no_thread() {
         tape.extend_from_slice(&[2.0; 1_000_000]).unwrap();
         assert!(!tape_threads().is_empty(), "the test does not see the threads of a spilling tape");
         drop(tape);
-        while !tape_threads().is_empty() {
-            std::thread::yield_now();
-        }
+        wait_until("its threads are gone", || tape_threads().is_empty());
     }
 }

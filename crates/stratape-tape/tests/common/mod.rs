@@ -171,3 +171,12 @@ pub(crate) fn files_in(directory: &Path) -> Vec<String> {
     names.sort();
     names
 }
+
+/// Threads of this process that belong to a tape, by their names.
+pub(crate) fn tape_threads() -> Vec<String> {
+    let names = fs::read_dir("/proc/self/task").unwrap().filter_map(|task| {
+        // A thread may end between being listed and being asked.
+        fs::read_to_string(task.ok()?.path().join("comm")).ok()
+    });
+    names.filter(|name| name.starts_with("tape-")).collect()
+}
