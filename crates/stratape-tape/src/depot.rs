@@ -171,21 +171,32 @@ fn work_through(inner: &Arc<Inner>, errands: &Receiver<Errand>) {
 impl Inner {
     fn run(this: &Arc<Self>, errand: Errand) {
         match errand {
-            Errand::Write(parcel, used) => Self::write(this, parcel, used),
-            Errand::Read(parcel, receipt) => match receipt.packed {
-                None => Self::read_plain(this, parcel, receipt),
-                Some(packed) => Self::read_packed(this, parcel, receipt, packed),
+            Errand::Write(parcel, used) => {
+                if let Some(parcel) = this.admit(parcel) {
+                    Self::write(this, parcel, used);
+                }
+            }
+            Errand::Read(parcel, receipt) => match (this.admit(parcel), receipt.packed) {
+                (None, _) => {}
+                (Some(parcel), None) => Self::read_plain(this, parcel, receipt),
+                (Some(parcel), Some(len)) => Self::read_packed(this, parcel, receipt, len),
             },
             Errand::Forget(key) => this.tier.forget(key),
         }
     }
 
+    /// Counts a transfer as under way until it is delivered, unless its tape is gone.
+    fn admit(&self, parcel: Parcel) -> Option<Parcel> {
+        if parcel.inbox.strong_count() == 0 {
+            self.pool.give(parcel.block);
+            return None;
+        }
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        Some(parcel)
+    }
+
     fn write(this: &Arc<Self>, parcel: Parcel, used: usize) {
         let Parcel { key, block, inbox } = parcel;
-        if inbox.strong_count() == 0 {
-            return this.pool.give(block);
-        }
-        this.under_way.fetch_add(1, Ordering::Relaxed);
         let mut receipt = this.codec.receipt(&block, used);
         let packed = this.codec.pack(&block, &mut receipt, &this.pool);
         let inner = Arc::clone(this);
@@ -209,10 +220,6 @@ impl Inner {
 
     fn read_plain(this: &Arc<Self>, parcel: Parcel, receipt: Receipt) {
         let Parcel { key, block, inbox } = parcel;
-        if inbox.strong_count() == 0 {
-            return this.pool.give(block);
-        }
-        this.under_way.fetch_add(1, Ordering::Relaxed);
         let inner = Arc::clone(this);
         let report = move |block, result: Result<(), TierError>| {
             let what = Transfer::Read(result.and_then(|()| receipt.verify(&block)));
@@ -223,7 +230,6 @@ impl Inner {
 
     fn read_packed(this: &Arc<Self>, parcel: Parcel, receipt: Receipt, packed_len: usize) {
         let Parcel { key, mut block, inbox } = parcel;
-        this.under_way.fetch_add(1, Ordering::Relaxed);
         let buffer = match this.pool.take(packed_len) {
             Ok(buffer) => buffer,
             Err(error) => {

@@ -315,18 +315,17 @@ impl Ladder {
     /// The counters; the tape fills in what it knows of its elements.
     pub(crate) fn stats(&self) -> TapeStats {
         let (tally, depot) = (&self.tally, self.plan.depot.as_ref());
-        let moving = self.slabs.iter().filter(|slab| slab.is_moving()).count();
-        let in_ram = self.unsaved.len() + self.saved.len() + usize::from(!self.slabs.is_empty());
+        let census = self.census();
         TapeStats {
             memory: self.plan.memory as u64,
             resident: self.resident as u64,
             resident_peak: tally.resident_peak as u64,
             io_buffers_peak: depot.map_or(0, |depot| depot.buffer_peak() as u64),
             slab_bytes: self.plan.slab_len as u64,
-            slabs_unsaved: (in_ram - self.saved.len()) as u64,
-            slabs_saved: self.saved.len() as u64,
-            slabs_moving: moving as u64,
-            slabs_below: (self.slabs.len() - in_ram - moving) as u64,
+            slabs_unsaved: census.unsaved,
+            slabs_saved: census.saved,
+            slabs_moving: census.moving,
+            slabs_below: census.below,
             slabs_spilled: tally.spilled.0,
             bytes_spilled: tally.spilled.1,
             slabs_read: tally.read.0,
@@ -407,27 +406,41 @@ impl Ladder {
         self.plan.pool.give(block);
     }
 
+    fn census(&self) -> Census {
+        // The top is in RAM only, and in neither set.
+        let unsaved = (self.unsaved.len() + usize::from(!self.slabs.is_empty())) as u64;
+        let saved = self.saved.len() as u64;
+        let moving = self.slabs.iter().filter(|slab| slab.is_moving()).count() as u64;
+        let below = self.slabs.len() as u64 - unsaved - saved - moving;
+        Census { unsaved, saved, moving, below }
+    }
+
     fn record(&mut self) {
-        let Some(recorder) = &mut self.recorder else {
-            return;
-        };
-        if !recorder.is_due() {
+        if !self.recorder.as_mut().is_some_and(Recorder::is_due) {
             return;
         }
-        let slab = self.plan.slab_len as u64;
-        let in_ram = self.unsaved.len() + self.saved.len() + 1;
-        let moving = self.slabs.iter().filter(|slab| slab.is_moving()).count();
+        let (slab, census) = (self.plan.slab_len as u64, self.census());
         let sample = Sample {
             at: Duration::ZERO,
-            unsaved: (self.unsaved.len() as u64 + 1) * slab,
-            saved: self.saved.len() as u64 * slab,
+            unsaved: census.unsaved * slab,
+            saved: census.saved * slab,
             writing: self.writing as u64 * slab,
             reading: self.reading as u64 * slab,
-            below: self.slabs.len().saturating_sub(in_ram + moving) as u64 * slab,
+            below: census.below * slab,
             waited: self.tally.push_waits.1 + self.tally.pop_waits.1,
         };
-        recorder.add(sample);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.add(sample);
+        }
     }
+}
+
+/// How many slabs are where.
+struct Census {
+    unsaved: u64,
+    saved: u64,
+    moving: u64,
+    below: u64,
 }
 
 /// The memory of a slab that has become the top.

@@ -332,7 +332,7 @@ impl<T: Pod> LayeredTape<T> {
         let saved = SavedReader::open::<T>(path.as_ref())?;
         let per_slab = saved.per_slab();
         let used = saved.last_used() / size_of::<T>();
-        let ladder = saved.into_ladder::<T>(&options, per_slab)?;
+        let ladder = saved.into_ladder::<T>(&options)?;
         let mut tape = Self::on(ladder, per_slab);
         if let Some(last) = tape.ladder.height().checked_sub(1) {
             let top = tape.ladder.cut(last)?;

@@ -209,7 +209,7 @@ impl TapeOptions {
         self.check_elements::<T>()?;
         let depot = self.depot(None, self.packing::<T>()?)?;
         let per_slab = self.per_slab::<T>();
-        Ok(LayeredTape::on(self.ladder::<T>(depot, self.memory, per_slab)?, per_slab))
+        Ok(LayeredTape::on(self.ladder::<T>(depot, per_slab)?, per_slab))
     }
 
     /// Opens a record tape.
@@ -222,7 +222,7 @@ impl TapeOptions {
         }
         let depot = self.depot(None, Packing::Plain)?;
         let words = self.per_slab::<u64>();
-        Ok(RecordTape::on(self.ladder::<u64>(depot, self.memory, words)?, words))
+        Ok(RecordTape::on(self.ladder::<u64>(depot, words)?, words))
     }
 
     /// Opens `count` tapes for as many workers, under one budget and one I/O engine.
@@ -235,11 +235,10 @@ impl TapeOptions {
             return Err(options("a set of zero lanes; ask for one lane a worker"));
         }
         let depot = self.depot(None, self.packing::<T>()?)?;
-        let share = self.memory / count;
-        let per_lane = Self { memory: share, ..self };
+        let per_lane = Self { memory: self.memory / count, ..self };
         let per_slab = per_lane.per_slab::<T>();
         let open_lane = |_| {
-            let ladder = per_lane.ladder::<T>(Arc::clone(&depot), share, per_slab)?;
+            let ladder = per_lane.ladder::<T>(Arc::clone(&depot), per_slab)?;
             Ok(LayeredTape::on(ladder, per_slab))
         };
         Ok(Lanes::new((0..count).map(open_lane).collect::<Result<_, TapeError>>()?))
@@ -278,7 +277,6 @@ impl TapeOptions {
     pub(crate) fn ladder<T>(
         &self,
         depot: Arc<Depot>,
-        memory: usize,
         per_slab: usize,
     ) -> Result<Ladder, TapeError> {
         if self.slab == Some(0) {
@@ -288,19 +286,15 @@ impl TapeOptions {
             return Err(options("zero slabs in flight; at least one must be able to move"));
         }
         let slab_len = (per_slab * size_of::<T>()).next_multiple_of(BLOCK_ALIGN);
-        check_memory(memory, slab_len)?;
+        check_memory(self.memory, slab_len)?;
         Ok(Ladder::new(Plan {
             slab_len,
-            memory,
+            memory: self.memory,
             in_flight: self.in_flight,
             pool: self.slab_pool(),
             depot: Some(depot),
             record: self.record,
         }))
-    }
-
-    pub(crate) fn budget(&self) -> usize {
-        self.memory
     }
 
     pub(crate) fn packing<T: 'static>(&self) -> Result<Packing, TapeError> {

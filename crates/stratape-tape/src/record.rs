@@ -341,7 +341,7 @@ impl RecordTape {
     pub fn load(path: impl AsRef<Path>, options: TapeOptions) -> Result<Self, TapeError> {
         let saved = SavedReader::open_records(path.as_ref())?;
         let (per_slab, used) = (saved.per_slab(), saved.last_used());
-        let mut tape = Self::on(saved.into_ladder::<u64>(&options, per_slab)?, per_slab);
+        let mut tape = Self::on(saved.into_ladder::<u64>(&options)?, per_slab);
         if let Some(last) = tape.ladder.height().checked_sub(1) {
             let top = tape.ladder.cut(last)?;
             tape.below = (0..last).map(|slab| tape.ladder.used(slab) / WORD).sum();

@@ -203,11 +203,7 @@ impl SavedReader {
     }
 
     /// A ladder whose slabs are all in the file, over the tier of the options for new ones.
-    pub(crate) fn into_ladder<T>(
-        self,
-        options: &TapeOptions,
-        per_slab: usize,
-    ) -> Result<Ladder, TapeError> {
+    pub(crate) fn into_ladder<T>(self, options: &TapeOptions) -> Result<Ladder, TapeError> {
         let below: Arc<dyn Tier> = match options.own_tier() {
             Some(tier) => tier,
             None => Arc::new(DiskTier::open(options.disk())?),
@@ -228,7 +224,7 @@ impl SavedReader {
             .collect();
         let tier = SavedTier::start(self.file, &options.disk(), self.lines, below)?;
         let depot = options.depot(Some(Arc::new(tier)), Packing::Plain)?;
-        let mut ladder = options.ladder::<T>(depot, options.budget(), per_slab)?;
+        let mut ladder = options.ladder::<T>(depot, self.per_slab)?;
         ladder.adopt(stored);
         Ok(ladder)
     }

@@ -391,24 +391,24 @@ impl<T, const N: usize> Tape<T, N> {
         self.head.base != self.head.limit
     }
 
-    /// Enters the next slab. `false` if there is no memory for one.
+    /// Enters the next slab, a spare one or a new one. `false` if there is no memory for one.
     #[inline(always)]
     fn grow(&mut self) -> bool {
-        let before = self.before + self.head.filled();
-        if let Some(slabs) = &mut self.slabs
-            && let Entered { base: Some(base), capacity } = slabs::step_up(slabs)
-        {
-            // SAFETY: the slab was made for this many elements, and holds none.
-            unsafe { self.head.enter(base, 0, capacity) };
-            self.before = before;
+        if self.enter_spare() {
             return true;
         }
         self.slabs = slabs::grow(self.slabs.take(), Self::INLINE);
+        self.enter_spare()
+    }
+
+    /// Enters the spare slab above the present one, if there is one.
+    #[inline(always)]
+    fn enter_spare(&mut self) -> bool {
         let Some(slabs) = &mut self.slabs else { return false };
         let Entered { base: Some(base), capacity } = slabs::step_up(slabs) else { return false };
-        // SAFETY: as above.
+        self.before += self.head.filled();
+        // SAFETY: the slab was made for this many elements, and holds none.
         unsafe { self.head.enter(base, 0, capacity) };
-        self.before = before;
         true
     }
 
@@ -428,15 +428,10 @@ impl<T, const N: usize> Tape<T, N> {
     }
 
     fn next_slab_bytes(&self) -> usize {
-        self.slabs.as_ref().map_or(Slabs::<T>::new(None).next_bytes(), |slabs| slabs.next_bytes())
+        Slabs::<T>::bytes_of(self.slabs.as_ref().map_or(0, |slabs| slabs.count()))
     }
 
-    /// Forgets all elements; they are the caller's.
-    fn forget_elements(&mut self) {
-        self.cut(0);
-    }
-
-    /// Forgets the elements above the first `len`, which must be fewer than there are.
+    /// Forgets the elements above the first `len`, which must not be more than there are.
     fn cut(&mut self, len: usize) {
         self.inline_len = len.min(Self::INLINE);
         self.before = 0;

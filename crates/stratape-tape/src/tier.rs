@@ -130,6 +130,16 @@ pub enum TierError {
     OutOfMemory(OutOfMemory),
 }
 
+impl TierError {
+    /// Fills in how much was asked for, which an error of the system does not say.
+    pub(crate) fn asking_for(self, bytes: u64) -> Self {
+        match self {
+            Self::Full { limit, .. } => Self::Full { needed: bytes, limit },
+            other => other,
+        }
+    }
+}
+
 impl fmt::Display for TierError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

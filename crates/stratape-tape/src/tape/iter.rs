@@ -264,7 +264,7 @@ impl<T, const N: usize> Drop for IntoIter<T, N> {
             fn drop(&mut self) {
                 self.0.by_ref().for_each(drop);
                 let tape = &mut self.0.tape;
-                tape.forget_elements();
+                tape.cut(0);
                 // SAFETY: the iterator is being dropped; nothing uses the tape after this.
                 unsafe { ManuallyDrop::drop(tape) };
             }

@@ -85,9 +85,14 @@ impl<T> Slabs<T> {
         Self::GEOMETRY.before(self.blocks.len())
     }
 
-    /// Bytes of the slab that would be made next.
-    pub(super) fn next_bytes(&self) -> usize {
-        Self::GEOMETRY.capacity(self.blocks.len()).saturating_mul(size_of::<T>())
+    /// Slabs, spare ones included.
+    pub(super) fn count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Bytes of slab number `slab`.
+    pub(super) fn bytes_of(slab: usize) -> usize {
+        Self::GEOMETRY.capacity(slab).saturating_mul(size_of::<T>())
     }
 
     pub(super) fn own_pool(&self) -> Option<&Pool> {
@@ -132,7 +137,7 @@ impl<T> Slabs<T> {
 
     /// Makes a spare slab.
     fn add(&mut self, inline: usize) -> Result<(), OutOfMemory> {
-        let bytes = self.next_bytes();
+        let bytes = Self::bytes_of(self.blocks.len());
         let capacity = Self::GEOMETRY.capacity(self.blocks.len());
         let new_pages = capacity / Self::GEOMETRY.page();
         self.blocks.try_reserve(1).map_err(|_| OutOfMemory { bytes })?;

@@ -143,12 +143,8 @@ impl DiskTier {
         if let Some(growth) = slot.growth
             && let Err(error) = self.file.reserve(growth.from, growth.to, growth.at_least)
         {
-            slots.undo_growth(growth.from);
-            slots.release(key);
-            return Err(match TierError::from(error) {
-                TierError::Full { limit, .. } => TierError::Full { needed: bytes, limit },
-                other => other,
-            });
+            slots.undo_growth(key, growth.from);
+            return Err(TierError::from(error).asking_for(bytes));
         }
         Ok(slot.offset)
     }
@@ -165,10 +161,7 @@ impl Tier for DiskTier {
         let settle = move |block, result: Result<(), TierError>| {
             let result = result.map_err(|error| {
                 lock(&slots).release(key);
-                match error {
-                    TierError::Full { limit, .. } => TierError::Full { needed: bytes, limit },
-                    other => other,
-                }
+                error.asking_for(bytes)
             });
             done(block, result);
         };

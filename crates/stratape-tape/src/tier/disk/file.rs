@@ -10,8 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{FallocateFlags, OFlags};
 
-use super::super::BLOCK_ALIGN;
-
 /// Out of the process, or into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -68,48 +66,28 @@ impl DiskFile {
         direct: bool,
         faults: Option<DiskFaults>,
     ) -> io::Result<Self> {
-        let file = tempfile::tempfile_in(directory)?;
-        let this = Self::new(file, faults);
-        if direct {
-            this.go_direct(|file| {
-                file.reserve(0, BLOCK_ALIGN as u64, BLOCK_ALIGN as u64)?;
-                let probe = super::Block::zeroed(BLOCK_ALIGN).map_err(io::Error::other)?;
-                file.transfer_out(probe.bytes(), 0).map(drop)
-            });
-        }
-        Ok(this)
+        Ok(Self::new(tempfile::tempfile_in(directory)?, direct, faults))
     }
 
     pub(crate) fn existing(file: File, direct: bool) -> Self {
-        let this = Self::new(file, None);
-        if direct {
-            this.go_direct(|file| {
-                let mut probe = super::Block::zeroed(BLOCK_ALIGN).map_err(io::Error::other)?;
-                file.transfer_in(probe.bytes_mut(), 0).map(drop)
-            });
-        }
-        this
+        Self::new(file, direct, None)
     }
 
-    fn new(file: File, faults: Option<DiskFaults>) -> Self {
+    /// `direct` is a wish: a file system may refuse the flag here, or a transfer later, after which
+    /// the job goes on through the page cache.
+    fn new(file: File, direct: bool, faults: Option<DiskFaults>) -> Self {
         let in_memory = is_memory(&file);
-        Self {
+        let this = Self {
             file,
             direct: AtomicBool::new(false),
             can_reserve: AtomicBool::new(true),
             in_memory,
             faults,
+        };
+        if direct && this.set_direct(true).is_ok() {
+            this.direct.store(true, Ordering::Relaxed);
         }
-    }
-
-    /// Turns direct I/O on if the file system takes the flag and a first transfer works.
-    fn go_direct(&self, probe: impl Fn(&Self) -> io::Result<()>) {
-        if self.set_direct(true).is_ok() {
-            self.direct.store(true, Ordering::Relaxed);
-            if probe(self).is_err() {
-                self.leave_direct();
-            }
-        }
+        this
     }
 
     /// Goes on through the page cache.

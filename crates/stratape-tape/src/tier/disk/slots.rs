@@ -92,18 +92,15 @@ impl Slots {
         }
     }
 
-    /// The file could not grow beyond `from`: forget what lies there.
-    pub(super) fn undo_growth(&mut self, from: u64) {
+    /// The file could not grow beyond `from` for the slab just taken: forget what lies there.
+    pub(super) fn undo_growth(&mut self, key: SlabKey, from: u64) {
+        if let Some((_, len)) = self.live.remove(&key) {
+            self.live_bytes -= len;
+        }
         let beyond: Vec<u64> = self.free.range(from..).map(|(&offset, _)| offset).collect();
         for offset in beyond {
             self.remove_free(offset);
         }
-        self.live.retain(|_, &mut (offset, len)| {
-            if offset >= from {
-                self.live_bytes -= len;
-            }
-            offset < from
-        });
         self.end = from;
     }
 
@@ -255,8 +252,7 @@ mod tests {
     fn a_failed_growth_leaves_no_trace() {
         let mut slots = Slots::new(None);
         let slot = slots.take(key(0), 4096).unwrap();
-        slots.undo_growth(slot.growth.unwrap().from);
-        slots.release(key(0));
+        slots.undo_growth(key(0), slot.growth.unwrap().from);
         assert_eq!((slots.end, slots.live_bytes(), slots.free.len()), (0, 0, 0));
     }
 }
