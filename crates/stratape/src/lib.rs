@@ -18,7 +18,17 @@
 
 #![forbid(unsafe_code)]
 
+mod private;
+mod workspace;
+
+pub use stratape_macros::{differentiable, gradient};
 pub use stratape_tape as tape;
+pub use workspace::Workspace;
+
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::private::*;
+}
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -1,0 +1,98 @@
+//! From a function to its gradient: one function of the same language that runs the program
+//! forward, then backward.
+//!
+//! 1. [`Activity`] finds what derivatives flow through.
+//! 2. A first, dry run of [`reverse`] writes the backward half as if every value of the forward
+//!    half were still there, and notes which ones it asks for.
+//! 3. [`choose`] decides for each of them: it is still there, it is recomputed, or it is saved.
+//! 4. [`save`] adds the pushes to the forward half.
+//! 5. The second run of [`reverse`] writes the backward half with pops and recomputation.
+
+mod choose;
+mod cut;
+mod reverse;
+mod rules;
+mod save;
+mod shadow;
+
+use std::collections::HashSet;
+
+use crate::analysis::{Activity, Clobbers, Definitions};
+use crate::ir::{Function, ObjectId, Origin, Param, ValueId};
+
+pub use self::choose::{Choice, Reason};
+
+/// What to differentiate.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Names of the parameters to differentiate by; all that can be, if `None`.
+    pub wrt: Option<Vec<String>>,
+    /// The gradient's name; `f_grad` for `f`, if `None`.
+    pub name: Option<String>,
+}
+
+/// What a gradient returns after the primal value, in the order of the parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// The adjoint of a scalar.
+    Value(ValueId),
+    /// The adjoint of an array, tuple or struct passed by value.
+    Object(ObjectId),
+}
+
+/// A gradient, and how it came about.
+#[derive(Clone, Debug)]
+pub struct Gradient {
+    /// The function. Its results are the primal value and the adjoints of scalars.
+    pub function: Function,
+    /// The adjoints it returns.
+    pub outputs: Vec<Output>,
+    /// The parameters it differentiates by.
+    pub inputs: HashSet<Param>,
+    /// What was decided for values of the forward half that the backward half asks for.
+    pub choices: Vec<Choice>,
+}
+
+/// The gradient of a function.
+pub fn differentiate(function: &Function, options: &Options) -> Gradient {
+    let inputs = inputs(function, options);
+    let activity = Activity::new(function, &inputs);
+    let definitions = Definitions::new(function);
+    let clobbers = Clobbers::new(function, &definitions);
+    let facts = reverse::Facts { function, activity: &activity, definitions: &definitions, inputs: &inputs };
+    let needed = reverse::needed(&facts);
+    let plan = choose::choose(&facts, &clobbers, &needed);
+    let mut saved = save::save(function, &plan);
+    let name = options.name.clone().unwrap_or_else(|| format!("{}_grad", function.name));
+    saved.function.name = name;
+    let (function, outputs) = reverse::reverse(&facts, &plan, saved);
+    Gradient { function, outputs, choices: plan.choices, inputs }
+}
+
+/// The gradient of a function, as a function alone.
+pub fn gradient(function: &Function, options: &Options) -> Function {
+    differentiate(function, options).function
+}
+
+/// The parameters to differentiate by.
+pub fn inputs(function: &Function, options: &Options) -> HashSet<Param> {
+    let wanted = |name: &str| match &options.wrt {
+        Some(names) => names.iter().any(|wanted| wanted == name),
+        None => true,
+    };
+    function
+        .params
+        .iter()
+        .filter(|param| match param {
+            Param::Value(value) => {
+                let known = &function.values[value.index()];
+                known.ty.is_float() && wanted(known.name.as_deref().unwrap_or_default())
+            }
+            Param::Object(object) => {
+                let known = &function.objects[object.index()];
+                known.ty.has_float() && known.origin != Origin::Local && wanted(&known.name)
+            }
+        })
+        .copied()
+        .collect()
+}

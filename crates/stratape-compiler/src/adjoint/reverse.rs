@@ -1,0 +1,554 @@
+//! The backward half.
+//!
+//! The forward half is walked from its end. The adjoint of a value is a value too; each use adds
+//! to it, and its definition hands it on to the operands. Around loops and branches adjoints are
+//! carried and merged like any variable. A carried adjoint that no iteration changes (that of a plain
+//! sum) is found to be constant and is no longer carried.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use proc_macro2::Span;
+
+use super::Output;
+use super::choose::Plan;
+use super::save::{Saved, address};
+use crate::analysis::{Activity, Definitions};
+use crate::ir::{
+    Binary, Block, Builder, Carried, Function, If, Loop, Merge, Node, ObjectId, Op, Origin, Param, Range,
+    Scalar, Substitution, ValueId,
+};
+
+/// What is known of the function to differentiate.
+#[derive(Debug)]
+pub(super) struct Facts<'a> {
+    pub(super) function: &'a Function,
+    pub(super) activity: &'a Activity,
+    pub(super) definitions: &'a Definitions,
+    pub(super) inputs: &'a HashSet<Param>,
+}
+
+impl Facts<'_> {
+    /// Values that the backward half can see: those of the function's own block.
+    pub(super) fn homes(&self) -> HashSet<ValueId> {
+        let mut homes = HashSet::new();
+        for param in &self.function.params {
+            if let Param::Value(value) = param {
+                homes.insert(*value);
+            }
+        }
+        for node in &self.function.body {
+            node.for_each_result(&mut |value| {
+                homes.insert(value);
+            });
+        }
+        homes
+    }
+
+    /// Objects that the backward half can see.
+    pub(super) fn home_objects(&self) -> HashSet<ObjectId> {
+        let mut homes = HashSet::new();
+        for param in &self.function.params {
+            if let Param::Object(object) = param {
+                homes.insert(*object);
+            }
+        }
+        for node in &self.function.body {
+            if let Node::New { object, .. } = node {
+                homes.insert(*object);
+            }
+        }
+        homes
+    }
+}
+
+/// The backward half under construction.
+pub(super) struct Reverse<'a> {
+    facts: &'a Facts<'a>,
+    pub(super) b: Builder,
+    /// The adjoint of each value so far.
+    adjoints: BTreeMap<ValueId, ValueId>,
+    /// What stands for a forward value here.
+    here: HashMap<ValueId, ValueId>,
+    pub(super) shadows: HashMap<ObjectId, ObjectId>,
+    homes: HashSet<ValueId>,
+    home_objects: HashSet<ObjectId>,
+    /// Values asked for that are not there: noted in the dry run.
+    needed: HashSet<ValueId>,
+    plan: Option<&'a Plan>,
+    records: HashMap<ValueId, (crate::ir::RecordId, Vec<ValueId>)>,
+    exports: HashMap<(usize, bool), Vec<(ValueId, ValueId)>>,
+}
+
+/// The values the backward half asks for.
+pub(super) fn needed(facts: &Facts<'_>) -> HashSet<ValueId> {
+    let saved =
+        Saved { function: facts.function.clone(), records: HashMap::new(), exports: HashMap::new() };
+    let mut reverse = Reverse::new(facts, None, saved);
+    reverse.run();
+    reverse.needed
+}
+
+/// The whole gradient.
+pub(super) fn reverse(facts: &Facts<'_>, plan: &Plan, saved: Saved) -> (Function, Vec<Output>) {
+    let mut reverse = Reverse::new(facts, Some(plan), saved);
+    let outputs = reverse.run();
+    (reverse.b.finish(), outputs)
+}
+
+impl<'a> Reverse<'a> {
+    fn new(facts: &'a Facts<'a>, plan: Option<&'a Plan>, saved: Saved) -> Self {
+        let mut function = saved.function;
+        let body = std::mem::take(&mut function.body);
+        let mut b = Builder::new(function);
+        body.into_iter().for_each(|node| b.node(node));
+        Self {
+            facts,
+            b,
+            adjoints: BTreeMap::new(),
+            here: HashMap::new(),
+            shadows: HashMap::new(),
+            homes: facts.homes(),
+            home_objects: facts.home_objects(),
+            needed: HashSet::new(),
+            plan,
+            records: saved.records,
+            exports: saved.exports,
+        }
+    }
+
+    /// Writes the backward half after the forward half, and completes the signature.
+    fn run(&mut self) -> Vec<Output> {
+        let function = self.facts.function;
+        let mut params = Vec::new();
+        let mut returned: HashMap<Param, ObjectId> = HashMap::new();
+        for param in &function.params {
+            params.push(*param);
+            let Param::Object(object) = param else { continue };
+            let origin = function.objects[object.index()].origin;
+            if !self.facts.inputs.contains(param) {
+                if self.facts.activity.object(*object) {
+                    // Not an input, yet derivatives pass through its memory.
+                    let shadow = self.new_shadow(*object, Origin::Local);
+                    self.b.node(Node::New { object: shadow, init: crate::ir::Init::ZeroLike(*object) });
+                }
+                continue;
+            }
+            if origin == Origin::Owned {
+                let shadow = self.new_shadow(*object, Origin::Local);
+                self.b.node(Node::New { object: shadow, init: crate::ir::Init::ZeroLike(*object) });
+                returned.insert(*param, shadow);
+            } else {
+                let shadow = self.new_shadow(*object, Origin::Exclusive);
+                params.push(Param::Object(shadow));
+            }
+        }
+        if let Some(result) = function.results.first() {
+            let seed = self.b.function.new_value(function.ty(*result), Span::call_site());
+            self.b.function.values[seed.index()].name = Some("seed".to_owned());
+            params.push(Param::Value(seed));
+            if self.active(*result) {
+                self.adjoints.insert(*result, seed);
+            }
+        }
+        self.b.function.params = params;
+        self.block(&function.body);
+        let mut outputs = Vec::new();
+        let mut results = function.results.clone();
+        for param in &function.params {
+            match param {
+                Param::Value(value) if self.facts.inputs.contains(param) => {
+                    let ty = function.ty(*value);
+                    let adjoint = match self.adjoints.get(value) {
+                        Some(adjoint) => *adjoint,
+                        None => self.zero(ty),
+                    };
+                    results.push(adjoint);
+                    outputs.push(Output::Value(adjoint));
+                }
+                _ => outputs.extend(returned.get(param).map(|object| Output::Object(*object))),
+            }
+        }
+        self.b.function.results = results;
+        outputs
+    }
+
+    pub(super) fn active(&self, value: ValueId) -> bool {
+        self.facts.activity.value(value)
+    }
+
+    pub(super) fn ty(&self, value: ValueId) -> Scalar {
+        self.facts.function.ty(value)
+    }
+
+    pub(super) fn span(&self, value: ValueId) -> Span {
+        self.b.function.values[value.index()].span
+    }
+
+    pub(super) fn is_home(&self, object: ObjectId) -> bool {
+        self.home_objects.contains(&object)
+    }
+
+    /// The literal a forward value is, if it is one.
+    pub(super) fn literal(&self, value: ValueId) -> Option<&Op> {
+        self.facts.definitions.op(value).filter(|op| op.is_constant())
+    }
+
+    /// What stands for a forward value in the backward half.
+    pub(super) fn primal(&mut self, value: ValueId) -> ValueId {
+        if let Some(here) = self.here.get(&value) {
+            return *here;
+        }
+        if self.homes.contains(&value) {
+            return value;
+        }
+        if let Some(op) = self.literal(value).cloned() {
+            let (ty, span) = (self.ty(value), self.span(value));
+            return self.b.emit(op, ty, span);
+        }
+        self.needed.insert(value);
+        value
+    }
+
+    /// Adds to the adjoint of a value.
+    pub(super) fn add(&mut self, value: ValueId, part: ValueId) {
+        if !self.active(value) {
+            return;
+        }
+        let sum = match self.adjoints.get(&value) {
+            None => part,
+            Some(so_far) if matches!(self.b.constant(*so_far), Some(Op::Float(0.0, _))) => part,
+            Some(so_far) => self.b.binary(Binary::Add, *so_far, part, Span::call_site()),
+        };
+        self.adjoints.insert(value, sum);
+    }
+
+    /// Walks a block from its end.
+    fn block(&mut self, block: &Block) {
+        self.begin(block);
+        for node in block.iter().rev() {
+            self.node(node);
+        }
+    }
+
+    /// What must be there before a block is run backward: recomputed values, shadows of its locals.
+    fn begin(&mut self, block: &Block) {
+        for node in block {
+            match node {
+                Node::Let { value, op } => {
+                    if self.plan.is_some_and(|plan| plan.recomputed.contains(value)) {
+                        let mut op = op.clone();
+                        op.for_each_operand_mut(&mut |operand| *operand = self.primal(*operand));
+                        let (ty, span) = (self.ty(*value), self.span(*value));
+                        let again = self.b.emit(op, ty, span);
+                        let name = self.b.function.values[value.index()].name.clone();
+                        let known = &mut self.b.function.values[again.index()].name;
+                        if known.is_none() {
+                            *known = name;
+                        }
+                        self.here.insert(*value, again);
+                    }
+                }
+                Node::New { object, init } if self.facts.activity.object(*object) => {
+                    self.make_shadow(*object, init);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn node(&mut self, node: &Node) {
+        match node {
+            Node::Let { value, op } => {
+                let Some(d) = self.adjoints.remove(value) else { return };
+                match op {
+                    Op::Load(place) => {
+                        if let Some(place) = self.shadow_place(place) {
+                            self.b.node(Node::Accumulate { place, value: d, subtract: false });
+                        }
+                    }
+                    op => self.propagate(*value, op, d),
+                }
+            }
+            Node::Store { place, value } => {
+                let Some(place) = self.float_shadow(place) else { return };
+                let ty = self.ty(*value);
+                let span = self.span(*value);
+                if self.active(*value) {
+                    let d = self.b.emit(Op::Load(place.clone()), ty, span);
+                    self.add(*value, d);
+                }
+                let zero = self.zero(ty);
+                self.b.node(Node::Store { place, value: zero });
+            }
+            Node::Accumulate { place, value, subtract } => {
+                if !self.active(*value) {
+                    return;
+                }
+                let Some(place) = self.float_shadow(place) else { return };
+                let (ty, span) = (self.ty(*value), self.span(*value));
+                let mut d = self.b.emit(Op::Load(place), ty, span);
+                if *subtract {
+                    d = self.b.emit(Op::Unary(crate::ir::Unary::Neg, d), ty, span);
+                }
+                self.add(*value, d);
+            }
+            Node::New { object, init } => {
+                if let Some(shadow) = self.shadows.get(object).copied() {
+                    let ty = self.facts.function.objects[object.index()].ty.clone();
+                    self.propagate_init(&crate::ir::Place::whole(shadow), &ty, init);
+                }
+            }
+            Node::Loop(node) => self.repeat(node),
+            Node::If(node) => self.branch(node),
+            Node::Check { .. } | Node::Push { .. } | Node::Pop { .. } => {}
+        }
+    }
+
+    /// The place in the shadow, where a float is held.
+    fn float_shadow(&mut self, place: &crate::ir::Place) -> Option<crate::ir::Place> {
+        let ty = self.facts.function.place_type(place)?.scalar()?;
+        if !ty.is_float() {
+            return None;
+        }
+        self.shadow_place(place)
+    }
+
+    /// Starts the body of a loop in which the adjoints of `touched` may change.
+    pub(super) fn enter_loop(&mut self, touched: Vec<ValueId>) -> LoopScope {
+        let outer = std::mem::take(&mut self.adjoints);
+        let mut insides = Vec::new();
+        for value in touched {
+            let inside = self.b.function.new_value_like(value);
+            self.name_adjoint(inside, value);
+            self.adjoints.insert(value, inside);
+            insides.push((value, inside));
+        }
+        self.b.open();
+        LoopScope { outer, insides }
+    }
+
+    /// Ends the body: adjoints that changed are carried, the others are what they were before.
+    pub(super) fn leave_loop(&mut self, scope: LoopScope) -> (Block, Vec<Carried>, Substitution) {
+        let body = self.b.close();
+        let inner = std::mem::replace(&mut self.adjoints, scope.outer);
+        let mut carried = Vec::new();
+        let mut substitution = Substitution::default();
+        for (value, inside) in scope.insides {
+            let next = inner.get(&value).copied().unwrap_or(inside);
+            let init = self.adjoints.get(&value).copied();
+            if next == inside {
+                if let Some(init) = init {
+                    substitution.value(inside, init);
+                }
+                continue;
+            }
+            let init = match init {
+                Some(init) => init,
+                None => self.zero(self.ty(value)),
+            };
+            let after = self.b.function.new_value_like(inside);
+            carried.push(Carried { init, inside, next, after });
+            self.adjoints.insert(value, after);
+        }
+        (body, carried, substitution)
+    }
+
+    fn name_adjoint(&mut self, adjoint: ValueId, value: ValueId) {
+        let name = self.b.function.values[value.index()].name.as_ref().map(|name| format!("d{name}"));
+        self.b.function.values[adjoint.index()].name = name;
+    }
+
+    /// Appends a loop of the backward half.
+    pub(super) fn append_loop(&mut self, node: Loop, substitution: &Substitution) {
+        if node.body.is_empty() && node.carried.is_empty() {
+            return;
+        }
+        let mut block = vec![Node::Loop(Box::new(node))];
+        substitution.apply(&mut block);
+        block.into_iter().for_each(|node| self.b.node(node));
+    }
+
+    /// Values from outside that a body may add adjoints to.
+    fn touched(&self, used: HashSet<ValueId>, defined: &HashSet<ValueId>) -> Vec<ValueId> {
+        let mut touched: Vec<_> = used
+            .into_iter()
+            .filter(|value| self.active(*value) && !defined.contains(value))
+            .collect();
+        touched.sort_unstable();
+        touched
+    }
+
+    fn repeat(&mut self, node: &Loop) {
+        let span = node.span;
+        let (range, reversed) = self.backward_range(node);
+        let mut used = crate::ir::used(&node.body);
+        used.extend(node.carried.iter().map(|carried| carried.next));
+        let mut defined = crate::ir::defined(&node.body);
+        defined.extend(node.carried.iter().map(|carried| carried.inside));
+        let active: Vec<Carried> = node
+            .carried
+            .iter()
+            .filter(|carried| self.active(carried.inside) || self.active(carried.after))
+            .copied()
+            .collect();
+        let finals: Vec<Option<ValueId>> =
+            active.iter().map(|carried| self.adjoints.remove(&carried.after)).collect();
+
+        let counter = self.b.function.new_value_like(node.counter);
+        self.here.insert(node.counter, counter);
+        let touched = self.touched(used, &defined);
+        let scope = self.enter_loop(touched);
+        let mut entering = Vec::new();
+        for carried in &active {
+            let inside = self.b.function.new_value_like(carried.inside);
+            self.name_adjoint(inside, carried.inside);
+            entering.push(inside);
+        }
+        for (carried, inside) in active.iter().zip(&entering) {
+            self.add(carried.next, *inside);
+        }
+        if let Some((record, slots)) = self.records.get(&node.counter).cloned() {
+            let values: Vec<_> =
+                slots.iter().map(|slot| self.b.function.new_value_like(*slot)).collect();
+            self.here.extend(slots.into_iter().zip(values.iter().copied()));
+            self.b.node(Node::Pop { record, values });
+        }
+        self.block(&node.body);
+        let mut leaving = Vec::new();
+        for carried in &active {
+            leaving.push(match self.adjoints.remove(&carried.inside) {
+                Some(next) => next,
+                None => self.zero(self.ty(carried.inside)),
+            });
+        }
+        let (body, mut carried, mut substitution) = self.leave_loop(scope);
+        for ((primal, inside), (next, init)) in
+            active.iter().zip(entering).zip(leaving.into_iter().zip(finals))
+        {
+            let init = match init {
+                Some(init) => init,
+                None => self.zero(self.ty(primal.inside)),
+            };
+            if next == inside {
+                substitution.value(inside, init);
+                self.add(primal.init, init);
+            } else {
+                let after = self.b.function.new_value_like(inside);
+                carried.push(Carried { init, inside, next, after });
+                self.add(primal.init, after);
+            }
+        }
+        let node =
+            Loop { counter, range, reversed, carried, exit: None, trips: None, body, span };
+        self.append_loop(node, &substitution);
+    }
+
+    /// The iterations that were run, in the opposite order.
+    fn backward_range(&mut self, node: &Loop) -> (Range, bool) {
+        let span = node.span;
+        match (node.range, node.trips) {
+            (Range::UpTo { from, to }, None) => {
+                (Range::UpTo { from: self.primal(from), to: self.primal(to) }, !node.reversed)
+            }
+            (Range::UpTo { from, to }, Some(trips)) => {
+                let ty = self.ty(from);
+                let trips = self.primal(trips);
+                let count = if ty == Scalar::USIZE {
+                    trips
+                } else {
+                    self.b.emit(Op::Cast(trips, ty), ty, span)
+                };
+                if node.reversed {
+                    let to = self.primal(to);
+                    let from = self.b.binary(Binary::Sub, to, count, span);
+                    (Range::UpTo { from, to }, false)
+                } else {
+                    let from = self.primal(from);
+                    let to = self.b.binary(Binary::Add, from, count, span);
+                    (Range::UpTo { from, to }, true)
+                }
+            }
+            (Range::Forever, trips) => {
+                let from = self.b.usize(0, span);
+                let to = match trips {
+                    Some(trips) => self.primal(trips),
+                    None => from,
+                };
+                (Range::UpTo { from, to }, true)
+            }
+        }
+    }
+
+    fn branch(&mut self, node: &If) {
+        let condition = self.primal(node.condition);
+        let mut merged = Vec::new();
+        for merge in &node.merges {
+            if let Some(d) = self.adjoints.remove(&merge.value) {
+                merged.push((*merge, d));
+            }
+        }
+        let base = self.adjoints.clone();
+        let mut arms = Vec::new();
+        for then in [true, false] {
+            self.adjoints = base.clone();
+            self.b.open();
+            if let Some(exports) = self.exports.get(&(address(node), then)).cloned() {
+                for (inner, outer) in exports {
+                    let here = self.primal(outer);
+                    self.here.insert(inner, here);
+                }
+            }
+            for (merge, d) in &merged {
+                self.add(if then { merge.then } else { merge.other }, *d);
+            }
+            self.block(if then { &node.then } else { &node.other });
+            let block = self.b.close();
+            arms.push((block, std::mem::take(&mut self.adjoints)));
+        }
+        let (Some((mut other, adjoints_other)), Some((mut then, adjoints_then))) = (arms.pop(), arms.pop()) else {
+            return;
+        };
+        let inner: HashSet<ValueId> =
+            crate::ir::defined(&node.then).into_iter().chain(crate::ir::defined(&node.other)).collect();
+        let mut values: Vec<ValueId> =
+            adjoints_then.keys().chain(adjoints_other.keys()).copied().collect();
+        values.sort_unstable();
+        values.dedup();
+        let mut merges = Vec::new();
+        self.adjoints = base;
+        for value in values {
+            if inner.contains(&value) {
+                continue;
+            }
+            let (a, b) = (adjoints_then.get(&value).copied(), adjoints_other.get(&value).copied());
+            if a == b {
+                continue;
+            }
+            let ty = self.ty(value);
+            let a = a.unwrap_or_else(|| self.zero_in(&mut then, ty));
+            let b = b.unwrap_or_else(|| self.zero_in(&mut other, ty));
+            let out = self.b.function.new_value(ty, node.span);
+            self.name_adjoint(out, value);
+            merges.push(Merge { value: out, then: a, other: b });
+            self.adjoints.insert(value, out);
+        }
+        if then.is_empty() && other.is_empty() && merges.is_empty() {
+            return;
+        }
+        self.b.node(Node::If(Box::new(If { condition, then, other, merges, span: node.span })));
+    }
+
+    fn zero_in(&mut self, block: &mut Block, ty: Scalar) -> ValueId {
+        self.b.reopen(std::mem::take(block));
+        let zero = self.zero(ty);
+        *block = self.b.close();
+        zero
+    }
+}
+
+/// The body of a loop of the backward half, while it is open.
+#[derive(Debug)]
+pub(super) struct LoopScope {
+    outer: BTreeMap<ValueId, ValueId>,
+    insides: Vec<(ValueId, ValueId)>,
+}

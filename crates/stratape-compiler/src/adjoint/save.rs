@@ -1,0 +1,131 @@
+//! The forward half with its pushes.
+//!
+//! What a loop's body saves is one record, pushed at the end of each iteration. A value inside a
+//! branch comes out of it by a merge (zero where the other arm ran), so that the record of an iteration has
+//! the same slots whatever way it took.
+
+use std::collections::HashMap;
+
+use proc_macro2::Span;
+
+use super::choose::Plan;
+use crate::ir::{
+    Block, Function, If, Loop, Merge, Node, Op, Record, RecordId, Scalar, ValueId,
+};
+
+/// The forward half, and where its values went.
+#[derive(Debug)]
+pub(super) struct Saved {
+    pub(super) function: Function,
+    /// For each loop that saves (by its counter): the record, and the values in its slots.
+    pub(super) records: HashMap<ValueId, (RecordId, Vec<ValueId>)>,
+    /// For each arm (by the address of its branch in the original): values that come out, and as what.
+    pub(super) exports: HashMap<(usize, bool), Vec<(ValueId, ValueId)>>,
+}
+
+/// Where a branch is, for tables.
+pub(super) fn address(node: &If) -> usize {
+    std::ptr::from_ref(node).addr()
+}
+
+/// Adds the pushes.
+pub(super) fn save(function: &Function, plan: &Plan) -> Saved {
+    let mut saver = Saver {
+        plan,
+        saved: Saved { function: function.clone(), records: HashMap::new(), exports: HashMap::new() },
+    };
+    let (body, _) = saver.block(&function.body);
+    saver.saved.function.body = body;
+    saver.saved
+}
+
+struct Saver<'a> {
+    plan: &'a Plan,
+    saved: Saved,
+}
+
+impl Saver<'_> {
+    /// The block with its pushes, and the values of it that are to be saved.
+    fn block(&mut self, block: &Block) -> (Block, Vec<ValueId>) {
+        let mut out = Block::new();
+        let mut values = Vec::new();
+        for node in block {
+            match node {
+                Node::Loop(node) => out.push(Node::Loop(Box::new(self.repeat(node)))),
+                Node::If(node) => {
+                    let (node, exported) = self.branch(node);
+                    out.push(Node::If(Box::new(node)));
+                    values.extend(exported);
+                }
+                node => out.push(node.clone()),
+            }
+            node.for_each_result(&mut |value| {
+                if self.plan.saved.contains(&value) {
+                    values.push(value);
+                }
+            });
+        }
+        (out, values)
+    }
+
+    fn repeat(&mut self, node: &Loop) -> Loop {
+        let (mut body, mut values) = self.block(&node.body);
+        let insides = node.carried.iter().map(|carried| carried.inside);
+        values.extend(insides.filter(|inside| self.plan.saved.contains(inside)));
+        if !values.is_empty() {
+            let function = &mut self.saved.function;
+            let types = values.iter().map(|value| function.ty(*value)).collect();
+            function.records.push(Record { slots: values.clone(), types });
+            let record = RecordId((function.records.len() - 1) as u32);
+            body.push(Node::Push { record, values: values.clone() });
+            self.saved.records.insert(node.counter, (record, values));
+        }
+        Loop { body, ..node.clone() }
+    }
+
+    fn branch(&mut self, node: &If) -> (If, Vec<ValueId>) {
+        let (mut then, from_then) = self.block(&node.then);
+        let (mut other, from_other) = self.block(&node.other);
+        let mut merges = node.merges.clone();
+        let mut exported = Vec::new();
+        let mut tables = [Vec::new(), Vec::new()];
+        // One slot serves both arms where the types agree: only one of them runs.
+        let mut left = from_other;
+        for value in from_then {
+            let ty = self.saved.function.ty(value);
+            let partner = left.iter().position(|other| self.saved.function.ty(*other) == ty);
+            let partner = partner.map(|at| left.remove(at));
+            let dummy = partner.unwrap_or_else(|| self.zero(ty, &mut other));
+            let out = self.saved.function.new_value_like(value);
+            merges.push(Merge { value: out, then: value, other: dummy });
+            tables[0].push((value, out));
+            if let Some(partner) = partner {
+                tables[1].push((partner, out));
+            }
+            exported.push(out);
+        }
+        for value in left {
+            let ty = self.saved.function.ty(value);
+            let dummy = self.zero(ty, &mut then);
+            let out = self.saved.function.new_value_like(value);
+            merges.push(Merge { value: out, then: dummy, other: value });
+            tables[1].push((value, out));
+            exported.push(out);
+        }
+        let [of_then, of_other] = tables;
+        self.saved.exports.insert((address(node), true), of_then);
+        self.saved.exports.insert((address(node), false), of_other);
+        (If { then, other, merges, ..node.clone() }, exported)
+    }
+
+    fn zero(&mut self, ty: Scalar, block: &mut Block) -> ValueId {
+        let value = self.saved.function.new_value(ty, Span::call_site());
+        let op = match ty {
+            Scalar::Bool => Op::Bool(false),
+            Scalar::Int(_) | Scalar::Infer(_) => Op::Int(0),
+            Scalar::Float(_) => Op::Float(0.0, "0.0".to_owned()),
+        };
+        block.push(Node::Let { value, op });
+        value
+    }
+}

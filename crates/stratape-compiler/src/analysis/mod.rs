@@ -1,0 +1,9 @@
+//! What passes ask about a function. Analyses only look: in, a function; out, a table.
+
+mod activity;
+mod clobber;
+mod definition;
+
+pub use self::activity::Activity;
+pub use self::clobber::Clobbers;
+pub use self::definition::{Definition, Definitions};

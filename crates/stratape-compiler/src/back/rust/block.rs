@@ -1,0 +1,172 @@
+//! Statements, loops and branches.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+use super::Emitter;
+use crate::ir::{Block, Check, If, Loop, Node, Range, ValueId};
+
+impl Emitter<'_> {
+    /// The statements of a block.
+    pub(super) fn block(&self, block: &Block) -> TokenStream {
+        block.iter().map(|node| self.node(node)).collect()
+    }
+
+    fn node(&self, node: &Node) -> TokenStream {
+        match node {
+            Node::Let { value, .. } if self.literals.contains_key(value) => TokenStream::new(),
+            Node::Let { value, op } => {
+                let ident = self.names.value(*value);
+                let op = self.operation(op, self.function.ty(*value));
+                quote!(let #ident = #op;)
+            }
+            Node::Store { place, value } => {
+                let (place, value) = (self.place(place), self.operand(*value));
+                quote!(#place = #value;)
+            }
+            Node::Accumulate { place, value, subtract } => {
+                let (place, value) = (self.place(place), self.operand(*value));
+                if *subtract { quote!(#place -= #value;) } else { quote!(#place += #value;) }
+            }
+            Node::New { object, init } => {
+                let ident = self.names.object(*object);
+                let ty = &self.function.objects[object.index()].ty;
+                let init = self.init(ty, init);
+                let mutable = if self.is_written(*object) { quote!(mut) } else { quote!() };
+                quote!(let #mutable #ident = #init;)
+            }
+            Node::Loop(node) => self.repeat(node),
+            Node::If(node) => self.branch(node),
+            Node::Check { check, .. } => self.check(check),
+            Node::Push { record, values } => {
+                let record = self.record(*record, values);
+                quote!(tape.push(#record)?;)
+            }
+            Node::Pop { record, values } => {
+                let ty = self.record_type(*record);
+                let cells = Ident::new("cells", Span::mixed_site());
+                let unpack = self.unpack(*record, values, &quote!(#cells));
+                quote!(let #cells = tape.pop::<#ty>()?; #unpack)
+            }
+        }
+    }
+
+    fn repeat(&self, node: &Loop) -> TokenStream {
+        let starts = node.carried.iter().map(|carried| {
+            let (ident, init) = (self.names.value(carried.inside), self.operand(carried.init));
+            quote!(let mut #ident = #init;)
+        });
+        let counter = self.names.value(node.counter);
+        let body = self.block(&node.body);
+        let assigns = self.assigns(node);
+        let trips = node.trips.filter(|trips| self.used.contains(trips)).map(|trips| self.names.value(trips));
+        let (start_trips, count_trips) = match &trips {
+            Some(ident) => (quote!(let mut #ident = 0_usize;), quote!(#ident += 1;)),
+            None => (quote!(), quote!()),
+        };
+        let exit = node.exit.map(|exit| {
+            let exit = self.operand(exit);
+            quote!(if #exit { break; })
+        });
+        match node.range {
+            Range::UpTo { from, to } => {
+                let (from, to) = (self.operand(from), self.operand(to));
+                let range = if node.reversed { quote!((#from..#to).rev()) } else { quote!(#from..#to) };
+                quote! {
+                    #(#starts)*
+                    #start_trips
+                    for #counter in #range { #body #assigns #count_trips #exit }
+                }
+            }
+            Range::Forever => {
+                let counted = self.used.contains(&node.counter);
+                let (start, step) = if counted {
+                    (quote!(let mut #counter = 0_usize;), quote!(#counter += 1;))
+                } else {
+                    (quote!(), quote!())
+                };
+                quote! {
+                    #(#starts)*
+                    #start_trips
+                    #start
+                    loop { #body #assigns #count_trips #step #exit }
+                }
+            }
+        }
+    }
+
+    /// The end of an iteration: all carried variables at once.
+    fn assigns(&self, node: &Loop) -> TokenStream {
+        let insides: Vec<ValueId> = node.carried.iter().map(|carried| carried.inside).collect();
+        let crossed = node
+            .carried
+            .iter()
+            .any(|carried| carried.next != carried.inside && insides.contains(&carried.next))
+            || node.exit.is_some_and(|exit| insides.contains(&exit));
+        if crossed {
+            let next = node.carried.iter().map(|carried| self.operand(carried.next));
+            let inside = insides.iter().map(|inside| self.names.value(*inside));
+            return quote!((#(#inside,)*) = (#(#next,)*););
+        }
+        node.carried
+            .iter()
+            .filter(|carried| carried.next != carried.inside)
+            .map(|carried| {
+                let (inside, next) = (self.names.value(carried.inside), self.operand(carried.next));
+                quote!(#inside = #next;)
+            })
+            .collect()
+    }
+
+    fn branch(&self, node: &If) -> TokenStream {
+        let condition = self.operand(node.condition);
+        let (then, other) = (self.block(&node.then), self.block(&node.other));
+        let merges: Vec<_> = node.merges.iter().filter(|merge| self.used.contains(&merge.value)).collect();
+        if merges.is_empty() {
+            if node.other.is_empty() {
+                return quote!(if #condition { #then });
+            }
+            return quote!(if #condition { #then } else { #other });
+        }
+        let idents = merges.iter().map(|merge| self.names.value(merge.value));
+        let thens = merges.iter().map(|merge| self.operand(merge.then));
+        let others = merges.iter().map(|merge| self.operand(merge.other));
+        if merges.len() == 1 {
+            return quote! {
+                let #(#idents)* = if #condition { #then #(#thens)* } else { #other #(#others)* };
+            };
+        }
+        quote! {
+            let (#(#idents),*) = if #condition { #then (#(#thens),*) } else { #other (#(#others),*) };
+        }
+    }
+
+    fn check(&self, check: &Check) -> TokenStream {
+        match check {
+            Check::Assert { condition, otherwise, names, objects } => {
+                let condition = self.operand(*condition);
+                let names = names.iter().map(|(name, value)| {
+                    let (name, value) = (Ident::new(name, Span::call_site()), self.operand(*value));
+                    quote!(let #name = #value;)
+                });
+                let objects = objects.iter().map(|(name, object)| {
+                    let (name, object) = (Ident::new(name, Span::call_site()), self.names.object(*object));
+                    quote!(let #name = &#object;)
+                });
+                quote!(if !#condition { #(#names)* #(#objects)* #otherwise; })
+            }
+            Check::Bounds { index, len } => {
+                let (index, len) = (self.operand(*index), self.operand(*len));
+                quote!(::stratape::__private::check_index(#index, #len);)
+            }
+            Check::Range { from, to, len } => {
+                let (from, to, len) = (self.operand(*from), self.operand(*to), self.operand(*len));
+                quote!(::stratape::__private::check_range(#from, #to, #len);)
+            }
+            Check::Library { condition, message } => {
+                let condition = self.operand(*condition);
+                quote!(if !#condition { ::core::panic!("{}", #message); })
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Rust tokens from a gradient.
+//!
+//! In: the function as its author wrote it (for types, visibility and attributes) and its gradient in
+//! the intermediate language. Out: two safe functions, `f_grad` and `f_grad_in`. A gradient that uses
+//! neither tape nor buffers has its code in `f_grad`; the others in `f_grad_in`, which `f_grad` calls with the
+//! thread's own workspace.
+
+mod block;
+mod names;
+mod operation;
+mod signature;
+mod tape;
+
+use std::collections::{HashMap, HashSet};
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use self::names::Names;
+use crate::adjoint::Gradient;
+use crate::ir::{Function, Node, Op, ValueId, used, walk};
+
+/// The tokens of a gradient.
+pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> TokenStream {
+    let function = &gradient.function;
+    let mut used = used(&function.body);
+    used.extend(function.results.iter().copied());
+    let mut literals = HashMap::new();
+    walk(&function.body, &mut |node| {
+        if let Node::Let { value, op } = node {
+            if op.is_constant() {
+                literals.insert(*value, op.clone());
+            }
+        }
+    });
+    let emitter = Emitter { function, names: Names::new(function), used, literals };
+    let signature = signature::Signature::new(item, primal, gradient, &emitter.names);
+    let needs_workspace = uses_tape(function);
+    let body = emitter.block(&function.body);
+    let result = signature.result(gradient, &emitter);
+    let checks = signature.checks();
+    signature.functions(needs_workspace, &quote!(#checks #body), &result)
+}
+
+/// The state of emission.
+struct Emitter<'a> {
+    function: &'a Function,
+    names: Names,
+    used: HashSet<ValueId>,
+    literals: HashMap<ValueId, Op>,
+}
+
+fn uses_tape(function: &Function) -> bool {
+    let mut found = false;
+    walk(&function.body, &mut |node| found |= matches!(node, Node::Push { .. } | Node::Pop { .. }));
+    found
+}

@@ -1,0 +1,282 @@
+//! Operations, places and the first contents of objects as expressions.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::quote;
+
+use super::Emitter;
+use super::signature::member;
+use crate::ir::{
+    Extent, Init, Node, ObjectId, Op, Place, Scalar, Step, Type, Unary, ValueId, walk,
+};
+
+impl Emitter<'_> {
+    /// A value where it is used: literals in place, the others by name.
+    pub(super) fn operand(&self, value: ValueId) -> TokenStream {
+        match self.literals.get(&value) {
+            Some(op) => self.literal(op, self.function.ty(value)),
+            None => {
+                let ident = self.names.value(value);
+                quote!(#ident)
+            }
+        }
+    }
+
+    fn literal(&self, op: &Op, ty: Scalar) -> TokenStream {
+        match op {
+            Op::Float(number, text) => float(*number, text, ty),
+            Op::Int(number) => {
+                let digits = number.unsigned_abs();
+                let suffix = if matches!(ty, Scalar::Infer(_)) { String::new() } else { format!("_{ty}") };
+                let literal = tokens(&format!("{digits}{suffix}"));
+                if *number < 0 { quote!((-#literal)) } else { literal }
+            }
+            Op::Bool(value) => quote!(#value),
+            Op::Const(tokens) => match ty {
+                Scalar::Infer(_) => quote!((#tokens)),
+                _ => quote!((#tokens)),
+            },
+            _ => TokenStream::new(),
+        }
+    }
+
+    /// An operation.
+    pub(super) fn operation(&self, op: &Op, ty: Scalar) -> TokenStream {
+        let v = |value: &ValueId| self.operand(*value);
+        match op {
+            Op::Float(..) | Op::Int(_) | Op::Bool(_) | Op::Const(_) => self.literal(op, ty),
+            Op::Unary(Unary::Neg, a) => {
+                let a = v(a);
+                quote!(-#a)
+            }
+            Op::Unary(Unary::Not, a) => {
+                let a = v(a);
+                quote!(!#a)
+            }
+            Op::Binary(sign, a, b) => {
+                let (a, b, sign) = (v(a), v(b), tokens(sign.sign()));
+                quote!(#a #sign #b)
+            }
+            Op::Compare(sign, a, b) => {
+                let (a, b, sign) = (v(a), v(b), tokens(sign.sign()));
+                quote!(#a #sign #b)
+            }
+            Op::TotalCmp { less, a, b } => {
+                let (a, b) = (v(a), v(b));
+                let ask = Ident::new(if *less { "is_lt" } else { "is_gt" }, Span::call_site());
+                quote!(#a.total_cmp(&#b).#ask())
+            }
+            Op::Math(function, args) => self.method(function.method(), args),
+            Op::Method(name, args) => self.method(name, args),
+            Op::Cast(a, ty) => {
+                let (a, ty) = (v(a), tokens(ty.name()));
+                quote!(#a as #ty)
+            }
+            Op::Select(c, a, b) => {
+                let (c, a, b) = (v(c), v(a), v(b));
+                quote!(if #c { #a } else { #b })
+            }
+            Op::Load(place) => {
+                let tokens = self.place(place);
+                match self.function.place_type(place) {
+                    Some(Type::Enum(_)) => quote!(#tokens as isize),
+                    _ => tokens,
+                }
+            }
+            Op::Len(place) => {
+                let place = self.place(place);
+                quote!(#place.len())
+            }
+        }
+    }
+
+    fn method(&self, name: &str, args: &[ValueId]) -> TokenStream {
+        let name = Ident::new(name, Span::call_site());
+        let mut args = args.iter().map(|arg| self.operand(*arg));
+        let receiver = args.next();
+        quote!(#receiver.#name(#(#args),*))
+    }
+
+    /// A path into an object.
+    pub(super) fn place(&self, place: &Place) -> TokenStream {
+        let ident = self.names.object(place.object);
+        let mut out = quote!(#ident);
+        let mut ty = Some(&self.function.objects[place.object.index()].ty);
+        for step in &place.path {
+            match step {
+                Step::Index(index) => {
+                    let index = self.operand(*index);
+                    out = quote!(#out[#index]);
+                    ty = ty.and_then(Type::element);
+                }
+                Step::Field(index) => {
+                    let member = field_member(ty, *index);
+                    out = quote!(#out.#member);
+                    ty = ty.and_then(|ty| ty.field(*index));
+                }
+            }
+        }
+        out
+    }
+
+    /// The first contents of an object.
+    pub(super) fn init(&self, ty: &Type, init: &Init) -> TokenStream {
+        match init {
+            Init::Value(value) => self.operand(*value),
+            Init::Items(items) => {
+                let types: Vec<Type> = match ty {
+                    Type::Tuple(types) => types.clone(),
+                    Type::Struct(def) => def.fields.iter().map(|(_, ty)| ty.clone()).collect(),
+                    list => vec![list.element().cloned().unwrap_or(Type::Tuple(Vec::new())); items.len()],
+                };
+                let items: Vec<TokenStream> =
+                    items.iter().zip(&types).map(|(item, ty)| self.init(ty, item)).collect();
+                aggregate(ty, &items)
+            }
+            Init::Fill(item) => {
+                let inner = ty.element().map(|inner| self.init(inner, item));
+                match ty {
+                    Type::Array(_, extent) => {
+                        let extent = extent_tokens(extent);
+                        quote!([#inner; #extent])
+                    }
+                    _ => quote!(::std::vec![#inner]),
+                }
+            }
+            Init::Repeat(item, len) => {
+                let inner = ty.element().map(|inner| self.init(inner, item));
+                let len = self.operand(*len);
+                quote!(::std::vec![#inner; #len])
+            }
+            Init::Copy(place) => {
+                let from = self.place(place);
+                match ty {
+                    Type::Vec(_) => quote!(#from.to_vec()),
+                    _ => quote!(#from.clone()),
+                }
+            }
+            Init::ZeroLike(object) => {
+                let ident = self.names.object(*object);
+                zero_like(ty, &quote!(#ident))
+            }
+        }
+    }
+
+    /// Whether anything writes to an object.
+    pub(super) fn is_written(&self, object: ObjectId) -> bool {
+        let mut written = false;
+        walk(&self.function.body, &mut |node: &Node| {
+            written |= node.written().is_some_and(|place| place.object == object);
+        });
+        written
+    }
+}
+
+fn field_member(ty: Option<&Type>, index: usize) -> syn::Member {
+    match ty {
+        Some(Type::Struct(def)) => member(&def.fields[index].0),
+        _ => member(&index.to_string()),
+    }
+}
+
+fn aggregate(ty: &Type, items: &[TokenStream]) -> TokenStream {
+    match ty {
+        Type::Tuple(_) => quote!((#(#items,)*)),
+        Type::Struct(def) => {
+            let name = tokens(&def.name);
+            let members = def.fields.iter().map(|(name, _)| member(name));
+            quote!(#name { #(#members: #items),* })
+        }
+        Type::Vec(_) => quote!(::std::vec![#(#items),*]),
+        _ => quote!([#(#items),*]),
+    }
+}
+
+/// Zeros in the shape of an expression of a type.
+fn zero_like(ty: &Type, like: &TokenStream) -> TokenStream {
+    match ty {
+        Type::Scalar(Scalar::Bool) => quote!(false),
+        Type::Scalar(Scalar::Float(_)) => float(0.0, "0.0", ty.scalar().unwrap_or(Scalar::Bool)),
+        Type::Scalar(_) => quote!(0),
+        Type::Enum(_) => quote!(#like),
+        Type::Array(item, extent) => match &**item {
+            Type::Scalar(_) => {
+                let (zero, extent) = (zero_like(item, like), extent_tokens(extent));
+                quote!([#zero; #extent])
+            }
+            item => {
+                let k = Ident::new("k", Span::mixed_site());
+                let inner = zero_like(item, &quote!(#like[#k]));
+                quote!(::core::array::from_fn(|#k| #inner))
+            }
+        },
+        Type::Slice(item) | Type::Vec(item) => match &**item {
+            Type::Scalar(_) => {
+                let zero = zero_like(item, like);
+                quote!(::std::vec![#zero; #like.len()])
+            }
+            item => {
+                let each = Ident::new("each", Span::mixed_site());
+                let inner = zero_like(item, &quote!(#each));
+                quote!(#like.iter().map(|#each| #inner).collect::<::std::vec::Vec<_>>())
+            }
+        },
+        Type::Tuple(items) => {
+            let items: Vec<_> = items
+                .iter()
+                .enumerate()
+                .map(|(index, ty)| {
+                    let member = member(&index.to_string());
+                    zero_like(ty, &quote!(#like.#member))
+                })
+                .collect();
+            aggregate(ty, &items)
+        }
+        Type::Struct(def) => {
+            let items: Vec<_> = def
+                .fields
+                .iter()
+                .map(|(name, ty)| {
+                    let member = member(name);
+                    zero_like(ty, &quote!(#like.#member))
+                })
+                .collect();
+            aggregate(ty, &items)
+        }
+    }
+}
+
+pub(super) fn extent_tokens(extent: &Extent) -> TokenStream {
+    match extent {
+        Extent::Known(n) => {
+            let n = Literal::usize_unsuffixed(*n);
+            quote!(#n)
+        }
+        Extent::Const(tokens) => quote!({ #tokens }),
+    }
+}
+
+/// A float literal with its own text, so that its bits are those of the source.
+fn float(number: f64, text: &str, ty: Scalar) -> TokenStream {
+    let name = ty.name();
+    if number.is_nan() {
+        return tokens(&format!("{name}::NAN"));
+    }
+    if number.is_infinite() {
+        let which = if number > 0.0 { "INFINITY" } else { "NEG_INFINITY" };
+        return tokens(&format!("{name}::{which}"));
+    }
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let mut digits = digits.to_owned();
+    if digits.ends_with('.') {
+        digits.push('0');
+    }
+    let literal = tokens(&format!("{digits}_{name}"));
+    if negative { quote!((-#literal)) } else { literal }
+}
+
+pub(super) fn tokens(text: &str) -> TokenStream {
+    text.parse().unwrap_or_default()
+}

@@ -1,0 +1,234 @@
+//! The face of a gradient: parameters, results, checks at entry.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::Emitter;
+use super::names::Names;
+use crate::adjoint::{Gradient, Output};
+use crate::ir::{Function, ObjectId, Origin, Param, Type};
+
+/// The face.
+pub(super) struct Signature<'a> {
+    item: &'a syn::ItemFn,
+    name: Ident,
+    params: Vec<TokenStream>,
+    args: Vec<Ident>,
+    output: TokenStream,
+    checks: Vec<TokenStream>,
+}
+
+impl<'a> Signature<'a> {
+    pub(super) fn new(item: &'a syn::ItemFn, primal: &Function, gradient: &Gradient, names: &Names) -> Self {
+        let function = &gradient.function;
+        let name = Ident::new(&function.name, item.sig.ident.span());
+        let mut params = Vec::new();
+        let mut args = Vec::new();
+        let mut outputs = Vec::new();
+        let mut checks = Vec::new();
+        let mut position = function.params.iter();
+        let mut returned = gradient.outputs.iter().peekable();
+        for (param, input) in primal.params.iter().zip(&item.sig.inputs) {
+            position.next();
+            let syn::FnArg::Typed(input) = input else { continue };
+            let ty = &input.ty;
+            match param {
+                Param::Value(value) => {
+                    let ident = names.value(*value);
+                    params.push(quote!(#ident: #ty));
+                    args.push(ident);
+                    if let Some(Output::Value(_)) = returned.peek() {
+                        if gradient_has(gradient, *param, primal) {
+                            outputs.push(quote!(#ty));
+                            returned.next();
+                        }
+                    }
+                }
+                Param::Object(object) => {
+                    let ident = names.object(*object);
+                    let known = &primal.objects[object.index()];
+                    let mutable = if known.origin == Origin::Owned { quote!(mut) } else { quote!() };
+                    params.push(quote!(#mutable #ident: #ty));
+                    args.push(ident.clone());
+                    if let Some(shadow) = shadow_param(function, *object) {
+                        position.next();
+                        let shadow_ident = names.object(shadow);
+                        let shadow_type = exclusive(ty);
+                        params.push(quote!(#shadow_ident: #shadow_type));
+                        args.push(shadow_ident.clone());
+                        length_checks(&known.ty, &quote!(#ident), &quote!(#shadow_ident), &known.name, &mut checks);
+                    }
+                    if let Some(Output::Object(shadow)) = returned.peek() {
+                        if function.objects[shadow.index()].shadow_of == Some(*object) {
+                            outputs.push(quote!(#ty));
+                            returned.next();
+                        }
+                    }
+                }
+            }
+        }
+        let mut all = Vec::new();
+        if let syn::ReturnType::Type(_, ty) = &item.sig.output {
+            if !primal.results.is_empty() {
+                if let Some(Param::Value(seed)) = function.params.last() {
+                    let ident = names.value(*seed);
+                    params.push(quote!(#ident: #ty));
+                    args.push(ident);
+                }
+                all.push(quote!(#ty));
+            }
+        }
+        all.extend(outputs);
+        let output = match &all[..] {
+            [] => quote!(()),
+            [one] => one.clone(),
+            many => quote!((#(#many),*)),
+        };
+        Self { item, name, params, args, output, checks }
+    }
+
+    /// What is checked before anything is touched.
+    pub(super) fn checks(&self) -> TokenStream {
+        let checks = &self.checks;
+        quote!(#(#checks)*)
+    }
+
+    /// The expression that is returned.
+    pub(super) fn result(&self, gradient: &Gradient, emitter: &Emitter<'_>) -> TokenStream {
+        let adjoints = gradient.outputs.len();
+        let values = gradient.outputs.iter().filter(|output| matches!(output, Output::Value(_))).count();
+        let primal = gradient.function.results.len() - values;
+        debug_assert!(adjoints >= values);
+        let mut all: Vec<TokenStream> = gradient.function.results[..primal]
+            .iter()
+            .map(|value| emitter.operand(*value))
+            .collect();
+        for output in &gradient.outputs {
+            all.push(match output {
+                Output::Value(value) => emitter.operand(*value),
+                Output::Object(object) => {
+                    let ident = emitter.names.object(*object);
+                    quote!(#ident)
+                }
+            });
+        }
+        match &all[..] {
+            [] => quote!(()),
+            [one] => one.clone(),
+            many => quote!((#(#many),*)),
+        }
+    }
+
+    /// Both functions.
+    pub(super) fn functions(&self, needs_workspace: bool, body: &TokenStream, result: &TokenStream) -> TokenStream {
+        let Self { item, name, params, args, output, .. } = self;
+        let vis = &item.vis;
+        let generics = &item.sig.generics;
+        let name_in = format_ident!("{}_in", name, span = name.span());
+        let doc = format!("Gradient of [`{}`]: see `stratape::gradient`.", item.sig.ident);
+        let doc_in = format!("[`{name}`] on a workspace of the caller's.");
+        let lints = quote!(#[allow(unused, clippy::all, clippy::pedantic, clippy::panic)]);
+        let workspace = Ident::new("workspace", Span::mixed_site());
+        let error = quote!(::stratape::tape::TapeError);
+        if needs_workspace {
+            quote! {
+                #[doc = #doc]
+                #lints
+                #vis fn #name #generics (#(#params),*) -> #output {
+                    let mut #workspace = ::stratape::__private::Borrowed::new();
+                    let result = #name_in(&mut #workspace, #(#args),*);
+                    ::stratape::__private::settle(result)
+                }
+
+                #[doc = #doc_in]
+                #lints
+                #vis fn #name_in #generics (
+                    #workspace: &mut ::stratape::Workspace, #(#params),*
+                ) -> ::core::result::Result<#output, #error> {
+                    let tape = ::stratape::__private::begin(#workspace);
+                    #body
+                    ::core::result::Result::Ok(#result)
+                }
+            }
+        } else {
+            quote! {
+                #[doc = #doc]
+                #lints
+                #vis fn #name #generics (#(#params),*) -> #output {
+                    #body
+                    #result
+                }
+
+                #[doc = #doc_in]
+                #lints
+                #vis fn #name_in #generics (
+                    #workspace: &mut ::stratape::Workspace, #(#params),*
+                ) -> ::core::result::Result<#output, #error> {
+                    ::core::result::Result::Ok(#name(#(#args),*))
+                }
+            }
+        }
+    }
+}
+
+/// Whether the gradient returns the adjoint of a scalar parameter.
+fn gradient_has(gradient: &Gradient, param: Param, primal: &Function) -> bool {
+    gradient.inputs.contains(&param) && primal.params.contains(&param)
+}
+
+/// The parameter that is an object's shadow.
+fn shadow_param(function: &Function, object: ObjectId) -> Option<ObjectId> {
+    function.params.iter().find_map(|param| match param {
+        Param::Object(shadow) if function.objects[shadow.index()].shadow_of == Some(object) => Some(*shadow),
+        _ => None,
+    })
+}
+
+/// The type behind `&mut`.
+fn exclusive(ty: &syn::Type) -> TokenStream {
+    match ty {
+        syn::Type::Reference(reference) => {
+            let (lifetime, inner) = (&reference.lifetime, &reference.elem);
+            quote!(&#lifetime mut #inner)
+        }
+        syn::Type::Paren(inner) => exclusive(&inner.elem),
+        syn::Type::Group(inner) => exclusive(&inner.elem),
+        ty => quote!(&mut #ty),
+    }
+}
+
+/// Shadows must have the lengths of what they shadow.
+fn length_checks(ty: &Type, place: &TokenStream, shadow: &TokenStream, name: &str, checks: &mut Vec<TokenStream>) {
+    match ty {
+        Type::Slice(_) | Type::Vec(_) => checks.push(quote! {
+            ::stratape::__private::same_length(#name, #place.len(), #shadow.len());
+        }),
+        Type::Struct(def) => {
+            for (field, ty) in &def.fields {
+                if ty.has_float() {
+                    let member = member(field);
+                    length_checks(ty, &quote!(#place.#member), &quote!(#shadow.#member), &format!("{name}.{field}"), checks);
+                }
+            }
+        }
+        Type::Tuple(items) => {
+            for (index, ty) in items.iter().enumerate() {
+                if ty.has_float() {
+                    let member = member(&index.to_string());
+                    length_checks(ty, &quote!(#place.#member), &quote!(#shadow.#member), &format!("{name}.{index}"), checks);
+                }
+            }
+        }
+        Type::Scalar(_) | Type::Enum(_) | Type::Array(..) => {}
+    }
+}
+
+/// A field's name or number.
+pub(super) fn member(name: &str) -> syn::Member {
+    match name.parse::<u32>() {
+        Ok(index) => syn::Member::Unnamed(syn::Index { index, span: Span::mixed_site() }),
+        Err(_) => syn::Member::Named(
+            syn::parse_str(name).unwrap_or_else(|_| Ident::new_raw(name, Span::call_site())),
+        ),
+    }
+}

@@ -1,0 +1,195 @@
+//! What the attributes do: from the tokens of an item to the tokens that replace it.
+//!
+//! An error never loses the item: it is emitted as it was, with the error beside it, so that the
+//! compiler does not go on to complain of a missing function.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Error, Item, Result, Token};
+
+use crate::adjoint::{self, differentiate};
+use crate::back::rust;
+use crate::front::{self, Module};
+
+/// The arguments of `#[gradient(…)]`.
+#[derive(Debug, Default)]
+struct Arguments {
+    wrt: Option<Vec<Ident>>,
+    name: Option<Ident>,
+}
+
+impl Parse for Arguments {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let mut arguments = Self::default();
+        while !input.is_empty() {
+            let key: Ident = input.parse()?;
+            match key.to_string().as_str() {
+                "wrt" if arguments.wrt.is_none() => {
+                    let list;
+                    syn::parenthesized!(list in input);
+                    let names = Punctuated::<Ident, Token![,]>::parse_terminated(&list)?;
+                    arguments.wrt = Some(names.into_iter().collect());
+                }
+                "name" if arguments.name.is_none() => {
+                    input.parse::<Token![=]>()?;
+                    arguments.name = Some(input.parse()?);
+                }
+                "wrt" | "name" => return Err(Error::new(key.span(), format!("`{key}` is given twice"))),
+                _ => {
+                    return Err(Error::new(
+                        key.span(),
+                        format!("unknown argument `{key}`: `wrt(x, y)` and `name = my_grad` are known"),
+                    ));
+                }
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(arguments)
+    }
+}
+
+/// `#[gradient]` on a function.
+pub fn gradient(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let expanded = Arguments::parse.parse2(attribute).and_then(|arguments| {
+        let function: syn::ItemFn = syn::parse2(item.clone()).map_err(|_| {
+            Error::new(Span::call_site(), "`#[gradient]` goes on a function with a body")
+        })?;
+        one(&function, &arguments, Module::empty())
+    });
+    match expanded {
+        Ok((tokens, _)) => quote!(#item #tokens),
+        Err(error) => {
+            let error = error.to_compile_error();
+            quote!(#item #error)
+        }
+    }
+}
+
+/// `#[differentiable]` on a module.
+pub fn differentiable(attribute: &TokenStream, item: TokenStream) -> TokenStream {
+    let expanded = module(attribute, item.clone());
+    match expanded {
+        Ok(tokens) => tokens,
+        Err(error) => {
+            let error = error.to_compile_error();
+            quote!(#item #error)
+        }
+    }
+}
+
+fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
+    if !attribute.is_empty() {
+        return Err(Error::new(attribute.span(), "`#[differentiable]` takes no arguments"));
+    }
+    let mut module: syn::ItemMod = syn::parse2(item)
+        .map_err(|_| Error::new(Span::call_site(), "`#[differentiable]` goes on a module: `mod physics { … }`"))?;
+    let Some((_, items)) = &mut module.content else {
+        return Err(Error::new(
+            module.ident.span(),
+            "`#[differentiable]` must see the module's text: write it here, in braces",
+        ));
+    };
+    let mut wanted = Vec::new();
+    for item in items.iter_mut() {
+        if let Item::Fn(function) = item {
+            let at = function.attrs.iter().position(|attribute| {
+                attribute.path().segments.last().is_some_and(|segment| segment.ident == "gradient")
+            });
+            if let Some(at) = at {
+                let attribute = function.attrs.remove(at);
+                wanted.push((function.clone(), attribute));
+            }
+        }
+    }
+    let mut errors: Option<Error> = None;
+    let mut added = TokenStream::new();
+    let context = Module::collect(items)?;
+    let mut context = Some(context);
+    for (function, attribute) in wanted {
+        let tokens = match &attribute.meta {
+            syn::Meta::List(list) => list.tokens.clone(),
+            _ => TokenStream::new(),
+        };
+        let result = Arguments::parse
+            .parse2(tokens)
+            .and_then(|arguments| one(&function, &arguments, context.take().unwrap_or_default()));
+        match result {
+            Ok((tokens, back)) => {
+                added.extend(tokens);
+                context = Some(back);
+            }
+            Err(error) => {
+                context = Module::collect(items).ok();
+                match &mut errors {
+                    Some(errors) => errors.combine(error),
+                    None => errors = Some(error),
+                }
+            }
+        }
+    }
+    if let Some((_, items)) = &mut module.content {
+        items.push(Item::Verbatim(added));
+    }
+    let errors = errors.map(|errors| errors.to_compile_error());
+    let module = module.into_token_stream();
+    Ok(quote!(#module #errors))
+}
+
+/// The gradient of one function, and its module back.
+fn one(item: &syn::ItemFn, arguments: &Arguments, module: Module) -> Result<(TokenStream, Module)> {
+    let options = front::Options { module };
+    let function = front::lower(item, &options)?;
+    if let Some(wrt) = &arguments.wrt {
+        check_wrt(item, wrt, &function)?;
+    }
+    let adjoint = adjoint::Options {
+        wrt: arguments.wrt.as_ref().map(|names| names.iter().map(ToString::to_string).collect()),
+        name: arguments.name.as_ref().map(ToString::to_string),
+    };
+    if arguments.wrt.is_none() && adjoint::inputs(&function, &adjoint).is_empty() {
+        return Err(Error::new(
+            item.sig.ident.span(),
+            "there is nothing to differentiate by: no parameter is or holds a float",
+        ));
+    }
+    let gradient = differentiate(&function, &adjoint);
+    crate::ir::check(&gradient.function).map_err(|fault| {
+        Error::new(
+            item.sig.ident.span(),
+            format!("the gradient of this function failed the compiler's own check, please report it: {fault}"),
+        )
+    })?;
+    let tokens = rust::emit(item, &function, &gradient);
+    Ok((tokens, options.module))
+}
+
+fn check_wrt(item: &syn::ItemFn, wrt: &[Ident], function: &crate::ir::Function) -> Result<()> {
+    if wrt.is_empty() {
+        return Err(Error::new(item.sig.ident.span(), "`wrt()` names no parameter"));
+    }
+    for (position, name) in wrt.iter().enumerate() {
+        if wrt[..position].contains(name) {
+            return Err(Error::new(name.span(), format!("`{name}` is named twice")));
+        }
+        let known = item.sig.inputs.iter().any(|input| {
+            matches!(input, syn::FnArg::Typed(input)
+                if matches!(&*input.pat, syn::Pat::Ident(pat) if pat.ident == *name))
+        });
+        if !known {
+            return Err(Error::new(name.span(), format!("there is no parameter `{name}`")));
+        }
+        let options = adjoint::Options { wrt: Some(vec![name.to_string()]), name: None };
+        if adjoint::inputs(function, &options).is_empty() {
+            return Err(Error::new(
+                name.span(),
+                format!("`{name}` holds no float: there is no derivative by it"),
+            ));
+        }
+    }
+    Ok(())
+}

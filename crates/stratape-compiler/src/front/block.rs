@@ -1,0 +1,353 @@
+//! Blocks, statements and patterns.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{Error, Expr, Pat, Result, Stmt};
+
+use super::exits;
+use super::val::{Kind, Lv, Memory, Val};
+use super::{Lowerer, unsupported};
+use crate::ir::{Extent, Type};
+
+impl Lowerer<'_> {
+    /// A block with a scope of its own.
+    pub(super) fn block(&mut self, block: &syn::Block) -> Result<Val> {
+        self.scoped(|me| me.statements(&block.stmts, block.span()))
+    }
+
+    /// Statements in turn. After one that may jump away, the rest runs only if it did not.
+    fn statements(&mut self, stmts: &[Stmt], span: Span) -> Result<Val> {
+        let Some((stmt, rest)) = stmts.split_first() else { return Ok(Val::Unit) };
+        let last = rest.is_empty();
+        if !last && !exits::of_stmt(stmt).is_empty() {
+            return self.statement_then(stmt, rest, span);
+        }
+        let val = self.statement(stmt, last)?;
+        if last || matches!(val, Val::Never) {
+            return Ok(val);
+        }
+        self.statements(rest, span)
+    }
+
+    /// A statement that may jump, and what follows it.
+    fn statement_then(&mut self, stmt: &Stmt, rest: &[Stmt], span: Span) -> Result<Val> {
+        if let Stmt::Expr(Expr::If(branch), _) = stmt {
+            if !matches!(*branch.cond, Expr::Let(_)) && exits::of_expr(&branch.cond).is_empty() {
+                let other_diverges = match &branch.else_branch {
+                    Some((_, other)) => matches!(&**other, Expr::Block(block) if exits::diverges(&block.block)),
+                    None => false,
+                };
+                if exits::diverges(&branch.then_branch) || other_diverges {
+                    return self.branch_then(branch, other_diverges, rest, span);
+                }
+            }
+        }
+        let val = self.statement(stmt, false)?;
+        if matches!(val, Val::Never) {
+            return Ok(val);
+        }
+        let going = self.going(span);
+        let going = self.get(going);
+        self.branch(going, span, |me| me.statements(rest, span), |_| Ok(Val::Never))
+    }
+
+    /// `if c { …; break } rest` is `if c { …; break } else { rest }`.
+    fn branch_then(
+        &mut self,
+        branch: &syn::ExprIf,
+        other_diverges: bool,
+        rest: &[Stmt],
+        span: Span,
+    ) -> Result<Val> {
+        let condition = self.condition(&branch.cond)?;
+        let at = branch.span();
+        let then_diverges = exits::diverges(&branch.then_branch);
+        let other = branch.else_branch.as_ref().map(|(_, other)| &**other);
+        self.branch(
+            condition,
+            at,
+            |me| {
+                let val = me.block(&branch.then_branch)?;
+                if then_diverges || matches!(val, Val::Never) {
+                    return Ok(Val::Never);
+                }
+                me.rest_if_going(exits::of_block(&branch.then_branch).is_empty(), rest, span)
+            },
+            |me| {
+                let val = match other {
+                    Some(other) => me.operand(other)?,
+                    None => Val::Unit,
+                };
+                if other_diverges || matches!(val, Val::Never) {
+                    return Ok(Val::Never);
+                }
+                let plain = other.is_none_or(|other| exits::of_expr(other).is_empty());
+                me.rest_if_going(plain, rest, span)
+            },
+        )
+    }
+
+    fn rest_if_going(&mut self, plain: bool, rest: &[Stmt], span: Span) -> Result<Val> {
+        if plain {
+            return self.statements(rest, span);
+        }
+        let going = self.going(span);
+        let going = self.get(going);
+        self.branch(going, span, |me| me.statements(rest, span), |_| Ok(Val::Never))
+    }
+
+    fn statement(&mut self, stmt: &Stmt, last: bool) -> Result<Val> {
+        match stmt {
+            Stmt::Local(local) => {
+                self.local(local)?;
+                Ok(Val::Unit)
+            }
+            Stmt::Expr(expr, semicolon) => {
+                let val = self.operand(expr)?;
+                match (last, semicolon, &val) {
+                    (_, _, Val::Never) | (true, None, _) => Ok(val),
+                    _ => Ok(Val::Unit),
+                }
+            }
+            Stmt::Macro(stmt) => {
+                let val = self.macro_call(&stmt.mac, stmt.span())?;
+                Ok(match (val, stmt.semi_token) {
+                    (Val::Never, _) => Val::Never,
+                    (val, None) => val,
+                    _ => Val::Unit,
+                })
+            }
+            Stmt::Item(syn::Item::Const(constant)) => {
+                let val = self.constant_item(constant)?;
+                self.bind_name(&constant.ident.to_string(), val, false, constant.span());
+                Ok(Val::Unit)
+            }
+            Stmt::Item(syn::Item::Use(_)) => Ok(Val::Unit),
+            Stmt::Item(item) => Err(unsupported(
+                item.span(),
+                "items inside the function",
+                "move it beside the function, into a `#[stratape::differentiable] mod`",
+            )),
+        }
+    }
+
+    fn local(&mut self, local: &syn::Local) -> Result<()> {
+        let span = local.span();
+        let (pat, written) = match &local.pat {
+            Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
+            pat => (pat, None),
+        };
+        let Some(init) = &local.init else {
+            // The value comes later; a variable of the written type waits for it.
+            let (Pat::Ident(name), Some(ty)) = (pat, written) else {
+                return Err(unsupported(
+                    span,
+                    "`let` without a value",
+                    "give the variable its value where it is declared, or at least its type (`let x: f64;`)",
+                ));
+            };
+            let ty = self.module.read_type(ty)?.ty;
+            let val = self.zero_val(&ty, span)?;
+            self.bind_name(&name.ident.to_string(), val, false, span);
+            return Ok(());
+        };
+        if let Some((token, _)) = &init.diverge {
+            return Err(unsupported(token.span(), "`let … else`", "use `if` and `match`"));
+        }
+        let written = written.map(|ty| self.annotation(ty)).transpose()?.flatten();
+        let val = match &written {
+            Some(ty) => self.expr_as(&init.expr, ty)?,
+            None => self.expr(&init.expr)?,
+        };
+        if let Some(ty) = &written {
+            self.expect_type(&val, ty, init.expr.span())?;
+        }
+        self.bind(pat, val)
+    }
+
+    /// A written type; `_` says nothing.
+    fn annotation(&self, ty: &syn::Type) -> Result<Option<Type>> {
+        match ty {
+            syn::Type::Infer(_) => Ok(None),
+            syn::Type::Array(array) if matches!(*array.elem, syn::Type::Infer(_)) => Ok(None),
+            syn::Type::Path(path)
+                if path.path.segments.last().is_some_and(|segment| {
+                    segment.ident == "Vec"
+                        && matches!(&segment.arguments, syn::PathArguments::AngleBracketed(args)
+                            if matches!(args.args.first(), Some(syn::GenericArgument::Type(syn::Type::Infer(_)))))
+                }) =>
+            {
+                Ok(None)
+            }
+            _ => Ok(Some(self.module.read_type(ty)?.ty)),
+        }
+    }
+
+    /// Gives a value the type that is written for it.
+    pub(super) fn expect_type(&mut self, val: &Val, ty: &Type, span: Span) -> Result<()> {
+        match (val, ty) {
+            (Val::Scalar(value), ty) => match ty.scalar() {
+                Some(scalar) => self.expect(*value, scalar, span),
+                None => Err(Error::new(span, format!("`{ty}` was expected, found a number"))),
+            },
+            (Val::Parts(_, parts), Type::Tuple(types)) if parts.len() == types.len() => parts
+                .iter()
+                .zip(types)
+                .try_for_each(|(part, ty)| self.expect_type(part, ty, span)),
+            (Val::Place(Lv::Memory(memory)) | Val::Ref(Lv::Memory(memory)), ty) => {
+                self.unify_types(&memory.ty.clone(), ty, span)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes two types of memory one.
+    pub(super) fn unify_types(&mut self, a: &Type, b: &Type, span: Span) -> Result<()> {
+        match (a, b) {
+            (Type::Scalar(a), Type::Scalar(b)) => self.infer.unify(*a, *b, span).map(|_| ()),
+            (Type::Array(_, Extent::Known(n)), Type::Array(_, Extent::Known(m))) if n != m => {
+                Err(Error::new(span, format!("an array of {m} was expected, found one of {n}")))
+            }
+            (
+                Type::Array(a, _) | Type::Slice(a) | Type::Vec(a),
+                Type::Array(b, _) | Type::Slice(b) | Type::Vec(b),
+            ) => self.unify_types(a, b, span),
+            (Type::Tuple(a), Type::Tuple(b)) if a.len() == b.len() => {
+                a.iter().zip(b).try_for_each(|(a, b)| self.unify_types(a, b, span))
+            }
+            (a, b) if a == b => Ok(()),
+            (a, b) => Err(Error::new(span, format!("`{b}` was expected, found `{a}`"))),
+        }
+    }
+
+    /// Binds the names of a pattern that always fits.
+    pub(super) fn bind(&mut self, pat: &Pat, val: Val) -> Result<()> {
+        let span = pat.span();
+        match pat {
+            Pat::Wild(_) => Ok(()),
+            Pat::Ident(name) => {
+                if let Some((token, _)) = &name.subpat {
+                    return Err(unsupported(token.span(), "`@` patterns", "bind the name with `let`"));
+                }
+                let val = match name.by_ref {
+                    Some(_) => Val::Ref(super::control::lv_of(val)),
+                    None => self.rvalue(val, span)?,
+                };
+                self.bind_name(&name.ident.to_string(), val, name.mutability.is_some(), span);
+                Ok(())
+            }
+            Pat::Type(typed) => {
+                if let Some(ty) = self.annotation(&typed.ty)? {
+                    self.expect_type(&val, &ty, span)?;
+                }
+                self.bind(&typed.pat, val)
+            }
+            Pat::Paren(inner) => self.bind(&inner.pat, val),
+            Pat::Reference(inner) => {
+                let val = match val {
+                    Val::Ref(lv) => Val::Place(lv),
+                    other => other,
+                };
+                self.bind(&inner.pat, val)
+            }
+            Pat::Tuple(tuple) => self.bind_items(tuple.elems.iter(), tuple.elems.len(), &val, span),
+            Pat::TupleStruct(tuple) => {
+                self.bind_items(tuple.elems.iter(), tuple.elems.len(), &val, span)
+            }
+            Pat::Struct(fields) => self.bind_fields(fields, &val),
+            Pat::Slice(slice) => {
+                let lv = super::control::lv_of(val);
+                if !matches!(&lv, Lv::Memory(Memory { ty: Type::Array(..), .. })) {
+                    return Err(unsupported(span, "slice patterns", "take the elements by index"));
+                }
+                for (position, item) in slice.elems.iter().enumerate() {
+                    if let Pat::Rest(rest) = item {
+                        return Err(unsupported(rest.span(), "`..` in patterns", "take the elements by index"));
+                    }
+                    let index = self.b.usize(position, span);
+                    let place = self.element(&lv, index, span)?;
+                    self.bind(item, Val::Place(place))?;
+                }
+                Ok(())
+            }
+            _ => Err(unsupported(span, "this pattern", "bind names, tuples and structs, and use `match` on integers")),
+        }
+    }
+
+    fn bind_items<'a>(
+        &mut self,
+        items: impl Iterator<Item = &'a Pat>,
+        count: usize,
+        val: &Val,
+        span: Span,
+    ) -> Result<()> {
+        let expected = match val {
+            Val::Parts(_, parts) => Some(parts.len()),
+            Val::Place(Lv::Parts(_, parts)) | Val::Ref(Lv::Parts(_, parts)) => Some(parts.len()),
+            _ => None,
+        };
+        if expected.is_some_and(|expected| expected != count) {
+            return Err(Error::new(span, "the pattern has another number of parts than the value"));
+        }
+        for (index, item) in items.enumerate() {
+            if let Pat::Rest(rest) = item {
+                return Err(unsupported(rest.span(), "`..` in tuple patterns", "name each part, or `_`"));
+            }
+            let part = self.part(val, index, span)?;
+            self.bind(item, part)?;
+        }
+        Ok(())
+    }
+
+    fn bind_fields(&mut self, fields: &syn::PatStruct, val: &Val) -> Result<()> {
+        let span = fields.span();
+        let (lv, reference) = match val {
+            Val::Ref(lv) => (lv.clone(), true),
+            Val::Place(lv) => (lv.clone(), false),
+            Val::Parts(..) => (Lv::Value(Box::new(val.clone())), false),
+            _ => return Err(Error::new(span, "a struct was expected")),
+        };
+        for field in &fields.fields {
+            let place = self.field_named(&lv, &field.member)?;
+            let val = if reference { Val::Ref(place) } else { Val::Place(place) };
+            self.bind(&field.pat, val)?;
+        }
+        Ok(())
+    }
+
+    /// Assigns to an expression that is a place, or to a tuple of them.
+    pub(super) fn assign(&mut self, target: &Expr, val: Val) -> Result<()> {
+        let span = target.span();
+        match target {
+            Expr::Infer(_) => Ok(()),
+            Expr::Paren(inner) => self.assign(&inner.expr, val),
+            Expr::Tuple(tuple) => {
+                for (index, item) in tuple.elems.iter().enumerate() {
+                    let part = self.part(&val, index, span)?;
+                    self.assign(item, part)?;
+                }
+                Ok(())
+            }
+            _ => {
+                let place = self.place(target)?;
+                if let (Lv::Parts(Kind::Struct(_) | Kind::Tuple, _), Val::Scalar(_)) = (&place, &val) {
+                    return Err(Error::new(span, "a struct or tuple was expected"));
+                }
+                self.write_parts(&place, val, span)?;
+                self.name_assigned(target, &place);
+                Ok(())
+            }
+        }
+    }
+
+    /// A value assigned to a variable takes its name, for the reader of what is emitted.
+    fn name_assigned(&mut self, target: &Expr, place: &Lv) {
+        if let (Expr::Path(path), Lv::Var(var)) = (target, place) {
+            let value = self.get(*var);
+            let known = &mut self.b.function.values[value.index()].name;
+            if let (None, Some(name)) = (&known, path.path.get_ident()) {
+                *known = Some(name.to_string());
+            }
+        }
+    }
+}

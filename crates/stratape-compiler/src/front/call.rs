@@ -1,0 +1,306 @@
+//! Calls: functions of the module, closures and methods are expanded where they are called.
+
+use std::rc::Rc;
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{Error, Expr, Result};
+
+use super::control::{Frame, lv_of};
+use super::module::scalar_named;
+use super::val::{Binding, Closure, Kind, Lv, Names, Val};
+use super::{Lowerer, signature, unsupported};
+use crate::ir::{Op, Scalar, Type};
+
+/// How deep calls may nest before it is taken for an endless recursion.
+const DEPTH: usize = 64;
+
+impl Lowerer<'_> {
+    /// `f(…)`
+    pub(super) fn call(&mut self, call: &syn::ExprCall) -> Result<Val> {
+        let span = call.span();
+        let f = match &*call.func {
+            Expr::Path(path) if path.path.get_ident().is_none_or(|name| self.lookup(&name.to_string()).is_none()) => {
+                Val::Function(path.clone())
+            }
+            func => self.operand(func)?,
+        };
+        let mut args = Vec::new();
+        for arg in &call.args {
+            args.push(self.expr(arg)?);
+        }
+        self.apply(&f, args, span)
+    }
+
+    /// Calls a function or closure with values.
+    pub(super) fn apply(&mut self, f: &Val, args: Vec<Val>, span: Span) -> Result<Val> {
+        match f {
+            Val::Closure(closure) => self.apply_closure(&closure.clone(), args, span),
+            Val::Function(path) => self.apply_path(&path.clone(), args, span),
+            Val::Ref(Lv::Value(val)) | Val::Place(Lv::Value(val)) => self.apply(&val.clone(), args, span),
+            _ => Err(Error::new(span, "a function or closure was expected")),
+        }
+    }
+
+    fn apply_closure(&mut self, closure: &Rc<Closure>, args: Vec<Val>, span: Span) -> Result<Val> {
+        if closure.text.inputs.len() != args.len() {
+            return Err(Error::new(span, format!("the closure takes {} arguments", closure.text.inputs.len())));
+        }
+        let scopes = std::mem::replace(&mut self.scopes, closure.scopes.clone());
+        let result = self.in_frame(Names::new(), |me| {
+            for (pat, arg) in closure.text.inputs.iter().zip(args) {
+                me.bind(pat, arg)?;
+            }
+            match &*closure.text.body {
+                Expr::Block(block) if block.label.is_none() => me.body(&block.block, None),
+                body => me.expr(body),
+            }
+        });
+        self.scopes = scopes;
+        result
+    }
+
+    /// Runs `f` in a frame and scope of its own, on top of the names in sight.
+    fn in_frame(&mut self, names: Names, f: impl FnOnce(&mut Self) -> Result<Val>) -> Result<Val> {
+        let live = self.live.len();
+        self.scopes.push(names);
+        self.frames.push(Frame::default());
+        let result = f(self);
+        self.frames.pop();
+        self.scopes.pop();
+        self.live.truncate(live);
+        result
+    }
+
+    fn apply_path(&mut self, path: &syn::ExprPath, args: Vec<Val>, span: Span) -> Result<Val> {
+        let segments: Vec<String> =
+            path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let name = segments.last().cloned().unwrap_or_default();
+        if let [only] = segments.as_slice() {
+            if let Some(function) = self.module.functions.get(only).cloned() {
+                return self.expand(only, &function.sig, &function.block, None, args, path.span());
+            }
+            if let Some(def) = self.module.structs.get(&self.module.type_name(only)).cloned() {
+                if def.tuple && def.fields.len() == args.len() {
+                    for (arg, (_, ty)) in args.iter().zip(&def.fields) {
+                        self.expect_type(arg, ty, span)?;
+                    }
+                    return Ok(Val::Parts(Kind::Struct(def), args));
+                }
+            }
+        }
+        if let [.., owner, method] = segments.as_slice() {
+            let owner = if owner == "Self" { self.self_type().unwrap_or_default() } else { self.module.type_name(owner) };
+            if let Some(function) = self.module.methods.get(&(owner.clone(), method.clone())).cloned() {
+                let label = format!("{owner}::{method}");
+                return self.expand(&label, &function.sig, &function.block, Some(&owner), args, path.span());
+            }
+            if let Some(scalar) = scalar_named(&owner) {
+                return self.scalar_function(scalar, method, args, path.span(), span);
+            }
+            if owner == "mem" && method == "swap" {
+                return self.swap(args, span);
+            }
+            if owner == "Vec" {
+                return Err(unsupported(
+                    path.span(),
+                    "`Vec`s that grow",
+                    "make it as long as it will be with `vec![0.0; n]`, and write the elements",
+                ));
+            }
+            if matches!(owner.as_str(), "Neg" | "Add" | "Sub" | "Mul" | "Div" | "Rem" | "Ord" | "PartialOrd") {
+                let mut values = Vec::new();
+                for arg in args {
+                    values.push(self.scalar(arg, span)?);
+                }
+                if let Some(val) = self.operator(method, &values, span)? {
+                    return Ok(val);
+                }
+                return self.number_method(method, values, path.span(), span);
+            }
+        }
+        if self.names_stack.contains(&name) {
+            return Err(recursion(path.span()));
+        }
+        Err(Error::new(
+            path.span(),
+            if self.module.complete {
+                format!(
+                    "the compiler cannot see into `{name}`: define it in this module, or give it a derivative by hand \
+                     with `#[stratape::pullback(of = {name})]`"
+                )
+            } else {
+                format!(
+                    "the compiler cannot see into `{name}`: put both functions into a \
+                     `#[stratape::differentiable] mod`"
+                )
+            },
+        ))
+    }
+
+    /// `f64::max(a, b)`, `f64::from(n)`, `usize::min(a, b)` …
+    fn scalar_function(
+        &mut self,
+        scalar: Scalar,
+        method: &str,
+        args: Vec<Val>,
+        at: Span,
+        span: Span,
+    ) -> Result<Val> {
+        let mut values = Vec::new();
+        for arg in args {
+            values.push(self.scalar(arg, span)?);
+        }
+        if values.is_empty() {
+            return Err(Error::new(at, "an argument was expected"));
+        }
+        if method == "from" {
+            if self.ty(values[0]) == scalar {
+                return Ok(Val::Scalar(values[0]));
+            }
+            return Ok(Val::Scalar(self.b.emit(Op::Cast(values[0], scalar), scalar, span)));
+        }
+        self.expect(values[0], scalar, span)?;
+        self.number_method(method, values, at, span)
+    }
+
+    fn swap(&mut self, args: Vec<Val>, span: Span) -> Result<Val> {
+        let mut places = Vec::new();
+        for arg in args {
+            places.push(lv_of(arg));
+        }
+        let [a, b] = &places[..] else {
+            return Err(Error::new(span, "`swap` takes two places"));
+        };
+        if matches!(a, Lv::Memory(memory) if memory.ty.scalar().is_none() && !memory.ty.is_fixed()) {
+            return Err(unsupported(
+                span,
+                "swapping whole `Vec`s or slices",
+                "swap the elements in a loop, or index one array of both with `t % 2`",
+            ));
+        }
+        let (old_a, old_b) = (self.read(a, span)?, self.read(b, span)?);
+        self.write_parts(a, old_b, span)?;
+        self.write_parts(b, old_a, span)?;
+        Ok(Val::Unit)
+    }
+
+    /// A method of a struct of the module.
+    pub(super) fn method_of(&mut self, owner: &str, receiver: Val, call: &syn::ExprMethodCall) -> Result<Val> {
+        let name = call.method.to_string();
+        if name == "clone" {
+            let val = match receiver {
+                Val::Ref(lv) => Val::Place(lv),
+                other => other,
+            };
+            return self.rvalue(val, call.span());
+        }
+        let Some(function) = self.module.methods.get(&(owner.to_owned(), name.clone())).cloned() else {
+            return Err(Error::new(
+                call.method.span(),
+                format!("`{owner}` has no method `{name}` in this module that the compiler can see into"),
+            ));
+        };
+        let by_reference = function.sig.receiver().is_some_and(|receiver| {
+            !matches!(receiver.kind, syn::ReceiverKind::Value { .. })
+        });
+        let receiver = if by_reference {
+            Val::Ref(lv_of(receiver))
+        } else {
+            let val = match receiver {
+                Val::Ref(lv) => Val::Place(lv),
+                other => other,
+            };
+            self.rvalue(val, call.receiver.span())?
+        };
+        let mut args = vec![receiver];
+        for arg in &call.args {
+            args.push(self.expr(arg)?);
+        }
+        let label = format!("{owner}::{name}");
+        self.expand(&label, &function.sig, &function.block, Some(owner), args, call.method.span())
+    }
+
+    /// The struct that `Self` names.
+    pub(super) fn self_type(&self) -> Option<String> {
+        match self.lookup("Self") {
+            Some(Binding { val: Val::Function(path), .. }) => {
+                path.path.get_ident().map(ToString::to_string)
+            }
+            _ => None,
+        }
+    }
+
+    /// Expands the body of a function with its arguments.
+    fn expand(
+        &mut self,
+        label: &str,
+        sig: &syn::Signature,
+        block: &syn::Block,
+        owner: Option<&str>,
+        args: Vec<Val>,
+        span: Span,
+    ) -> Result<Val> {
+        if self.names_stack.iter().any(|name| name == label) || self.names_stack.len() > DEPTH {
+            return Err(recursion(span));
+        }
+        signature::check(sig)?;
+        if sig.inputs.len() != args.len() {
+            return Err(Error::new(span, format!("`{label}` takes {} arguments", sig.inputs.len())));
+        }
+        self.names_stack.push(label.to_owned());
+        let scopes = std::mem::replace(&mut self.scopes, vec![Names::new()]);
+        let result = self.in_frame(Names::new(), |me| {
+            if let Some(owner) = owner {
+                let ident = syn::Ident::new(owner, span);
+                let path: syn::ExprPath = syn::parse_quote!(#ident);
+                me.bind_name("Self", Val::Function(path), false, span);
+            }
+            for (input, arg) in sig.inputs.iter().zip(args) {
+                match input {
+                    syn::FnArg::Receiver(receiver) => {
+                        let mutable = receiver.mutability.is_some()
+                            && matches!(receiver.kind, syn::ReceiverKind::Value { .. });
+                        me.bind_name("self", arg, mutable, span);
+                    }
+                    syn::FnArg::Typed(input) => {
+                        let written = me.module.read_type(&input.ty)?;
+                        me.expect_type(&arg, &written.ty, span)?;
+                        me.bind(&input.pat, arg)?;
+                    }
+                }
+            }
+            let output = match &sig.output {
+                syn::ReturnType::Default => None,
+                syn::ReturnType::Type(_, ty) if is_self(ty) => owner
+                    .and_then(|owner| me.module.structs.get(owner))
+                    .map(|def| Type::Struct(def.clone())),
+                syn::ReturnType::Type(_, ty) => match me.module.read_type(ty)? {
+                    written if written.reference.is_some() => None,
+                    written if matches!(&written.ty, Type::Tuple(items) if items.is_empty()) => None,
+                    written => Some(written.ty),
+                },
+            };
+            let val = me.body(block, output.clone())?;
+            if let Some(output) = &output {
+                me.expect_type(&val, output, span)?;
+            }
+            Ok(val)
+        });
+        self.scopes = scopes;
+        self.names_stack.pop();
+        result
+    }
+}
+
+fn is_self(ty: &syn::Type) -> bool {
+    matches!(ty, syn::Type::Path(path) if path.path.is_ident("Self"))
+}
+
+fn recursion(span: Span) -> Error {
+    unsupported(
+        span,
+        "recursion",
+        "write it as a loop, with a stack in a `vec![…; n]` if need be",
+    )
+}

@@ -1,0 +1,134 @@
+//! Widths of literals: whether `0.5` is an `f32` is known only from what it meets.
+
+use proc_macro2::Span;
+use syn::{Error, Result};
+
+use crate::ir::{Float, Function, Int, Op, Scalar};
+
+/// What is known of a type that is not known yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Any,
+    Float,
+    Int,
+}
+
+/// Types found so far.
+#[derive(Debug, Default)]
+pub(super) struct Infer {
+    slots: Vec<(Class, Option<Scalar>)>,
+}
+
+impl Infer {
+    pub(super) fn fresh(&mut self, class: Class) -> Scalar {
+        self.slots.push((class, None));
+        Scalar::Infer((self.slots.len() - 1) as u32)
+    }
+
+    /// The type as far as it is known.
+    pub(super) fn resolve(&self, ty: Scalar) -> Scalar {
+        let mut ty = ty;
+        while let Scalar::Infer(slot) = ty {
+            match self.slots[slot as usize].1 {
+                Some(next) => ty = next,
+                None => return ty,
+            }
+        }
+        ty
+    }
+
+    pub(super) fn class(&self, ty: Scalar) -> Option<Class> {
+        match self.resolve(ty) {
+            Scalar::Bool => None,
+            Scalar::Int(_) => Some(Class::Int),
+            Scalar::Float(_) => Some(Class::Float),
+            Scalar::Infer(slot) => Some(self.slots[slot as usize].0),
+        }
+    }
+
+    pub(super) fn is_float(&self, ty: Scalar) -> bool {
+        self.class(ty) == Some(Class::Float)
+    }
+
+    pub(super) fn is_int(&self, ty: Scalar) -> bool {
+        self.class(ty) == Some(Class::Int)
+    }
+
+    /// Makes two types one.
+    pub(super) fn unify(&mut self, a: Scalar, b: Scalar, span: Span) -> Result<Scalar> {
+        let (a, b) = (self.resolve(a), self.resolve(b));
+        if a == b {
+            return Ok(a);
+        }
+        let mismatch =
+            || Error::new(span, format!("expected `{}`, found `{}`", self.name(a), self.name(b)));
+        match (a, b) {
+            (Scalar::Infer(slot), known) | (known, Scalar::Infer(slot)) => {
+                let class = self.slots[slot as usize].0;
+                let fits = match (class, self.class(known)) {
+                    (Class::Any, _) | (_, Some(Class::Any)) => true,
+                    (wanted, found) => found == Some(wanted),
+                };
+                if !fits {
+                    return Err(mismatch());
+                }
+                if let Scalar::Infer(other) = known {
+                    if self.slots[other as usize].0 == Class::Any {
+                        self.slots[other as usize].0 = class;
+                    }
+                }
+                self.slots[slot as usize].1 = Some(known);
+                Ok(known)
+            }
+            _ => Err(mismatch()),
+        }
+    }
+
+    fn name(&self, ty: Scalar) -> &'static str {
+        match (ty, self.class(ty)) {
+            (Scalar::Infer(_), Some(Class::Float)) => "a float",
+            (Scalar::Infer(_), Some(Class::Int)) => "an integer",
+            (ty, _) => ty.name(),
+        }
+    }
+
+    /// Gives every value of a function its type; what nothing decides takes Rust's defaults.
+    pub(super) fn finish(&self, function: &mut Function) {
+        let last = |ty: Scalar| match self.resolve(ty) {
+            Scalar::Infer(slot) => match self.slots[slot as usize].0 {
+                Class::Float => Scalar::Float(Float::F64),
+                Class::Int => Scalar::Int(Int::I32),
+                Class::Any => ty,
+            },
+            known => known,
+        };
+        for value in &mut function.values {
+            value.ty = last(value.ty);
+        }
+        for object in &mut function.objects {
+            settle(&mut object.ty, &last);
+        }
+        settle_casts(&mut function.body, &last);
+    }
+}
+
+fn settle(ty: &mut crate::ir::Type, last: &dyn Fn(Scalar) -> Scalar) {
+    use crate::ir::Type;
+    match ty {
+        Type::Scalar(scalar) => *scalar = last(*scalar),
+        Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => settle(item, last),
+        Type::Tuple(items) => items.iter_mut().for_each(|item| settle(item, last)),
+        Type::Struct(_) | Type::Enum(_) => {}
+    }
+}
+
+fn settle_casts(block: &mut crate::ir::Block, last: &dyn Fn(Scalar) -> Scalar) {
+    for node in block {
+        if let crate::ir::Node::Let { op: Op::Cast(_, ty), .. } = node {
+            *ty = last(*ty);
+        }
+        for inner in node.blocks_mut() {
+            settle_casts(inner, last);
+        }
+    }
+}

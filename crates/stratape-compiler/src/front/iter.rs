@@ -1,0 +1,611 @@
+//! Iterators: chains of adapters are expanded into loops where they are consumed.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{Error, Result};
+
+use super::exits::Exit;
+use super::val::{Lv, Val};
+use super::{Lowerer, unsupported};
+use crate::ir::{Binary, Check, Compare, Int, Node, Op, Range, Scalar, Type, ValueId};
+
+/// An iterator, not started yet.
+#[derive(Clone, Debug)]
+pub(super) enum Iter {
+    Range { from: ValueId, to: ValueId },
+    Slice(Lv),
+    Chunks(Lv, ValueId),
+    Windows(Lv, ValueId),
+    Rev(Box<Iter>),
+    StepBy(Box<Iter>, ValueId),
+    Zip(Box<Iter>, Box<Iter>),
+    Enumerate(Box<Iter>),
+    Map(Box<Iter>, Val),
+    Filter(Box<Iter>, Val),
+    Take(Box<Iter>, ValueId),
+    Skip(Box<Iter>, ValueId),
+    Copied(Box<Iter>),
+}
+
+impl Iter {
+    fn has_filter(&self) -> bool {
+        match self {
+            Self::Range { .. } | Self::Slice(_) | Self::Chunks(..) | Self::Windows(..) => false,
+            Self::Filter(..) => true,
+            Self::Zip(a, b) => a.has_filter() || b.has_filter(),
+            Self::Rev(inner)
+            | Self::StepBy(inner, _)
+            | Self::Enumerate(inner)
+            | Self::Map(inner, _)
+            | Self::Take(inner, _)
+            | Self::Skip(inner, _)
+            | Self::Copied(inner) => inner.has_filter(),
+        }
+    }
+
+    /// The slice whose elements the iterator yields one by one, if that is what it does.
+    fn elements(&self) -> Option<&Lv> {
+        match self {
+            Self::Slice(lv) => Some(lv),
+            Self::Copied(inner) => inner.elements(),
+            _ => None,
+        }
+    }
+}
+
+type Body<'a, 'm> = &'a mut dyn FnMut(&mut Lowerer<'m>, Val) -> Result<()>;
+
+impl<'m> Lowerer<'m> {
+    /// What `for` iterates over.
+    pub(super) fn into_iter(&mut self, val: Val, span: Span) -> Result<Iter> {
+        match val {
+            Val::Iter(iter) => Ok(*iter),
+            Val::Ref(lv) => Ok(Iter::Slice(lv)),
+            Val::Place(lv @ Lv::Memory(_)) => Ok(Iter::Copied(Box::new(Iter::Slice(lv)))),
+            _ => Err(Error::new(span, "a range, a slice or an iterator was expected")),
+        }
+    }
+
+    /// The bounds of a range that is iterated over.
+    pub(super) fn range_bounds(&mut self, range: &syn::ExprRange) -> Result<(ValueId, ValueId)> {
+        let span = range.span();
+        let (Some(start), Some(end)) = (&range.start, &range.end) else {
+            return Err(unsupported(span, "open ranges", "give both ends"));
+        };
+        let (from, to) = (self.number(start)?, self.number(end)?);
+        self.unify(from, to, span)?;
+        if !self.is_int(from) && self.is_float(from) {
+            return Err(Error::new(span, "a range of integers was expected"));
+        }
+        match range.limits {
+            syn::RangeLimits::HalfOpen(_) => Ok((from, to)),
+            syn::RangeLimits::Closed(_) => {
+                let ty = self.b.function.ty(to);
+                let one = self.b.int(1, ty, span);
+                Ok((from, self.b.binary(Binary::Add, to, one, span)))
+            }
+        }
+    }
+
+    /// A range as a value: the start of an iterator chain.
+    pub(super) fn range_value(&mut self, range: &syn::ExprRange) -> Result<Val> {
+        let (from, to) = self.range_bounds(range)?;
+        Ok(Val::Iter(Box::new(Iter::Range { from, to })))
+    }
+
+    /// A loop over the items.
+    pub(super) fn each(
+        &mut self,
+        iter: &Iter,
+        label: Option<&syn::Label>,
+        exits: &[Exit],
+        span: Span,
+        body: Body<'_, 'm>,
+    ) -> Result<Val> {
+        match iter {
+            Iter::Range { from, to } => {
+                let range = Range::UpTo { from: *from, to: *to };
+                self.repeat(range, false, label, exits, span, |me, counter| {
+                    body(me, Val::Scalar(counter))
+                })
+            }
+            Iter::Rev(inner) => match &**inner {
+                Iter::Range { from, to } => {
+                    let range = Range::UpTo { from: *from, to: *to };
+                    self.repeat(range, true, label, exits, span, |me, counter| {
+                        body(me, Val::Scalar(counter))
+                    })
+                }
+                inner => self.each_counted(inner, true, label, exits, span, body),
+            },
+            iter => self.each_counted(iter, false, label, exits, span, body),
+        }
+    }
+
+    fn each_counted(
+        &mut self,
+        iter: &Iter,
+        reversed: bool,
+        label: Option<&syn::Label>,
+        exits: &[Exit],
+        span: Span,
+        body: Body<'_, 'm>,
+    ) -> Result<Val> {
+        let len = self.iter_len(iter, span)?;
+        let from = self.b.usize(0, span);
+        let range = Range::UpTo { from, to: len };
+        self.repeat(range, reversed, label, exits, span, |me, counter| {
+            me.visit(iter, counter, span, body)
+        })
+    }
+
+    fn iter_len(&mut self, iter: &Iter, span: Span) -> Result<ValueId> {
+        match iter {
+            Iter::Range { from, to } => Ok(self.range_len(*from, *to, span)),
+            Iter::Slice(lv) => self.len_of(lv, span),
+            Iter::Chunks(lv, size) => {
+                let len = self.len_of(lv, span)?;
+                Ok(self.b.binary(Binary::Div, len, *size, span))
+            }
+            Iter::Windows(lv, size) => {
+                let len = self.len_of(lv, span)?;
+                let one = self.b.usize(1, span);
+                let more = self.b.binary(Binary::Add, len, one, span);
+                Ok(self.int_method("saturating_sub", vec![more, *size], span))
+            }
+            Iter::Rev(inner)
+            | Iter::Enumerate(inner)
+            | Iter::Map(inner, _)
+            | Iter::Filter(inner, _)
+            | Iter::Copied(inner) => self.iter_len(inner, span),
+            Iter::StepBy(inner, step) => {
+                let len = self.iter_len(inner, span)?;
+                Ok(self.int_method("div_ceil", vec![len, *step], span))
+            }
+            Iter::Zip(a, b) => {
+                let (a, b) = (self.iter_len(a, span)?, self.iter_len(b, span)?);
+                Ok(if a == b { a } else { self.int_method("min", vec![a, b], span) })
+            }
+            Iter::Take(inner, n) => {
+                let len = self.iter_len(inner, span)?;
+                Ok(self.int_method("min", vec![len, *n], span))
+            }
+            Iter::Skip(inner, n) => {
+                let len = self.iter_len(inner, span)?;
+                Ok(self.int_method("saturating_sub", vec![len, *n], span))
+            }
+        }
+    }
+
+    /// A method of integers, of the type of its first argument.
+    pub(super) fn int_method(&mut self, name: &str, args: Vec<ValueId>, span: Span) -> ValueId {
+        let ty = self.b.function.ty(args[0]);
+        self.b.emit(Op::Method(name.to_owned(), args), ty, span)
+    }
+
+    fn range_len(&mut self, from: ValueId, to: ValueId, span: Span) -> ValueId {
+        let ty = self.ty(from);
+        if ty != Scalar::USIZE && !matches!(ty, Scalar::Int(_)) {
+            // An untyped literal range is counted as usize would be.
+            let wide = Scalar::Int(Int::I32);
+            let _ = self.infer.unify(ty, wide, span);
+        }
+        if let Some(Op::Int(0)) = self.b.constant(from) {
+            if ty == Scalar::USIZE {
+                return to;
+            }
+        }
+        let mut len = self.int_method("saturating_sub", vec![to, from], span);
+        if let Scalar::Int(int) = self.ty(from) {
+            if int.signed() {
+                let zero = self.b.int(0, Scalar::Int(int), span);
+                len = self.int_method("max", vec![len, zero], span);
+            }
+        }
+        if self.ty(from) == Scalar::USIZE {
+            len
+        } else {
+            self.b.emit(Op::Cast(len, Scalar::USIZE), Scalar::USIZE, span)
+        }
+    }
+
+    /// Hands the item at a position to the body, unless a filter drops it.
+    fn visit(&mut self, iter: &Iter, at: ValueId, span: Span, body: Body<'_, 'm>) -> Result<()> {
+        match iter {
+            Iter::Range { from, .. } => {
+                let ty = self.b.function.ty(*from);
+                let offset = if self.ty(*from) == Scalar::USIZE {
+                    at
+                } else {
+                    self.b.emit(Op::Cast(at, ty), ty, span)
+                };
+                let item = self.b.binary(Binary::Add, *from, offset, span);
+                body(self, Val::Scalar(item))
+            }
+            Iter::Slice(lv) => {
+                let item = self.element_unchecked(lv, at, span)?;
+                body(self, Val::Ref(item))
+            }
+            Iter::Chunks(lv, size) => {
+                let start = self.b.binary(Binary::Mul, at, *size, span);
+                let part = self.window_of(lv, start, *size, span)?;
+                body(self, Val::Ref(part))
+            }
+            Iter::Windows(lv, size) => {
+                let part = self.window_of(lv, at, *size, span)?;
+                body(self, Val::Ref(part))
+            }
+            Iter::Rev(inner) => {
+                let len = self.iter_len(inner, span)?;
+                let one = self.b.usize(1, span);
+                let last = self.b.binary(Binary::Sub, len, one, span);
+                let at = self.b.binary(Binary::Sub, last, at, span);
+                self.visit(inner, at, span, body)
+            }
+            Iter::StepBy(inner, step) => {
+                let at = self.b.binary(Binary::Mul, at, *step, span);
+                self.visit(inner, at, span, body)
+            }
+            Iter::Zip(a, b) => {
+                if iter.has_filter() {
+                    return Err(after_filter(span, "zip"));
+                }
+                self.visit(a, at, span, &mut |me, first| {
+                    me.visit(b, at, span, &mut |me, second| {
+                        body(me, Self::tuple(vec![first.clone(), second]))
+                    })
+                })
+            }
+            Iter::Enumerate(inner) => {
+                if inner.has_filter() {
+                    return Err(after_filter(span, "enumerate"));
+                }
+                self.visit(inner, at, span, &mut |me, item| {
+                    body(me, Self::tuple(vec![Val::Scalar(at), item]))
+                })
+            }
+            Iter::Map(inner, f) => self.visit(inner, at, span, &mut |me, item| {
+                let val = me.apply(f, vec![item], span)?;
+                body(me, val)
+            }),
+            Iter::Filter(inner, f) => self.visit(inner, at, span, &mut |me, item| {
+                let seen = Val::Ref(super::control::lv_of(item.clone()));
+                let keep = me.apply(f, vec![seen], span)?;
+                let keep = me.scalar(keep, span)?;
+                me.branch(
+                    keep,
+                    span,
+                    |me| {
+                        body(me, item)?;
+                        Ok(Val::Unit)
+                    },
+                    |_| Ok(Val::Unit),
+                )?;
+                Ok(())
+            }),
+            Iter::Take(inner, _) => {
+                if inner.has_filter() {
+                    return Err(after_filter(span, "take"));
+                }
+                self.visit(inner, at, span, body)
+            }
+            Iter::Skip(inner, n) => {
+                if inner.has_filter() {
+                    return Err(after_filter(span, "skip"));
+                }
+                let at = self.b.binary(Binary::Add, at, *n, span);
+                self.visit(inner, at, span, body)
+            }
+            Iter::Copied(inner) => self.visit(inner, at, span, &mut |me, item| {
+                let val = match item {
+                    Val::Ref(lv) => me.read(&lv, span)?,
+                    other => other,
+                };
+                body(me, val)
+            }),
+        }
+    }
+
+    /// The method of an iterator: an adapter yields an iterator, a consumer a value.
+    pub(super) fn iter_method(&mut self, iter: Iter, call: &syn::ExprMethodCall) -> Result<Val> {
+        let span = call.span();
+        let name = call.method.to_string();
+        let mut args = Vec::new();
+        for arg in &call.args {
+            args.push(self.expr(arg)?);
+        }
+        let boxed = Box::new(iter);
+        let one = |args: &mut Vec<Val>| {
+            args.pop().ok_or_else(|| Error::new(span, format!("`{name}` takes an argument")))
+        };
+        let adapted = match name.as_str() {
+            "iter" | "into_iter" | "by_ref" | "iter_mut" => *boxed,
+            "rev" => match *boxed {
+                Iter::Rev(inner) => *inner,
+                _ => Iter::Rev(boxed),
+            },
+            "enumerate" => Iter::Enumerate(boxed),
+            "copied" | "cloned" => Iter::Copied(boxed),
+            "map" => Iter::Map(boxed, one(&mut args)?),
+            "filter" => Iter::Filter(boxed, one(&mut args)?),
+            "zip" => {
+                let other = one(&mut args)?;
+                let other = self.into_iter(other, call.args.span())?;
+                Iter::Zip(boxed, Box::new(other))
+            }
+            "take" | "skip" | "step_by" => {
+                let n = one(&mut args)?;
+                let n = self.scalar(n, span)?;
+                self.expect(n, Scalar::USIZE, span)?;
+                match name.as_str() {
+                    "take" => Iter::Take(boxed, n),
+                    "skip" => Iter::Skip(boxed, n),
+                    _ => {
+                        let zero = self.b.usize(0, span);
+                        let condition = self.b.compare(Compare::Ne, n, zero, span);
+                        let message = "assertion failed: step != 0".to_owned();
+                        self.b.node(Node::Check { check: Check::Library { condition, message }, span });
+                        Iter::StepBy(boxed, n)
+                    }
+                }
+            }
+            _ => return self.consume(&boxed, &name, args, call),
+        };
+        Ok(Val::Iter(Box::new(adapted)))
+    }
+
+    fn consume(&mut self, iter: &Iter, name: &str, args: Vec<Val>, call: &syn::ExprMethodCall) -> Result<Val> {
+        let span = call.span();
+        let mut args = args.into_iter();
+        let mut one = || args.next().ok_or_else(|| Error::new(span, format!("`{name}` takes an argument")));
+        match name {
+            "sum" | "product" => self.sum(iter, name == "product", call),
+            "count" => {
+                let zero = self.b.usize(0, span);
+                let var = self.new_var(zero);
+                self.each(iter, None, &[], span, &mut |me, _| {
+                    let one = me.b.usize(1, span);
+                    let next = me.b.binary(Binary::Add, me.get(var), one, span);
+                    me.set(var, next);
+                    Ok(())
+                })?;
+                Ok(Val::Scalar(self.get(var)))
+            }
+            "for_each" => {
+                let f = one()?;
+                self.each(iter, None, &[], span, &mut |me, item| {
+                    me.apply(&f, vec![item], span).map(|_| ())
+                })?;
+                Ok(Val::Unit)
+            }
+            "fold" => {
+                let (init, f) = (one()?, one()?);
+                let init = self.rvalue(init, span)?;
+                let state = self.variable(init, span);
+                let lv = super::control::lv_of(state.clone());
+                self.each(iter, None, &[], span, &mut |me, item| {
+                    let now = me.read(&lv, span)?;
+                    let next = me.apply(&f, vec![now, item], span)?;
+                    let next = me.rvalue(next, span)?;
+                    me.write_parts(&lv, next, span)
+                })?;
+                self.rvalue(state, span)
+            }
+            "max_by" | "min_by" => {
+                let f = one()?;
+                self.extreme(iter, &f, name == "max_by", span)
+            }
+            "max" | "min" => {
+                let method = Val::Function(syn::parse_quote!(Ord::cmp));
+                self.extreme(iter, &method, name == "max", span)
+            }
+            "all" | "any" => {
+                let f = one()?;
+                let all = name == "all";
+                let start = self.b.bool(all, span);
+                let var = self.new_var(start);
+                self.each(iter, None, &[], span, &mut |me, item| {
+                    let now = me.get(var);
+                    // As in Rust, the closure is not asked again once the answer is known.
+                    let asked = if all { now } else { me.b.not(now, span) };
+                    me.branch(
+                        asked,
+                        span,
+                        |me| {
+                            let answer = me.apply(&f, vec![item], span)?;
+                            let answer = me.scalar(answer, span)?;
+                            me.set(var, answer);
+                            Ok(Val::Unit)
+                        },
+                        |_| Ok(Val::Unit),
+                    )?;
+                    Ok(())
+                })?;
+                Ok(Val::Scalar(self.get(var)))
+            }
+            "collect" => self.collect(iter, span),
+            _ => Err(unsupported(
+                call.method.span(),
+                &format!("the iterator method `{name}`"),
+                "write a `for` loop, or use map, zip, enumerate, rev, take, skip, filter, sum, product, fold, \
+                 max_by or min_by",
+            )),
+        }
+    }
+
+    fn sum(&mut self, iter: &Iter, product: bool, call: &syn::ExprMethodCall) -> Result<Val> {
+        let span = call.span();
+        let mut ty = None;
+        if let Some(turbofish) = &call.turbofish {
+            if let Some(syn::GenericArgument::Type(written)) = turbofish.args.first() {
+                ty = self.module.read_type(written)?.ty.scalar();
+            }
+        }
+        let ty = match ty {
+            Some(ty) => ty,
+            None => self.fresh(super::Class::Any),
+        };
+        // Rust's own sums of floats begin at -0.0. What the items are shows when the first one is
+        // made, so the start is written afterwards.
+        let start = self.b.function.new_value(ty, span);
+        let var = self.new_var(start);
+        self.b.open();
+        let looped = self.each(iter, None, &[], span, &mut |me, item| {
+            let item = me.scalar(item, span)?;
+            let ty = me.unify(me.get(var), item, span)?;
+            let sign = if product { Binary::Mul } else { Binary::Add };
+            let next = me.b.emit(Op::Binary(sign, me.get(var), item), ty, span);
+            me.set(var, next);
+            Ok(())
+        });
+        let block = self.b.close();
+        looped?;
+        let op = match (self.infer.is_int(ty), product) {
+            (true, false) => Op::Int(0),
+            (true, true) => Op::Int(1),
+            (false, false) => Op::Float(-0.0, "-0.0".to_owned()),
+            (false, true) => Op::Float(1.0, "1.0".to_owned()),
+        };
+        self.b.node(Node::Let { value: start, op });
+        block.into_iter().for_each(|node| self.b.node(node));
+        Ok(Val::Scalar(self.get(var)))
+    }
+
+    /// `max_by` and `min_by`. Over the elements of a slice the position is carried, not the value:
+    /// the derivative then goes to one element, whatever the number of iterations.
+    fn extreme(&mut self, iter: &Iter, f: &Val, max: bool, span: Span) -> Result<Val> {
+        let len = self.iter_len(iter, span)?;
+        let zero = self.b.usize(0, span);
+        let some = self.b.compare(Compare::Gt, len, zero, span);
+        if let Some(lv) = iter.elements().cloned() {
+            let best = self.new_var(zero);
+            let one = self.b.usize(1, span);
+            let rest = Range::UpTo { from: one, to: len };
+            self.repeat(rest, false, None, &[], span, |me, counter| {
+                let so_far = me.element_unchecked(&lv, me.get(best), span)?;
+                let item = me.element_unchecked(&lv, counter, span)?;
+                let replaces = me.replaces(f, max, Val::Ref(so_far), Val::Ref(item), span)?;
+                let next = me.b.select(replaces, counter, me.get(best), span);
+                me.set(best, next);
+                Ok(())
+            })?;
+            let best = self.get(best);
+            let place = self.element_unchecked(&lv, best, span)?;
+            let val = match iter {
+                Iter::Copied(_) => Val::Place(place),
+                _ => Val::Ref(place),
+            };
+            return Ok(Val::Maybe(some, Box::new(val)));
+        }
+        if iter.has_filter() {
+            return Err(after_filter(span, if max { "max_by" } else { "min_by" }));
+        }
+        // The first item starts; it exists only if there is one at all.
+        let mut first = None;
+        let mut shape = None;
+        self.branch(
+            some,
+            span,
+            |me| {
+                me.visit(iter, zero, span, &mut |me, item| {
+                    let val = me.value_of(item, span)?;
+                    shape = Some(val.clone());
+                    first = Some(val);
+                    Ok(())
+                })?;
+                Ok(first.take().unwrap_or(Val::Unit))
+            },
+            |_| Ok(Val::Never),
+        )
+        .and_then(|val| {
+            let state = self.variable(val, span);
+            let lv = super::control::lv_of(state.clone());
+            let one = self.b.usize(1, span);
+            let rest = Range::UpTo { from: one, to: len };
+            self.repeat(rest, false, None, &[], span, |me, counter| {
+                me.visit(iter, counter, span, &mut |me, item| {
+                    let item = me.value_of(item, span)?;
+                    let now = me.read(&lv, span)?;
+                    let replaces = me.replaces(f, max, now, item.clone(), span)?;
+                    me.branch(
+                        replaces,
+                        span,
+                        |me| {
+                            me.write_parts(&lv, item, span)?;
+                            Ok(Val::Unit)
+                        },
+                        |_| Ok(Val::Unit),
+                    )?;
+                    Ok(())
+                })
+            })?;
+            let val = self.rvalue(state, span)?;
+            Ok(Val::Maybe(some, Box::new(val)))
+        })
+    }
+
+    /// An item with all references read.
+    fn value_of(&mut self, item: Val, span: Span) -> Result<Val> {
+        match item {
+            Val::Ref(lv) | Val::Place(lv) => self.read(&lv, span),
+            Val::Parts(kind, parts) => {
+                let parts =
+                    parts.into_iter().map(|part| self.value_of(part, span)).collect::<Result<_>>()?;
+                Ok(Val::Parts(kind, parts))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// Whether an item takes the place of the best so far: for a maximum, unless it is less; for a minimum,
+    /// if it is less.
+    fn replaces(&mut self, f: &Val, max: bool, so_far: Val, item: Val, span: Span) -> Result<ValueId> {
+        let Val::Ordering(a, b, total) = self.apply(f, vec![so_far, item], span)? else {
+            return Err(Error::new(span, "the closure must end with `a.total_cmp(b)` or `a.partial_cmp(b).unwrap()`"));
+        };
+        let greater = if total {
+            self.b.emit(Op::TotalCmp { less: false, a, b }, Scalar::Bool, span)
+        } else {
+            self.b.compare(Compare::Gt, a, b, span)
+        };
+        Ok(if max { self.b.not(greater, span) } else { greater })
+    }
+
+    /// `collect` into a `Vec` of numbers.
+    fn collect(&mut self, iter: &Iter, span: Span) -> Result<Val> {
+        if iter.has_filter() {
+            return Err(after_filter(span, "collect"));
+        }
+        let len = self.iter_len(iter, span)?;
+        let ty = self.fresh(super::Class::Any);
+        let vec = Type::Vec(Box::new(Type::Scalar(ty)));
+        let object = self.new_local(vec.clone(), span);
+        let zero = self.b.function.new_value(ty, span);
+        let lv = Lv::Memory(super::val::Memory::whole(object, vec));
+        self.b.open();
+        let from = self.b.usize(0, span);
+        let looped = self.repeat(Range::UpTo { from, to: len }, false, None, &[], span, |me, at| {
+            me.visit(iter, at, span, &mut |me, item| {
+                let place = me.element_unchecked(&lv, at, span)?;
+                let item = me.value_of(item, span)?;
+                me.write_parts(&place, item, span)
+            })
+        });
+        let block = self.b.close();
+        looped?;
+        let op = match self.infer.resolve(ty) {
+            Scalar::Bool => Op::Bool(false),
+            _ if self.infer.is_int(ty) => Op::Int(0),
+            _ => Op::Float(0.0, "0.0".to_owned()),
+        };
+        self.b.node(Node::Let { value: zero, op });
+        let item = Box::new(crate::ir::Init::Value(zero));
+        self.b.node(Node::New { object, init: crate::ir::Init::Repeat(item, len) });
+        block.into_iter().for_each(|node| self.b.node(node));
+        Ok(Val::Place(lv))
+    }
+}
+
+fn after_filter(span: Span, name: &str) -> Error {
+    unsupported(span, &format!("`{name}` after `filter`"), "write a `for` loop with `if`")
+}

@@ -1,0 +1,416 @@
+//! Methods of numbers, slices and options.
+
+use syn::spanned::Spanned;
+use syn::{Error, Result};
+
+use super::iter::Iter;
+use super::val::{Lv, Memory, Val};
+use super::{Lowerer, unsupported};
+use crate::ir::{Binary, Check, Compare, Int, Math, Node, Op, Scalar, Type, Unary, ValueId};
+
+impl Lowerer<'_> {
+    /// `receiver.method(…)`
+    pub(super) fn method(&mut self, call: &syn::ExprMethodCall) -> Result<Val> {
+        let span = call.span();
+        let receiver = self.operand(&call.receiver)?;
+        let name = call.method.to_string();
+        match receiver {
+            Val::Iter(iter) => self.iter_method(*iter, call),
+            Val::Maybe(some, val) => self.option_method(some, *val, call),
+            Val::Ordering(a, b, _) if matches!(name.as_str(), "unwrap" | "expect") => {
+                Ok(Val::Ordering(a, b, false))
+            }
+            Val::Ordering(a, b, total) if name == "reverse" => Ok(Val::Ordering(b, a, total)),
+            Val::Ordering(a, b, _) if name == "unwrap_or" => Ok(Val::Ordering(a, b, false)),
+            receiver => {
+                if let Some(owner) = struct_name(&receiver) {
+                    return self.method_of(&owner, receiver, call);
+                }
+                match list_of(&receiver) {
+                    Some(lv) => self.slice_method(&lv, call),
+                    None => {
+                        let a = self.scalar(receiver, call.receiver.span())?;
+                        let mut args = vec![a];
+                        for arg in &call.args {
+                            args.push(self.number(arg)?);
+                        }
+                        self.number_method(&name, args, call.method.span(), span)
+                    }
+                }
+            }
+        }
+    }
+
+    /// A method of a float, an integer or a bool, also as `f64::method(…)`.
+    pub(super) fn number_method(
+        &mut self,
+        name: &str,
+        args: Vec<ValueId>,
+        at: proc_macro2::Span,
+        span: proc_macro2::Span,
+    ) -> Result<Val> {
+        if matches!(name, "clone" | "to_owned") {
+            return Ok(Val::Scalar(args[0]));
+        }
+        if matches!(name, "total_cmp" | "partial_cmp" | "cmp") && args.len() == 2 {
+            self.unify(args[0], args[1], span)?;
+            return Ok(Val::Ordering(args[0], args[1], name == "total_cmp"));
+        }
+        if self.infer.class(self.ty(args[0])) == Some(super::Class::Any) {
+            // A constant of unknown type: a method only floats have says what it is.
+            if Math::from_method(name).is_some() && !matches!(name, "min" | "max" | "abs" | "clamp" | "signum") {
+                let float = self.fresh(super::Class::Float);
+                self.expect(args[0], float, span)?;
+            }
+        }
+        if self.is_float(args[0]) {
+            return self.float_method(name, args, at, span);
+        }
+        if self.is_int(args[0]) {
+            return self.integer_method(name, args, at, span);
+        }
+        if self.infer.class(self.ty(args[0])) == Some(super::Class::Any) {
+            return Err(Error::new(
+                at,
+                format!("the type of this constant is not known where `{name}` is called: bind it first, as in `let c: f64 = C;`"),
+            ));
+        }
+        Err(unsupported(at, &format!("the method `{name}` of `bool`"), "use `if`, `&&`, `||` and `!`"))
+    }
+
+    fn float_method(
+        &mut self,
+        name: &str,
+        args: Vec<ValueId>,
+        at: proc_macro2::Span,
+        span: proc_macro2::Span,
+    ) -> Result<Val> {
+        let ty = self.b.function.ty(args[0]);
+        match name {
+            "is_nan" | "is_finite" | "is_infinite" | "is_sign_negative" | "is_sign_positive" => {
+                return Ok(Val::Scalar(self.b.emit(Op::Method(name.to_owned(), args), Scalar::Bool, span)));
+            }
+            "sin_cos" => {
+                let sin = self.b.emit(Op::Math(Math::Sin, args.clone()), ty, span);
+                let cos = self.b.emit(Op::Math(Math::Cos, args), ty, span);
+                return Ok(Self::tuple(vec![Val::Scalar(sin), Val::Scalar(cos)]));
+            }
+            "to_bits" => {
+                return Err(unsupported(at, "`to_bits`", "compare the numbers themselves"));
+            }
+            _ => {}
+        }
+        let Some(function) = Math::from_method(name) else {
+            return Err(unsupported(
+                at,
+                &format!("the method `{name}` of floats"),
+                "put it into a function with a `#[stratape::pullback]`",
+            ));
+        };
+        if args.len() != function.arity() {
+            return Err(Error::new(at, format!("`{name}` takes {} arguments", function.arity() - 1)));
+        }
+        if function == Math::Powi {
+            self.expect(args[1], Scalar::Int(Int::I32), span)?;
+        } else {
+            for arg in &args[1..] {
+                self.unify(args[0], *arg, span)?;
+            }
+        }
+        if function == Math::Clamp {
+            let condition = self.b.compare(Compare::Le, args[1], args[2], span);
+            let message = "min > max, or either was NaN".to_owned();
+            self.b.node(Node::Check { check: Check::Library { condition, message }, span });
+        }
+        Ok(Val::Scalar(self.b.emit(Op::Math(function, args), ty, span)))
+    }
+
+    fn integer_method(
+        &mut self,
+        name: &str,
+        args: Vec<ValueId>,
+        at: proc_macro2::Span,
+        span: proc_macro2::Span,
+    ) -> Result<Val> {
+        let ty = self.b.function.ty(args[0]);
+        let result = match name {
+            "pow" => {
+                if let Some(exponent) = args.get(1) {
+                    self.expect(*exponent, Scalar::Int(Int::U32), span)?;
+                }
+                ty
+            }
+            "min" | "max" | "clamp" | "rem_euclid" | "div_euclid" | "wrapping_add" | "wrapping_sub"
+            | "wrapping_mul" | "saturating_add" | "saturating_sub" | "saturating_mul" | "div_ceil" => {
+                for arg in &args[1..] {
+                    self.unify(args[0], *arg, span)?;
+                }
+                ty
+            }
+            "abs" | "signum" | "isqrt" | "wrapping_neg" => ty,
+            "abs_diff" => match self.ty(args[0]) {
+                Scalar::Int(int) if !int.signed() => {
+                    self.unify(args[0], args[1], span)?;
+                    ty
+                }
+                _ => return Err(unsupported(at, "`abs_diff` of signed integers", "use `(a - b).abs()`")),
+            },
+            "is_power_of_two" | "is_positive" | "is_negative" => Scalar::Bool,
+            "count_ones" | "count_zeros" | "leading_zeros" | "trailing_zeros" => Scalar::Int(Int::U32),
+            _ => {
+                return Err(unsupported(
+                    at,
+                    &format!("the method `{name}` of integers"),
+                    "use arithmetic, or a function with `#[stratape::constant]`",
+                ));
+            }
+        };
+        Ok(Val::Scalar(self.b.emit(Op::Method(name.to_owned(), args), result, span)))
+    }
+
+    fn slice_method(&mut self, lv: &Lv, call: &syn::ExprMethodCall) -> Result<Val> {
+        let span = call.span();
+        let name = call.method.to_string();
+        let iter = |iter| Ok(Val::Iter(Box::new(iter)));
+        let one = |me: &mut Self| match call.args.first() {
+            Some(arg) => me.usize_expr(arg),
+            None => Err(Error::new(span, format!("`{name}` takes an argument"))),
+        };
+        match name.as_str() {
+            "len" => Ok(Val::Scalar(self.len_of(lv, span)?)),
+            "is_empty" => {
+                let (len, zero) = (self.len_of(lv, span)?, self.b.usize(0, span));
+                Ok(Val::Scalar(self.b.compare(Compare::Eq, len, zero, span)))
+            }
+            "iter" | "iter_mut" => iter(Iter::Slice(lv.clone())),
+            "into_iter" => iter(Iter::Copied(Box::new(Iter::Slice(lv.clone())))),
+            "as_slice" | "as_mut_slice" | "as_ref" | "as_mut" | "borrow" => Ok(Val::Ref(lv.clone())),
+            "chunks_exact" | "chunks_exact_mut" | "windows" => {
+                let size = one(self)?;
+                let zero = self.b.usize(0, span);
+                let condition = self.b.compare(Compare::Ne, size, zero, span);
+                let message = if name == "windows" {
+                    "window size must be non-zero"
+                } else {
+                    "chunk size must be non-zero"
+                };
+                let check = Check::Library { condition, message: message.to_owned() };
+                self.b.node(Node::Check { check, span });
+                if name == "windows" {
+                    iter(Iter::Windows(lv.clone(), size))
+                } else {
+                    iter(Iter::Chunks(lv.clone(), size))
+                }
+            }
+            "chunks" | "chunks_mut" | "rchunks" => Err(unsupported(
+                call.method.span(),
+                &format!("`{name}`"),
+                "use `chunks_exact`, and treat the rest by index",
+            )),
+            "split_at" | "split_at_mut" => {
+                let (at, zero) = (one(self)?, self.b.usize(0, span));
+                let len = self.len_of(lv, span)?;
+                let condition = self.b.compare(Compare::Le, at, len, span);
+                let message = "mid > len".to_owned();
+                self.b.node(Node::Check { check: Check::Library { condition, message }, span });
+                let left = self.window(lv, zero, at, false, span)?;
+                let right = self.window(lv, at, len, false, span)?;
+                Ok(Self::tuple(vec![Val::Ref(left), Val::Ref(right)]))
+            }
+            "first" | "last" => {
+                let (len, zero) = (self.len_of(lv, span)?, self.b.usize(0, span));
+                let some = self.b.compare(Compare::Gt, len, zero, span);
+                let index = if name == "first" {
+                    zero
+                } else {
+                    let one = self.b.usize(1, span);
+                    self.int_method("saturating_sub", vec![len, one], span)
+                };
+                let place = self.element_unchecked(lv, index, span)?;
+                Ok(Val::Maybe(some, Box::new(Val::Ref(place))))
+            }
+            "fill" => {
+                let Some(arg) = call.args.first() else {
+                    return Err(Error::new(span, "`fill` takes an argument"));
+                };
+                let val = self.expr(arg)?;
+                let lv = lv.clone();
+                self.each(&Iter::Slice(lv), None, &[], span, &mut |me, item| {
+                    me.write_parts(&super::control::lv_of(item), val.clone(), span)
+                })?;
+                Ok(Val::Unit)
+            }
+            "copy_from_slice" | "clone_from_slice" => {
+                let Some(arg) = call.args.first() else {
+                    return Err(Error::new(span, format!("`{name}` takes an argument")));
+                };
+                let (Val::Ref(source) | Val::Place(source)) = self.operand(arg)? else {
+                    return Err(Error::new(arg.span(), "a slice was expected"));
+                };
+                let (to, from) = (self.len_of(lv, span)?, self.len_of(&source, span)?);
+                let condition = self.b.compare(Compare::Eq, to, from, span);
+                let message =
+                    "copy_from_slice: source slice length does not match destination slice length".to_owned();
+                self.b.node(Node::Check { check: Check::Library { condition, message }, span });
+                let pairs = Iter::Zip(Box::new(Iter::Slice(lv.clone())), Box::new(Iter::Slice(source)));
+                self.each(&pairs, None, &[], span, &mut |me, item| {
+                    let Val::Parts(_, parts) = item else { return Ok(()) };
+                    let val = me.rvalue(Val::Place(super::control::lv_of(parts[1].clone())), span)?;
+                    me.write_parts(&super::control::lv_of(parts[0].clone()), val, span)
+                })?;
+                Ok(Val::Unit)
+            }
+            "swap" => {
+                let mut indices = Vec::new();
+                for arg in &call.args {
+                    indices.push(self.usize_expr(arg)?);
+                }
+                let [a, b] = indices[..] else {
+                    return Err(Error::new(span, "`swap` takes two indices"));
+                };
+                let (a, b) = (self.element(lv, a, span)?, self.element(lv, b, span)?);
+                let (old_a, old_b) = (self.read(&a, span)?, self.read(&b, span)?);
+                self.write_parts(&a, old_b, span)?;
+                self.write_parts(&b, old_a, span)?;
+                Ok(Val::Unit)
+            }
+            "to_vec" | "clone" | "to_owned" => match lv {
+                Lv::Memory(memory) => {
+                    let memory = match (&memory.ty, name.as_str()) {
+                        (Type::Array(item, _), "to_vec") => {
+                            let len = self.len_of(lv, span)?;
+                            let zero = self.b.usize(0, span);
+                            let _ = item;
+                            let Lv::Memory(part) = self.window_of(lv, zero, len, span)? else {
+                                return Err(Error::new(span, "a slice was expected"));
+                            };
+                            part
+                        }
+                        _ => memory.clone(),
+                    };
+                    self.copy_array(&memory, span)
+                }
+                _ => Err(Error::new(span, "a slice was expected")),
+            },
+            "push" | "pop" | "extend" | "resize" | "truncate" | "clear" | "insert" | "remove" => Err(unsupported(
+                call.method.span(),
+                "`Vec`s that change their length",
+                "make it as long as it will be with `vec![0.0; n]`, and write the elements",
+            )),
+            "sort" | "sort_by" | "sort_unstable_by" => Err(unsupported(
+                call.method.span(),
+                "sorting",
+                "sort indices in a function with `#[stratape::constant]`, and read through them",
+            )),
+            _ => Err(unsupported(
+                call.method.span(),
+                &format!("the method `{name}` of slices"),
+                "use indexing, `iter`, `chunks_exact`, `windows`, `split_at`",
+            )),
+        }
+    }
+
+    fn option_method(&mut self, some: ValueId, val: Val, call: &syn::ExprMethodCall) -> Result<Val> {
+        let span = call.span();
+        let name = call.method.to_string();
+        match name.as_str() {
+            "copied" | "cloned" => {
+                // Read only where there is something to read.
+                Ok(Val::Maybe(some, Box::new(match val {
+                    Val::Ref(lv) => Val::Place(lv),
+                    other => other,
+                })))
+            }
+            "unwrap" | "expect" => {
+                let message = match (name.as_str(), call.args.first()) {
+                    ("expect", Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }))) => text.value(),
+                    _ => "called `Option::unwrap()` on a `None` value".to_owned(),
+                };
+                self.b.node(Node::Check { check: Check::Library { condition: some, message }, span });
+                Ok(val)
+            }
+            "unwrap_or" => {
+                let Some(arg) = call.args.first() else {
+                    return Err(Error::new(span, "`unwrap_or` takes an argument"));
+                };
+                let other = self.expr(arg)?;
+                self.branch(
+                    some,
+                    span,
+                    |me| match val {
+                        Val::Ref(lv) | Val::Place(lv) => me.read(&lv, span),
+                        val => Ok(val),
+                    },
+                    |me| match other {
+                        Val::Ref(lv) | Val::Place(lv) => me.read(&lv, span),
+                        val => Ok(val),
+                    },
+                )
+            }
+            "is_some" => Ok(Val::Scalar(some)),
+            "is_none" => Ok(Val::Scalar(self.b.not(some, span))),
+            "map" => {
+                let Some(arg) = call.args.first() else {
+                    return Err(Error::new(span, "`map` takes an argument"));
+                };
+                let f = self.operand(arg)?;
+                let shape = self.branch(some, span, |me| me.apply(&f, vec![val], span), |_| Ok(Val::Never))?;
+                Ok(Val::Maybe(some, Box::new(shape)))
+            }
+            _ => Err(unsupported(
+                call.method.span(),
+                &format!("the method `{name}` of options"),
+                "use `unwrap`, `unwrap_or`, `copied` or `map`",
+            )),
+        }
+    }
+
+    /// Negation, for those who write `Neg::neg`.
+    pub(super) fn negate(&mut self, a: ValueId, span: proc_macro2::Span) -> ValueId {
+        let ty = self.b.function.ty(a);
+        self.b.emit(Op::Unary(Unary::Neg, a), ty, span)
+    }
+
+    /// `a op b` as a function.
+    pub(super) fn operator(&mut self, name: &str, args: &[ValueId], span: proc_macro2::Span) -> Result<Option<Val>> {
+        let sign = match (name, args) {
+            ("neg", [a]) => return Ok(Some(Val::Scalar(self.negate(*a, span)))),
+            ("add", [_, _]) => Binary::Add,
+            ("sub", [_, _]) => Binary::Sub,
+            ("mul", [_, _]) => Binary::Mul,
+            ("div", [_, _]) => Binary::Div,
+            ("rem", [_, _]) => Binary::Rem,
+            _ => return Ok(None),
+        };
+        let ty = self.unify(args[0], args[1], span)?;
+        Ok(Some(Val::Scalar(self.b.emit(Op::Binary(sign, args[0], args[1]), ty, span))))
+    }
+}
+
+/// The list a value is or refers to.
+fn list_of(val: &Val) -> Option<Lv> {
+    match val {
+        Val::Place(lv) | Val::Ref(lv) => match lv {
+            Lv::Memory(Memory { ty: Type::Array(..) | Type::Slice(_) | Type::Vec(_), .. }) => Some(lv.clone()),
+            Lv::Value(val) => list_of(val),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The struct a value is or refers to.
+fn struct_name(val: &Val) -> Option<String> {
+    use super::val::Kind;
+    match val {
+        Val::Parts(Kind::Struct(def), _) => Some(def.name.clone()),
+        Val::Place(lv) | Val::Ref(lv) => match lv {
+            Lv::Parts(Kind::Struct(def), _) | Lv::Memory(Memory { ty: Type::Struct(def), .. }) => {
+                Some(def.name.clone())
+            }
+            Lv::Value(val) => struct_name(val),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,306 @@
+//! From Rust syntax to the intermediate language.
+//!
+//! In: a function as `syn` parsed it, and what can be seen of its module. Out: an [`ir::Function`](Function)
+//! with the same meaning, or an error at the token that is not in the language, saying what to
+//! write instead.
+//!
+//! The lowerer walks the syntax once and executes it symbolically: an expression yields a `Val`,
+//! in which tuples, structs, references, closures and iterators are compile-time things made of
+//! scalars and places. Calls, closures and iterator adapters are expanded where they are used. Scalar
+//! variables are renamed to values as they are assigned; [`control`] makes merges and carried values.
+
+mod block;
+mod call;
+mod control;
+mod exits;
+mod expr;
+mod infer;
+mod iter;
+mod macros;
+mod matching;
+mod method;
+mod module;
+mod place;
+mod signature;
+mod val;
+
+use std::collections::HashMap;
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{Error, Result};
+
+use self::control::Frame;
+use self::infer::{Class, Infer};
+pub use self::module::Module;
+use self::val::{Binding, Kind, Lv, Memory, Names, Val, VarId};
+use crate::ir::{Builder, Function, Object, Origin, Param, Scalar, Type, ValueId};
+
+/// How to lower.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// The items beside the function.
+    pub module: Module,
+}
+
+/// Lowers a function.
+///
+/// # Errors
+/// At the first token outside the language.
+pub fn lower(item: &syn::ItemFn, options: &Options) -> Result<Function> {
+    signature::check(&item.sig)?;
+    let mut lowerer = Lowerer::new(&options.module, &item.sig.ident.to_string());
+    lowerer.names_stack.push(item.sig.ident.to_string());
+    lowerer.function(item)?;
+    let Lowerer { b, infer, .. } = lowerer;
+    let mut function = b.finish();
+    infer.finish(&mut function);
+    crate::ir::check(&function).map_err(|fault| {
+        Error::new(
+            item.sig.ident.span(),
+            format!("`#[gradient]` cannot follow where a value is made in this function ({fault})"),
+        )
+    })?;
+    Ok(function)
+}
+
+/// An error that names a construct and what to write instead.
+fn unsupported(span: Span, what: &str, instead: &str) -> Error {
+    Error::new(span, format!("`#[gradient]` does not support {what}: {instead}"))
+}
+
+/// The state of lowering.
+struct Lowerer<'m> {
+    module: &'m Module,
+    b: Builder,
+    infer: Infer,
+    /// The current value of each variable.
+    vars: Vec<ValueId>,
+    /// Variables in scope, innermost last.
+    live: Vec<VarId>,
+    scopes: Vec<Names>,
+    frames: Vec<Frame>,
+    /// Functions that are being expanded, to find recursion.
+    names_stack: Vec<String>,
+}
+
+impl<'m> Lowerer<'m> {
+    fn new(module: &'m Module, name: &str) -> Self {
+        Self {
+            module,
+            b: Builder::new(Function::new(name)),
+            infer: Infer::default(),
+            vars: Vec::new(),
+            live: Vec::new(),
+            scopes: vec![HashMap::new()],
+            frames: vec![Frame::default()],
+            names_stack: Vec::new(),
+        }
+    }
+
+    fn function(&mut self, item: &syn::ItemFn) -> Result<()> {
+        for input in &item.sig.inputs {
+            let syn::FnArg::Typed(input) = input else {
+                return Err(unsupported(
+                    input.span(),
+                    "methods by themselves",
+                    "put `#[gradient]` on a function that takes the struct as a parameter",
+                ));
+            };
+            let (name, mutable) = signature::param_name(input)?;
+            let written = self.module.read_type(&input.ty)?;
+            let span = name.span();
+            let origin = match written.reference {
+                None => Origin::Owned,
+                Some(false) => Origin::Shared,
+                Some(true) => Origin::Exclusive,
+            };
+            let val = match (&written.ty, origin) {
+                (Type::Scalar(_) | Type::Enum(_), Origin::Owned) => {
+                    let ty = written.ty.scalar().unwrap_or(Scalar::USIZE);
+                    let value = self.b.function.new_value(ty, span);
+                    self.b.function.values[value.index()].name = Some(name.to_string());
+                    self.b.function.params.push(Param::Value(value));
+                    Val::Scalar(value)
+                }
+                _ => {
+                    let object = self.b.function.new_object(Object {
+                        ty: written.ty.clone(),
+                        origin,
+                        name: name.to_string(),
+                        shadow_of: None,
+                        span,
+                    });
+                    self.b.function.params.push(Param::Object(object));
+                    let lv = Lv::Memory(Memory::whole(object, written.ty));
+                    if origin == Origin::Owned { Val::Place(lv) } else { Val::Ref(lv) }
+                }
+            };
+            self.bind_name(&name.to_string(), val, mutable, span);
+        }
+        let output = signature::output(&item.sig, self.module)?;
+        let val = self.body(&item.block, output.clone())?;
+        if let Some(ty) = output {
+            let span = item.block.stmts.last().map_or_else(|| item.sig.span(), Spanned::span);
+            let value = self.scalar(val, span)?;
+            if let Some(expected) = ty.scalar() {
+                self.expect(value, expected, span)?;
+            }
+            self.b.function.results.push(value);
+        }
+        Ok(())
+    }
+
+    /// Lowers a body in the frame that was opened for it.
+    fn body(&mut self, block: &syn::Block, output: Option<Type>) -> Result<Val> {
+        let span = block.span();
+        let found = exits::of_block(block);
+        self.prepare_jumps(&found, block, span);
+        let returns = found.contains(&exits::Exit::Return);
+        if returns {
+            if let Some(ty) = &output {
+                let result = self.zero_val(ty, span)?;
+                self.frame().result = Some(result);
+            }
+        }
+        self.frame().output = output;
+        let val = self.block(block)?;
+        match self.frame().result.clone() {
+            Some(result) if returns => {
+                if !matches!(val, Val::Never) {
+                    self.return_value(val, span)?;
+                }
+                self.rvalue(result, span)
+            }
+            _ => self.rvalue(val, span),
+        }
+    }
+
+    /// Writes what a function returns, where control is still on its normal way.
+    fn return_value(&mut self, val: Val, span: Span) -> Result<()> {
+        let Some(result) = self.frame().result.clone() else { return Ok(()) };
+        let lv = control::lv_of(result);
+        match self.frame().going {
+            Some(going) => {
+                let going = self.get(going);
+                self.branch(
+                    going,
+                    span,
+                    |me| {
+                        me.write_parts(&lv, val, span)?;
+                        Ok(Val::Unit)
+                    },
+                    |_| Ok(Val::Unit),
+                )?;
+                Ok(())
+            }
+            None => self.write_parts(&lv, val, span),
+        }
+    }
+
+    fn frame(&mut self) -> &mut Frame {
+        if self.frames.is_empty() {
+            self.frames.push(Frame::default());
+        }
+        let last = self.frames.len() - 1;
+        &mut self.frames[last]
+    }
+
+    fn new_var(&mut self, value: ValueId) -> VarId {
+        let var = VarId(self.vars.len() as u32);
+        self.vars.push(value);
+        self.live.push(var);
+        var
+    }
+
+    fn get(&self, var: VarId) -> ValueId {
+        self.vars[var.0 as usize]
+    }
+
+    fn set(&mut self, var: VarId, value: ValueId) {
+        self.vars[var.0 as usize] = value;
+    }
+
+    fn lookup(&self, name: &str) -> Option<&Binding> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    /// Binds a name; a mutable one gets variables for its scalars.
+    fn bind_name(&mut self, name: &str, val: Val, mutable: bool, span: Span) {
+        if let Val::Scalar(value) = val {
+            let known = &mut self.b.function.values[value.index()].name;
+            if known.is_none() {
+                *known = Some(name.to_owned());
+            }
+        }
+        if let Val::Place(Lv::Memory(memory)) = &val {
+            let object = &mut self.b.function.objects[memory.place.object.index()];
+            if object.origin == Origin::Local && object.name.is_empty() {
+                name.clone_into(&mut object.name);
+            }
+        }
+        let val = if mutable { self.variable(val, span) } else { val };
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name.to_owned(), Binding { val, mutable });
+        }
+    }
+
+    /// A place that holds a value and can be written.
+    fn variable(&mut self, val: Val, span: Span) -> Val {
+        match val {
+            Val::Scalar(value) => {
+                // Variables get values of their own name, also when they begin as a parameter.
+                Val::Place(Lv::Var(self.new_var(value)))
+            }
+            Val::Parts(kind, parts) => {
+                let parts = parts
+                    .into_iter()
+                    .map(|part| control::lv_of(self.variable(part, span)))
+                    .collect();
+                Val::Place(Lv::Parts(kind, parts))
+            }
+            other => other,
+        }
+    }
+
+    /// Runs `f` with a scope of names and variables of its own.
+    fn scoped<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let live = self.live.len();
+        self.scopes.push(HashMap::new());
+        let result = f(self);
+        self.scopes.pop();
+        self.live.truncate(live);
+        result
+    }
+
+    fn ty(&self, value: ValueId) -> Scalar {
+        self.infer.resolve(self.b.function.ty(value))
+    }
+
+    fn is_float(&self, value: ValueId) -> bool {
+        self.infer.is_float(self.b.function.ty(value))
+    }
+
+    fn is_int(&self, value: ValueId) -> bool {
+        self.infer.is_int(self.b.function.ty(value))
+    }
+
+    fn unify(&mut self, a: ValueId, b: ValueId, span: Span) -> Result<Scalar> {
+        let (a, b) = (self.b.function.ty(a), self.b.function.ty(b));
+        self.infer.unify(a, b, span)
+    }
+
+    fn expect(&mut self, value: ValueId, ty: Scalar, span: Span) -> Result<()> {
+        let found = self.b.function.ty(value);
+        self.infer.unify(ty, found, span).map(|_| ())
+    }
+
+    fn fresh(&mut self, class: Class) -> Scalar {
+        self.infer.fresh(class)
+    }
+
+    /// A tuple of values.
+    fn tuple(parts: Vec<Val>) -> Val {
+        Val::Parts(Kind::Tuple, parts)
+    }
+}

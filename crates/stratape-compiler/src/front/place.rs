@@ -1,0 +1,425 @@
+//! Places: indexing, fields, reading and writing.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{Error, Expr, Result};
+
+use super::val::{Kind, Lv, Memory, Val, Window};
+use super::{Lowerer, unsupported};
+use crate::ir::{
+    Binary, Check, Extent, Init, Node, Object, Op, Origin, Range, Scalar, Step, Type, ValueId,
+};
+
+impl Lowerer<'_> {
+    /// The number a value is, read from its place if need be.
+    pub(super) fn scalar(&mut self, val: Val, span: Span) -> Result<ValueId> {
+        match val {
+            Val::Scalar(value) => Ok(value),
+            Val::Place(Lv::Var(var)) | Val::Ref(Lv::Var(var)) => Ok(self.get(var)),
+            Val::Place(Lv::Value(val)) | Val::Ref(Lv::Value(val)) => self.scalar(*val, span),
+            Val::Place(Lv::Memory(memory)) | Val::Ref(Lv::Memory(memory)) => {
+                match memory.ty.scalar() {
+                    Some(ty) => Ok(self.b.emit(Op::Load(memory.place), ty, span)),
+                    None => Err(Error::new(span, format!("a number was expected, found `{}`", memory.ty))),
+                }
+            }
+            Val::Parts(..) | Val::Place(Lv::Parts(..)) | Val::Ref(Lv::Parts(..)) => {
+                Err(Error::new(span, "a number was expected, found a tuple or struct"))
+            }
+            Val::Maybe(..) => Err(unsupported(
+                span,
+                "an `Option` as a number",
+                "end with `.unwrap()` or `.unwrap_or(…)`",
+            )),
+            Val::Never => Ok(self.zero(Scalar::Float(crate::ir::Float::F64), span)),
+            Val::Unit => Err(Error::new(span, "a number was expected, found `()`")),
+            Val::Closure(_) | Val::Function(_) => {
+                Err(Error::new(span, "a number was expected, found a function"))
+            }
+            Val::Iter(_) => Err(Error::new(
+                span,
+                "a number was expected, found an iterator: end it with `sum`, `product`, `fold` or the like",
+            )),
+            Val::Ordering(..) => Err(unsupported(
+                span,
+                "an `Ordering` as a value",
+                "compare with `<` and `>`, or use it inside `max_by`/`min_by`",
+            )),
+        }
+    }
+
+    /// A value on its own: places are read, arrays copied; references stay.
+    pub(super) fn rvalue(&mut self, val: Val, span: Span) -> Result<Val> {
+        match val {
+            Val::Place(lv) => self.read(&lv, span),
+            Val::Parts(kind, parts) => {
+                let parts =
+                    parts.into_iter().map(|part| self.rvalue(part, span)).collect::<Result<_>>()?;
+                Ok(Val::Parts(kind, parts))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// Reads a place, whole.
+    pub(super) fn read(&mut self, lv: &Lv, span: Span) -> Result<Val> {
+        match lv {
+            Lv::Var(var) => Ok(Val::Scalar(self.get(*var))),
+            Lv::Value(val) => self.rvalue((**val).clone(), span),
+            Lv::Parts(kind, parts) => {
+                let parts = parts.iter().map(|part| self.read(part, span)).collect::<Result<_>>()?;
+                Ok(Val::Parts(kind.clone(), parts))
+            }
+            Lv::Memory(memory) => match &memory.ty {
+                Type::Scalar(_) | Type::Enum(_) => {
+                    Ok(Val::Scalar(self.scalar(Val::Place(lv.clone()), span)?))
+                }
+                Type::Tuple(items) => {
+                    let parts = (0..items.len())
+                        .map(|index| {
+                            let part = self.field_of(lv, index, span)?;
+                            self.read(&part, span)
+                        })
+                        .collect::<Result<_>>()?;
+                    Ok(Val::Parts(Kind::Tuple, parts))
+                }
+                Type::Struct(def) => {
+                    let parts = (0..def.fields.len())
+                        .map(|index| {
+                            let part = self.field_of(lv, index, span)?;
+                            self.read(&part, span)
+                        })
+                        .collect::<Result<_>>()?;
+                    Ok(Val::Parts(Kind::Struct(def.clone()), parts))
+                }
+                // A `Vec` moves, it is not copied.
+                Type::Vec(_) => Ok(Val::Place(lv.clone())),
+                Type::Array(..) => self.copy_array(memory, span),
+                Type::Slice(_) => Ok(Val::Ref(lv.clone())),
+            },
+        }
+    }
+
+    /// A new object with what a part of another holds.
+    pub(super) fn copy_array(&mut self, memory: &Memory, span: Span) -> Result<Val> {
+        let ty = match (&memory.ty, memory.window) {
+            (Type::Slice(item), _) => Type::Vec(item.clone()),
+            (ty, _) => ty.clone(),
+        };
+        let object = self.new_local(ty.clone(), span);
+        match memory.window {
+            None => self.b.node(Node::New { object, init: Init::Copy(memory.place.clone()) }),
+            Some(window) => {
+                let Some(item) = ty.element().cloned() else {
+                    return Err(Error::new(span, "a list was expected"));
+                };
+                let zero = self.zero_init(&item, span)?;
+                self.b.node(Node::New { object, init: Init::Repeat(Box::new(zero), window.len) });
+                let target = Lv::Memory(Memory::whole(object, ty.clone()));
+                let source = Lv::Memory(memory.clone());
+                self.copy_elements(&target, &source, window.len, span)?;
+            }
+        }
+        Ok(Val::Place(Lv::Memory(Memory::whole(object, ty))))
+    }
+
+    /// An object of the function's own, to be named by the variable it is bound to.
+    pub(super) fn new_local(&mut self, ty: Type, span: Span) -> crate::ir::ObjectId {
+        self.b.function.new_object(Object {
+            ty,
+            origin: Origin::Local,
+            name: String::new(),
+            shadow_of: None,
+            span,
+        })
+    }
+
+    fn copy_elements(&mut self, target: &Lv, source: &Lv, len: ValueId, span: Span) -> Result<()> {
+        let from = self.b.usize(0, span);
+        let range = Range::UpTo { from, to: len };
+        self.repeat(range, false, None, &[], span, |me, counter| {
+            let item = me.element_unchecked(source, counter, span)?;
+            let val = me.read(&item, span)?;
+            let place = me.element_unchecked(target, counter, span)?;
+            me.write_parts(&place, val, span)
+        })?;
+        Ok(())
+    }
+
+    /// Writes a value to a place, part by part.
+    pub(super) fn write_parts(&mut self, lv: &Lv, val: Val, span: Span) -> Result<()> {
+        match lv {
+            Lv::Var(var) => {
+                let value = self.scalar(val, span)?;
+                self.unify(self.get(*var), value, span)?;
+                // Each assignment is a value of its own, so that it can carry the variable's name.
+                self.set(*var, value);
+                Ok(())
+            }
+            Lv::Parts(_, parts) => {
+                for (index, part) in parts.iter().enumerate() {
+                    let item = self.part_of(&val, index, span)?;
+                    self.write_parts(part, item, span)?;
+                }
+                Ok(())
+            }
+            Lv::Value(_) => Err(Error::new(span, "this is not a place that can be assigned to")),
+            Lv::Memory(memory) => match &memory.ty {
+                Type::Scalar(_) | Type::Enum(_) => {
+                    let value = self.scalar(val, span)?;
+                    if let Some(ty) = memory.ty.scalar() {
+                        self.expect(value, ty, span)?;
+                    }
+                    self.b.node(Node::Store { place: memory.place.clone(), value });
+                    Ok(())
+                }
+                Type::Tuple(items) => self.write_fields(lv, items.len(), &val, span),
+                Type::Struct(def) => self.write_fields(lv, def.fields.len(), &val, span),
+                Type::Array(..) | Type::Slice(_) | Type::Vec(_) => {
+                    let (Val::Place(source) | Val::Ref(source)) = val else {
+                        return Err(Error::new(span, "an array was expected"));
+                    };
+                    let len = self.len_of(&source, span)?;
+                    if matches!(memory.ty, Type::Vec(_)) {
+                        return Err(unsupported(
+                            span,
+                            "assigning a whole `Vec`",
+                            "copy with `copy_from_slice`, or write the elements",
+                        ));
+                    }
+                    self.copy_elements(lv, &source, len, span)
+                }
+            },
+        }
+    }
+
+    fn write_fields(&mut self, lv: &Lv, count: usize, val: &Val, span: Span) -> Result<()> {
+        for index in 0..count {
+            let item = self.part_of(val, index, span)?;
+            let part = self.field_of(lv, index, span)?;
+            self.write_parts(&part, item, span)?;
+        }
+        Ok(())
+    }
+
+    fn part_of(&mut self, val: &Val, index: usize, span: Span) -> Result<Val> {
+        match val {
+            Val::Parts(_, parts) => match parts.get(index) {
+                Some(part) => Ok(part.clone()),
+                None => Err(Error::new(span, "a tuple of another length was expected")),
+            },
+            Val::Place(lv) | Val::Ref(lv) => Ok(Val::Place(self.field_of(lv, index, span)?)),
+            Val::Never => Ok(Val::Never),
+            _ => Err(Error::new(span, "a tuple or struct was expected")),
+        }
+    }
+
+    /// A part of a value by its position, as a pattern takes it apart.
+    pub(super) fn part(&mut self, val: &Val, index: usize, span: Span) -> Result<Val> {
+        match val {
+            Val::Ref(lv) => Ok(Val::Ref(self.field_of(lv, index, span)?)),
+            _ => self.part_of(val, index, span),
+        }
+    }
+
+    /// A field by its position.
+    pub(super) fn field_of(&mut self, lv: &Lv, index: usize, span: Span) -> Result<Lv> {
+        let missing = || Error::new(span, "there is no such field");
+        match lv {
+            Lv::Parts(_, parts) => parts.get(index).cloned().ok_or_else(missing),
+            Lv::Memory(memory) => {
+                let ty = memory.ty.field(index).ok_or_else(missing)?.clone();
+                let place = memory.place.with(Step::Field(index));
+                Ok(Lv::Memory(Memory { place, ty, window: None }))
+            }
+            Lv::Value(val) => match &**val {
+                Val::Parts(_, parts) => {
+                    parts.get(index).map(|part| super::control::lv_of(part.clone())).ok_or_else(missing)
+                }
+                Val::Place(lv) | Val::Ref(lv) => self.field_of(&lv.clone(), index, span),
+                _ => Err(missing()),
+            },
+            Lv::Var(_) => Err(missing()),
+        }
+    }
+
+    /// The field with a name.
+    pub(super) fn field_named(&mut self, lv: &Lv, member: &syn::Member) -> Result<Lv> {
+        let span = member.span();
+        let name = match member {
+            syn::Member::Named(name) => name.to_string(),
+            syn::Member::Unnamed(index) => return self.field_of(lv, index.index as usize, span),
+        };
+        let def = match lv {
+            Lv::Parts(Kind::Struct(def), _) => def.clone(),
+            Lv::Memory(Memory { ty: Type::Struct(def), .. }) => def.clone(),
+            Lv::Value(val) => match &**val {
+                Val::Parts(Kind::Struct(def), _) => def.clone(),
+                _ => return Err(Error::new(span, "only structs have named fields")),
+            },
+            _ => return Err(Error::new(span, "only structs have named fields")),
+        };
+        match def.fields.iter().position(|(field, _)| *field == name) {
+            Some(index) => self.field_of(lv, index, span),
+            None => Err(Error::new(span, format!("`{}` has no field `{name}`", def.name))),
+        }
+    }
+
+    /// The length of a list.
+    pub(super) fn len_of(&mut self, lv: &Lv, span: Span) -> Result<ValueId> {
+        match lv {
+            Lv::Memory(memory) => match (&memory.ty, memory.window) {
+                (_, Some(window)) => Ok(window.len),
+                (Type::Array(_, Extent::Known(n)), None) => Ok(self.b.usize(*n, span)),
+                (Type::Array(_, Extent::Const(tokens)), None) => {
+                    Ok(self.b.emit(Op::Const(tokens.clone()), Scalar::USIZE, span))
+                }
+                (Type::Slice(_) | Type::Vec(_), None) => {
+                    Ok(self.b.emit(Op::Len(memory.place.clone()), Scalar::USIZE, span))
+                }
+                _ => Err(Error::new(span, "a slice, array or `Vec` was expected")),
+            },
+            Lv::Value(val) => match &**val {
+                Val::Place(lv) | Val::Ref(lv) => self.len_of(&lv.clone(), span),
+                _ => Err(Error::new(span, "a slice, array or `Vec` was expected")),
+            },
+            _ => Err(Error::new(span, "a slice, array or `Vec` was expected")),
+        }
+    }
+
+    /// An element, checked against the window it is taken from; the object's own length is
+    /// checked by the access itself.
+    pub(super) fn element(&mut self, lv: &Lv, index: ValueId, span: Span) -> Result<Lv> {
+        if let Lv::Memory(Memory { window: Some(window), .. }) = lv {
+            self.b.node(Node::Check { check: Check::Bounds { index, len: window.len }, span });
+        }
+        self.element_unchecked(lv, index, span)
+    }
+
+    /// An element whose index is known to be within the window.
+    pub(super) fn element_unchecked(&mut self, lv: &Lv, index: ValueId, span: Span) -> Result<Lv> {
+        match lv {
+            Lv::Memory(memory) => {
+                let Some(item) = memory.ty.element() else {
+                    return Err(Error::new(span, format!("`{}` cannot be indexed", memory.ty)));
+                };
+                let index = match memory.window {
+                    Some(window) => self.b.binary(Binary::Add, window.start, index, span),
+                    None => index,
+                };
+                let place = memory.place.with(Step::Index(index));
+                Ok(Lv::Memory(Memory { place, ty: item.clone(), window: None }))
+            }
+            Lv::Value(val) => match &**val {
+                Val::Place(lv) | Val::Ref(lv) => self.element_unchecked(&lv.clone(), index, span),
+                _ => Err(Error::new(span, "only slices, arrays and `Vec`s can be indexed")),
+            },
+            _ => Err(Error::new(span, "only slices, arrays and `Vec`s can be indexed")),
+        }
+    }
+
+    /// A part of a list, checked to lie within it.
+    pub(super) fn window(
+        &mut self,
+        lv: &Lv,
+        from: ValueId,
+        to: ValueId,
+        checked: bool,
+        span: Span,
+    ) -> Result<Lv> {
+        let len = self.len_of(lv, span)?;
+        if checked {
+            self.b.node(Node::Check { check: Check::Range { from, to, len }, span });
+        }
+        let count = self.b.binary(Binary::Sub, to, from, span);
+        self.window_of(lv, from, count, span)
+    }
+
+    /// A part of a list that is known to lie within it, by its start and length.
+    pub(super) fn window_of(
+        &mut self,
+        lv: &Lv,
+        from: ValueId,
+        len: ValueId,
+        span: Span,
+    ) -> Result<Lv> {
+        match lv {
+            Lv::Memory(memory) => {
+                let Some(item) = memory.ty.element() else {
+                    return Err(Error::new(span, format!("`{}` cannot be sliced", memory.ty)));
+                };
+                let start = match memory.window {
+                    Some(window) => self.b.binary(Binary::Add, window.start, from, span),
+                    None => from,
+                };
+                Ok(Lv::Memory(Memory {
+                    place: memory.place.clone(),
+                    ty: Type::Slice(Box::new(item.clone())),
+                    window: Some(Window { start, len }),
+                }))
+            }
+            Lv::Value(val) => match &**val {
+                Val::Place(lv) | Val::Ref(lv) => self.window_of(&lv.clone(), from, len, span),
+                _ => Err(Error::new(span, "only slices, arrays and `Vec`s can be sliced")),
+            },
+            _ => Err(Error::new(span, "only slices, arrays and `Vec`s can be sliced")),
+        }
+    }
+
+    /// `base[index]`, an element or a part.
+    pub(super) fn index(&mut self, expr: &syn::ExprIndex) -> Result<Val> {
+        let base = self.operand(&expr.expr)?;
+        let span = expr.span();
+        let (Val::Place(lv) | Val::Ref(lv)) = base else {
+            return Err(Error::new(expr.expr.span(), "only slices, arrays and `Vec`s can be indexed"));
+        };
+        if let Some(range) = as_range(&expr.index) {
+            let (from, to) = self.range_within(range, &lv, span)?;
+            return Ok(Val::Place(self.window(&lv, from, to, true, span)?));
+        }
+        let val = self.expr(&expr.index)?;
+        let index = self.scalar(val, expr.index.span())?;
+        self.expect(index, Scalar::USIZE, expr.index.span())?;
+        Ok(Val::Place(self.element(&lv, index, span)?))
+    }
+
+    /// The bounds of a range that takes a part of a list.
+    fn range_within(&mut self, range: &syn::ExprRange, lv: &Lv, span: Span) -> Result<(ValueId, ValueId)> {
+        let from = match &range.start {
+            Some(start) => self.usize_expr(start)?,
+            None => self.b.usize(0, span),
+        };
+        let to = match &range.end {
+            Some(end) => {
+                let to = self.usize_expr(end)?;
+                match range.limits {
+                    syn::RangeLimits::HalfOpen(_) => to,
+                    syn::RangeLimits::Closed(_) => {
+                        let one = self.b.usize(1, span);
+                        self.b.binary(Binary::Add, to, one, span)
+                    }
+                }
+            }
+            None => self.len_of(lv, span)?,
+        };
+        Ok((from, to))
+    }
+
+    /// An expression of type `usize`.
+    pub(super) fn usize_expr(&mut self, expr: &Expr) -> Result<ValueId> {
+        let val = self.expr(expr)?;
+        let value = self.scalar(val, expr.span())?;
+        self.expect(value, Scalar::USIZE, expr.span())?;
+        Ok(value)
+    }
+}
+
+/// The range an expression is, through parentheses.
+pub(super) fn as_range(expr: &Expr) -> Option<&syn::ExprRange> {
+    match expr {
+        Expr::Range(range) => Some(range),
+        Expr::Paren(inner) => as_range(&inner.expr),
+        Expr::Group(inner) => as_range(&inner.expr),
+        _ => None,
+    }
+}

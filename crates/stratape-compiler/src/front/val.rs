@@ -1,0 +1,90 @@
+//! What an expression stands for while it is lowered. Aggregates and references exist only here:
+//! a tuple is its parts, a reference is the thing it refers to, a closure is its text.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::iter::Iter;
+use crate::ir::{ObjectId, Place, Struct, Type, ValueId};
+
+/// A scalar variable; the lowerer knows its current value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct VarId(pub(super) u32);
+
+/// The kind of an aggregate that is held as its parts.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    Tuple,
+    Struct(Rc<Struct>),
+}
+
+/// What an expression yields.
+#[derive(Clone, Debug)]
+pub(super) enum Val {
+    Unit,
+    /// Control does not come back.
+    Never,
+    Scalar(ValueId),
+    /// A place expression, not read yet.
+    Place(Lv),
+    /// A reference to a place.
+    Ref(Lv),
+    Parts(Kind, Vec<Val>),
+    /// An `Option`: whether there is something, and what.
+    Maybe(ValueId, Box<Val>),
+    /// The result of `a.total_cmp(&b)` or `a.partial_cmp(&b)`.
+    Ordering(ValueId, ValueId, bool),
+    Closure(Rc<Closure>),
+    /// A function's path used as a value.
+    Function(syn::ExprPath),
+    Iter(Box<Iter>),
+}
+
+/// Something that can be read, and written if the borrow checker agrees.
+#[derive(Clone, Debug)]
+pub(super) enum Lv {
+    Var(VarId),
+    Memory(Memory),
+    Parts(Kind, Vec<Lv>),
+    /// A value that has no place: a reference to it reads it.
+    Value(Box<Val>),
+}
+
+/// A part of an object.
+#[derive(Clone, Debug)]
+pub(super) struct Memory {
+    pub(super) place: Place,
+    pub(super) ty: Type,
+    /// Where the place is a list: the part of it that is meant.
+    pub(super) window: Option<Window>,
+}
+
+/// A part of a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    pub(super) start: ValueId,
+    pub(super) len: ValueId,
+}
+
+impl Memory {
+    pub(super) fn whole(object: ObjectId, ty: Type) -> Self {
+        Self { place: Place::whole(object), ty, window: None }
+    }
+}
+
+/// Names in scope.
+pub(super) type Names = HashMap<String, Binding>;
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub(super) struct Binding {
+    pub(super) val: Val,
+    pub(super) mutable: bool,
+}
+
+/// A closure: its text, and the names it can see.
+#[derive(Debug)]
+pub(super) struct Closure {
+    pub(super) text: syn::ExprClosure,
+    pub(super) scopes: Vec<Names>,
+}

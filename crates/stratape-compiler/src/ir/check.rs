@@ -1,0 +1,189 @@
+//! The checker: run after every pass, it proves what later passes rely on.
+//!
+//! - Every value is defined once, before its uses, in a block that encloses them; the same for objects.
+//! - Every record that is popped meets its push. What a block does to the tape is read as a
+//!   sequence of pushes and pops, where a loop or a branch counts as one item that pushes or pops
+//!   whole sequences. Items that push go on a stack; an item that pops must be the mirror image
+//!   of the stack's top: the same record, the same number of slots, a loop for a loop, a branch for
+//!   a branch, their blocks mirrored in turn. At the end of the function the stack is empty.
+
+use std::collections::HashSet;
+
+use super::{Block, Function, Init, Loop, Node, ObjectId, Op, Param, Place, RecordId, ValueId};
+
+/// Checks a function.
+///
+/// # Errors
+/// A sentence on what is wrong: a fault of the compiler, never of its user.
+pub fn check(function: &Function) -> Result<(), String> {
+    let mut scope = Scope { function, values: HashSet::new(), objects: HashSet::new(), defined: HashSet::new() };
+    for param in &function.params {
+        match param {
+            Param::Value(value) => scope.define(*value)?,
+            Param::Object(object) => {
+                scope.objects.insert(*object);
+            }
+        }
+    }
+    scope.block(&function.body, &function.results)?;
+    let stack = tape_effect(&function.body)?;
+    if stack.is_empty() { Ok(()) } else { Err(format!("records stay on the tape: {stack:?}")) }
+}
+
+struct Scope<'a> {
+    function: &'a Function,
+    values: HashSet<ValueId>,
+    objects: HashSet<ObjectId>,
+    defined: HashSet<ValueId>,
+}
+
+impl Scope<'_> {
+    fn define(&mut self, value: ValueId) -> Result<(), String> {
+        self.values.insert(value);
+        if self.defined.insert(value) { Ok(()) } else { Err(format!("{value:?} is defined twice")) }
+    }
+
+    fn visible(&self, value: ValueId) -> Result<(), String> {
+        if self.values.contains(&value) {
+            Ok(())
+        } else {
+            let name = self.function.values[value.index()].name.as_deref().unwrap_or("unnamed");
+            Err(format!("{value:?} ({name}) is used where it is not defined"))
+        }
+    }
+
+    fn place(&self, place: &Place) -> Result<(), String> {
+        if !self.objects.contains(&place.object) {
+            let name = &self.function.objects[place.object.index()].name;
+            return Err(format!("{:?} ({name}) is used where it does not exist", place.object));
+        }
+        match self.function.place_type(place) {
+            Some(_) => Ok(()),
+            None => Err(format!("{place:?} leads nowhere")),
+        }
+    }
+
+    fn block(&mut self, block: &Block, ends: &[ValueId]) -> Result<(), String> {
+        let (values, objects) = (self.values.clone(), self.objects.clone());
+        for node in block {
+            self.node(node)?;
+        }
+        ends.iter().try_for_each(|value| self.visible(*value))?;
+        self.values = values;
+        self.objects = objects;
+        Ok(())
+    }
+
+    fn node(&mut self, node: &Node) -> Result<(), String> {
+        match node {
+            Node::Loop(node) => return self.repeat(node),
+            Node::If(node) => {
+                self.visible(node.condition)?;
+                let thens: Vec<_> = node.merges.iter().map(|merge| merge.then).collect();
+                let others: Vec<_> = node.merges.iter().map(|merge| merge.other).collect();
+                self.block(&node.then, &thens)?;
+                self.block(&node.other, &others)?;
+                return node.merges.iter().try_for_each(|merge| self.define(merge.value));
+            }
+            Node::Let { op: Op::Load(place) | Op::Len(place), .. }
+            | Node::Store { place, .. }
+            | Node::Accumulate { place, .. }
+            | Node::New { init: Init::Copy(place), .. } => self.place(place)?,
+            _ => {}
+        }
+        let mut result = Ok(());
+        node.for_each_operand(&mut |value| {
+            if result.is_ok() {
+                result = self.visible(value);
+            }
+        });
+        result?;
+        if let Node::New { object, .. } = node {
+            self.objects.insert(*object);
+        }
+        let mut results = Vec::new();
+        node.for_each_result(&mut |value| results.push(value));
+        results.into_iter().try_for_each(|value| self.define(value))
+    }
+
+    fn repeat(&mut self, node: &Loop) -> Result<(), String> {
+        if let super::Range::UpTo { from, to } = node.range {
+            self.visible(from)?;
+            self.visible(to)?;
+        }
+        node.carried.iter().try_for_each(|carried| self.visible(carried.init))?;
+        let values = self.values.clone();
+        self.define(node.counter)?;
+        node.carried.iter().try_for_each(|carried| self.define(carried.inside))?;
+        let mut ends: Vec<_> = node.carried.iter().map(|carried| carried.next).collect();
+        ends.extend(node.exit);
+        self.block(&node.body, &ends)?;
+        self.values = values;
+        node.carried.iter().try_for_each(|carried| self.define(carried.after))?;
+        node.trips.into_iter().try_for_each(|trips| self.define(trips))
+    }
+}
+
+/// What a node does to the tape.
+#[derive(Clone, Debug, PartialEq)]
+enum Effect {
+    Record(RecordId, usize),
+    Loop(Vec<Effect>),
+    If(Vec<Effect>, Vec<Effect>),
+}
+
+/// The pushes a block leaves behind.
+fn tape_effect(block: &Block) -> Result<Vec<Effect>, String> {
+    let mut stack = Vec::new();
+    for node in block {
+        match node {
+            Node::Push { record, values } => stack.push(Effect::Record(*record, values.len())),
+            Node::Loop(_) | Node::If(_) if touches_tape(node, true) && !touches_tape(node, false) => {
+                let mut blocks = node.blocks().into_iter().map(tape_effect);
+                let first = blocks.next().transpose()?.unwrap_or_default();
+                stack.push(match blocks.next().transpose()? {
+                    Some(second) => Effect::If(first, second),
+                    None => Effect::Loop(first),
+                });
+            }
+            Node::Loop(_) | Node::If(_) if touches_tape(node, true) => {
+                for inner in node.blocks() {
+                    let left = tape_effect(inner)?;
+                    if !left.is_empty() {
+                        return Err(format!("a block that pushes and pops leaves {left:?}"));
+                    }
+                }
+            }
+            Node::Pop { .. } | Node::Loop(_) | Node::If(_) if touches_tape(node, false) => {
+                let popped = popped(node);
+                let top = stack.pop();
+                if top.as_ref() != Some(&popped) {
+                    return Err(format!("{popped:?} is popped where {top:?} was pushed last"));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(stack)
+}
+
+/// What a node that only pops expects on the tape, as it was pushed.
+fn popped(node: &Node) -> Effect {
+    let sequence = |block: &Block| -> Vec<Effect> {
+        block.iter().rev().filter(|node| touches_tape(node, false)).map(popped).collect()
+    };
+    match node {
+        Node::Loop(node) => Effect::Loop(sequence(&node.body)),
+        Node::If(node) => Effect::If(sequence(&node.then), sequence(&node.other)),
+        Node::Pop { record, values } => Effect::Record(*record, values.len()),
+        _ => Effect::Loop(Vec::new()),
+    }
+}
+
+fn touches_tape(node: &Node, pushes: bool) -> bool {
+    match node {
+        Node::Push { .. } => pushes,
+        Node::Pop { .. } => !pushes,
+        _ => node.blocks().into_iter().flatten().any(|node| touches_tape(node, pushes)),
+    }
+}

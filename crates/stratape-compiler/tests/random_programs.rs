@@ -1,0 +1,80 @@
+//! Gradients of random programs against their forward derivatives.
+//!
+//! Each seed is one program. What the gradient computes must have the bits of what the program
+//! computes, and its adjoints must agree with the forward derivative. A failure is shrunk before it
+//! is shown.
+
+mod random;
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use random::judge::{Failure, Stage, judge};
+use random::shrink::shrink;
+use random::{Config, Program, generate};
+
+/// Judges the programs of some seeds, and shows the failures, smaller.
+fn compare(config: &Config, seeds: Range<u64>) {
+    let mut failures = 0;
+    let mut shown = String::new();
+    let mut shown_kinds = HashSet::new();
+    for seed in seeds.clone() {
+        let program = generate(seed, config);
+        if let Err(failure) = judge(&program.source, &program.inputs, seed) {
+            failures += 1;
+            // One of each kind says more than many of one.
+            let detail = if failure.stage == Stage::Front { &failure.message } else { "" };
+            let kind = format!("{:?} {detail}", failure.stage);
+            if shown_kinds.insert(kind) {
+                shown += &show(seed, &program, &failure);
+            }
+        }
+    }
+    assert!(failures == 0, "{failures} of {} programs fail\n{shown}", seeds.end - seeds.start);
+}
+
+fn show(seed: u64, program: &Program, failure: &Failure) -> String {
+    let same = |source: &str| match judge(source, &program.inputs, seed) {
+        Ok(_) => false,
+        Err(other) => {
+            other.stage == failure.stage
+                && (failure.stage != Stage::Front || other.message == failure.message)
+        }
+    };
+    let source = shrink(&program.source, &same);
+    let failure = judge(&source, &program.inputs, seed).err().unwrap_or_else(|| failure.clone());
+    format!("\nseed {seed}, {failure}\ninputs {:?}\n{source}", program.inputs)
+}
+
+#[test]
+fn straight_lines() {
+    compare(&Config::straight(), 0..300);
+}
+
+#[test]
+fn loops_branches_and_arrays() {
+    compare(&Config::core(), 0..300);
+}
+
+#[test]
+fn every_control_flow() {
+    compare(&Config::control(), 0..300);
+}
+
+#[test]
+fn closures_and_iterators() {
+    compare(&Config::full(), 0..300);
+}
+
+#[test]
+fn single_precision() {
+    compare(&Config::full().single(), 0..200);
+}
+
+#[test]
+#[ignore = "takes minutes: for those who changed the compiler"]
+fn many_more() {
+    for config in [Config::core(), Config::control(), Config::full(), Config::full().single()] {
+        compare(&config, 1_000..6_000);
+    }
+}

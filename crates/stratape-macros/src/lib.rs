@@ -1,0 +1,18 @@
+//! The attributes of [stratape](https://docs.rs/stratape), a thin shell over `stratape-compiler`.
+//! Use them through the `stratape` crate, which documents them.
+
+#![forbid(unsafe_code)]
+
+use proc_macro::TokenStream;
+
+/// Generates the gradient of a function beside it.
+#[proc_macro_attribute]
+pub fn gradient(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    stratape_compiler::expand::gradient(attribute.into(), item.into()).into()
+}
+
+/// A module whose functions, structs and constants `#[gradient]` can see.
+#[proc_macro_attribute]
+pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    stratape_compiler::expand::differentiable(&attribute.into(), item.into()).into()
+}

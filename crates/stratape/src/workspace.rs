@@ -1,0 +1,119 @@
+//! The memory a gradient works in.
+
+use std::cell::Cell;
+use std::ops::{Deref, DerefMut};
+
+use stratape_tape::{RecordTape, TapeError, TapeOptions, TapeStats};
+
+/// What a gradient needs besides its arguments: the tape, kept from call to call so that only
+/// the first one pays for fresh memory.
+///
+/// `f_grad` uses one of the thread's own, in memory. Give your own to `f_grad_in` to set a budget,
+/// to spill to disk, to read statistics:
+///
+/// ```
+/// use stratape::{Workspace, gradient, tape::TapeOptions};
+///
+/// #[gradient]
+/// fn orbit(x0: f64, n: usize) -> f64 {
+///     let mut x = x0;
+///     for _ in 0..n {
+///         x = 0.9 * x.sin() + 0.1 * x * x;
+///     }
+///     x
+/// }
+///
+/// let options = TapeOptions::new().memory(1 << 20);
+/// let mut workspace = Workspace::with(options)?;
+/// let (value, dx0) = orbit_grad_in(&mut workspace, 1.0, 200_000, 1.0)?;
+/// assert_eq!((value, dx0), orbit_grad(1.0, 200_000, 1.0));
+/// println!("{}", workspace.stats());
+/// # Ok::<(), stratape::tape::TapeError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Workspace {
+    tape: RecordTape,
+}
+
+impl Workspace {
+    /// A workspace in memory.
+    ///
+    /// ```
+    /// let workspace = stratape::Workspace::new();
+    /// assert_eq!(workspace.stats().bytes, 0);
+    /// ```
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A workspace whose tape has a budget and lower tiers.
+    ///
+    /// ```
+    /// use stratape::{Workspace, tape::TapeOptions};
+    ///
+    /// let workspace = Workspace::with(TapeOptions::new().memory(64 << 20))?;
+    /// # Ok::<(), stratape::tape::TapeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What [`TapeOptions::open_records`] reports: a directory that cannot be written, a budget
+    /// too small.
+    pub fn with(options: TapeOptions) -> Result<Self, TapeError> {
+        Ok(Self { tape: options.open_records()? })
+    }
+
+    /// What the tape has done since the workspace was made.
+    pub fn stats(&self) -> TapeStats {
+        self.tape.stats()
+    }
+
+    /// The tape, for what is not offered here.
+    pub fn tape(&mut self) -> &mut RecordTape {
+        &mut self.tape
+    }
+}
+
+thread_local! {
+    static SPARE: Cell<Option<Box<Workspace>>> = const { Cell::new(None) };
+}
+
+/// The thread's own workspace, while a gradient uses it. A gradient called inside another one
+/// finds it gone and makes a second.
+#[derive(Debug)]
+pub struct Borrowed {
+    workspace: Option<Box<Workspace>>,
+}
+
+impl Borrowed {
+    /// Takes the thread's workspace.
+    #[expect(clippy::new_without_default, reason = "for emitted code only")]
+    pub fn new() -> Self {
+        let spare = SPARE.try_with(Cell::take).ok().flatten();
+        Self { workspace: Some(spare.unwrap_or_default()) }
+    }
+}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        // A thread that is going away has no place for it any more: then it is dropped.
+        let _ = SPARE.try_with(|spare| spare.set(self.workspace.take()));
+    }
+}
+
+impl Deref for Borrowed {
+    type Target = Workspace;
+
+    fn deref(&self) -> &Workspace {
+        static EMPTY: std::sync::OnceLock<Workspace> = std::sync::OnceLock::new();
+        match &self.workspace {
+            Some(workspace) => workspace,
+            None => EMPTY.get_or_init(Workspace::new),
+        }
+    }
+}
+
+impl DerefMut for Borrowed {
+    fn deref_mut(&mut self) -> &mut Workspace {
+        self.workspace.get_or_insert_default()
+    }
+}
