@@ -29,7 +29,9 @@ fn show() -> Result<(), Box<dyn std::error::Error>> {
         if words.get(1).map_or(!marked, |name| function.sig.ident != name) {
             continue;
         }
-        let primal = front::lower(function, &options)?;
+        let mut primal = front::lower(function, &options)?;
+        stratape_compiler::passes::simplify(&mut primal);
+        stratape_compiler::ir::check(&primal)?;
         if stage == "--ir" {
             println!("{primal}");
             continue;

@@ -143,7 +143,8 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
 /// The gradient of one function, and its module back.
 fn one(item: &syn::ItemFn, arguments: &Arguments, module: Module) -> Result<(TokenStream, Module)> {
     let options = front::Options { module };
-    let function = front::lower(item, &options)?;
+    let mut function = front::lower(item, &options)?;
+    crate::passes::simplify(&mut function);
     if let Some(wrt) = &arguments.wrt {
         check_wrt(item, wrt, &function)?;
     }

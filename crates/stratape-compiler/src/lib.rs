@@ -22,3 +22,4 @@ pub mod back;
 pub mod expand;
 pub mod front;
 pub mod ir;
+pub mod passes;

@@ -9,9 +9,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::cut::{INFINITE, Network, SINK, SOURCE};
-use super::reverse::Facts;
+use super::reverse::{Facts, Findings};
 use crate::analysis::{Clobbers, Definition};
-use crate::ir::{Binary, Float, Math, ObjectId, Op, Scalar, ValueId};
+use crate::ir::{Binary, Float, Math, Op, Scalar, ValueId};
 
 /// Why a value is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,18 +46,16 @@ pub(super) struct Plan {
 }
 
 /// Decides.
-pub(super) fn choose(facts: &Facts<'_>, clobbers: &Clobbers, needed: &HashSet<ValueId>) -> Plan {
-    let homes = facts.homes();
+pub(super) fn choose(facts: &Facts<'_>, clobbers: &Clobbers, found: &Findings) -> Plan {
     let mut graph = Graph {
         facts,
         clobbers,
-        homes: &homes,
-        objects: facts.home_objects(),
+        found,
         network: Network::new(),
         nodes: HashMap::new(),
         order: Vec::new(),
     };
-    let mut sorted: Vec<_> = needed.iter().copied().collect();
+    let mut sorted: Vec<_> = found.needed.iter().copied().collect();
     sorted.sort_unstable();
     for value in sorted {
         if let Some((available, _)) = graph.add(value) {
@@ -78,7 +76,7 @@ pub(super) fn choose(facts: &Facts<'_>, clobbers: &Clobbers, needed: &HashSet<Va
         } else {
             plan.recomputed.insert(value);
         }
-        let reason = saved.then(|| reason(facts, clobbers, value));
+        let reason = saved.then(|| reason(facts, clobbers, found, value));
         plan.choices.push(Choice { value, saved: reason });
     }
     plan
@@ -87,8 +85,7 @@ pub(super) fn choose(facts: &Facts<'_>, clobbers: &Clobbers, needed: &HashSet<Va
 struct Graph<'a> {
     facts: &'a Facts<'a>,
     clobbers: &'a Clobbers,
-    homes: &'a HashSet<ValueId>,
-    objects: HashSet<ObjectId>,
+    found: &'a Findings,
     network: Network,
     nodes: HashMap<ValueId, (usize, usize)>,
     order: Vec<ValueId>,
@@ -101,7 +98,7 @@ impl Graph<'_> {
             return Some(*nodes);
         }
         let definition = self.facts.definitions.of(value).clone();
-        if self.homes.contains(&value)
+        if self.found.homes.contains(&value)
             || matches!(definition, Definition::Param | Definition::Counter)
             || matches!(&definition, Definition::Op(op) if op.is_constant())
         {
@@ -111,7 +108,11 @@ impl Graph<'_> {
         self.nodes.insert(value, (available, recomputed));
         self.order.push(value);
         let weight = 10_u64.pow(self.facts.definitions.depth(value).min(6) as u32);
-        let save = cost_of_saving(self.facts.function.ty(value)) * weight;
+        let save = if self.found.fusion.is_early(value) {
+            INFINITE
+        } else {
+            cost_of_saving(self.facts.function.ty(value)) * weight
+        };
         self.network.edge(available, recomputed, save);
         self.network.edge(recomputed, available, INFINITE);
         match definition {
@@ -132,19 +133,19 @@ impl Graph<'_> {
 
     fn can_recompute(&self, value: ValueId, op: &Op) -> bool {
         match op {
-            Op::Load(place) => self.objects.contains(&place.object) && !self.clobbers.load(value),
-            Op::Len(place) => self.objects.contains(&place.object),
+            Op::Load(place) => self.found.home_objects.contains(&place.object) && !self.clobbers.load(value),
+            Op::Len(place) => self.found.home_objects.contains(&place.object),
             _ => true,
         }
     }
 }
 
-fn reason(facts: &Facts<'_>, clobbers: &Clobbers, value: ValueId) -> Reason {
+fn reason(facts: &Facts<'_>, clobbers: &Clobbers, found: &Findings, value: ValueId) -> Reason {
     match facts.definitions.of(value) {
         Definition::Inside => Reason::Carried,
         Definition::Outcome | Definition::Popped => Reason::Outcome,
         Definition::Op(Op::Load(_)) if clobbers.load(value) => Reason::Overwritten,
-        Definition::Op(Op::Load(place) | Op::Len(place)) if !facts.home_objects().contains(&place.object) => Reason::Gone,
+        Definition::Op(Op::Load(place) | Op::Len(place)) if !found.home_objects.contains(&place.object) => Reason::Gone,
         _ => Reason::Cheaper,
     }
 }

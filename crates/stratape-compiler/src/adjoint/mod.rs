@@ -4,12 +4,14 @@
 //! 1. [`Activity`] finds what derivatives flow through.
 //! 2. A first, dry run of [`reverse`] writes the backward half as if every value of the forward
 //!    half were still there, and notes which ones it asks for.
+//!    In the same run [`home`] finds the loops whose two halves can be run as one.
 //! 3. [`choose`] decides for each of them: it is still there, it is recomputed, or it is saved.
-//! 4. [`save`] adds the pushes to the forward half.
-//! 5. The second run of [`reverse`] writes the backward half with pops and recomputation.
+//! 4. The second run of [`reverse`] writes the backward half with pops and recomputation, after a
+//!    forward half to which [`save`] has added the pushes.
 
 mod choose;
 mod cut;
+mod home;
 mod reverse;
 mod rules;
 mod save;
@@ -60,12 +62,11 @@ pub fn differentiate(function: &Function, options: &Options) -> Gradient {
     let definitions = Definitions::new(function);
     let clobbers = Clobbers::new(function, &definitions);
     let facts = reverse::Facts { function, activity: &activity, definitions: &definitions, inputs: &inputs };
-    let needed = reverse::needed(&facts);
-    let plan = choose::choose(&facts, &clobbers, &needed);
-    let mut saved = save::save(function, &plan);
+    let found = reverse::explore(&facts);
+    let plan = choose::choose(&facts, &clobbers, &found);
     let name = options.name.clone().unwrap_or_else(|| format!("{}_grad", function.name));
-    saved.function.name = name;
-    let (function, outputs) = reverse::reverse(&facts, &plan, saved);
+    let (mut function, outputs) = reverse::reverse(&facts, &plan, found.fusion);
+    function.name = name;
     Gradient { function, outputs, choices: plan.choices, inputs }
 }
 

@@ -11,6 +11,7 @@ use proc_macro2::Span;
 
 use super::Output;
 use super::choose::Plan;
+use super::home::Fusion;
 use super::save::{Saved, address};
 use crate::analysis::{Activity, Definitions};
 use crate::ir::{
@@ -27,92 +28,67 @@ pub(super) struct Facts<'a> {
     pub(super) inputs: &'a HashSet<Param>,
 }
 
-impl Facts<'_> {
-    /// Values that the backward half can see: those of the function's own block.
-    pub(super) fn homes(&self) -> HashSet<ValueId> {
-        let mut homes = HashSet::new();
-        for param in &self.function.params {
-            if let Param::Value(value) = param {
-                homes.insert(*value);
-            }
-        }
-        for node in &self.function.body {
-            node.for_each_result(&mut |value| {
-                homes.insert(value);
-            });
-        }
-        homes
-    }
-
-    /// Objects that the backward half can see.
-    pub(super) fn home_objects(&self) -> HashSet<ObjectId> {
-        let mut homes = HashSet::new();
-        for param in &self.function.params {
-            if let Param::Object(object) = param {
-                homes.insert(*object);
-            }
-        }
-        for node in &self.function.body {
-            if let Node::New { object, .. } = node {
-                homes.insert(*object);
-            }
-        }
-        homes
-    }
-}
-
-/// The backward half under construction.
+/// The gradient under construction.
+#[derive(Clone)]
 pub(super) struct Reverse<'a> {
-    facts: &'a Facts<'a>,
+    pub(super) facts: &'a Facts<'a>,
     pub(super) b: Builder,
     /// The adjoint of each value so far.
-    adjoints: BTreeMap<ValueId, ValueId>,
+    pub(super) adjoints: BTreeMap<ValueId, ValueId>,
     /// What stands for a forward value here.
-    here: HashMap<ValueId, ValueId>,
+    pub(super) here: HashMap<ValueId, ValueId>,
     pub(super) shadows: HashMap<ObjectId, ObjectId>,
-    homes: HashSet<ValueId>,
-    home_objects: HashSet<ObjectId>,
+    /// What both halves can see: the values and objects of blocks that hold both.
+    pub(super) homes: HashSet<ValueId>,
+    pub(super) home_objects: HashSet<ObjectId>,
     /// Values asked for that are not there: noted in the dry run.
-    needed: HashSet<ValueId>,
-    plan: Option<&'a Plan>,
-    records: HashMap<ValueId, (crate::ir::RecordId, Vec<ValueId>)>,
-    exports: HashMap<(usize, bool), Vec<(ValueId, ValueId)>>,
+    pub(super) needed: HashSet<ValueId>,
+    pub(super) fusion: Fusion,
+    pub(super) plan: Option<&'a Plan>,
+    pub(super) saved: Saved,
 }
 
-/// The values the backward half asks for.
-pub(super) fn needed(facts: &Facts<'_>) -> HashSet<ValueId> {
-    let saved =
-        Saved { function: facts.function.clone(), records: HashMap::new(), exports: HashMap::new() };
-    let mut reverse = Reverse::new(facts, None, saved);
+/// What the dry run finds out.
+#[derive(Debug)]
+pub(super) struct Findings {
+    /// The values the backward half asks for.
+    pub(super) needed: HashSet<ValueId>,
+    pub(super) homes: HashSet<ValueId>,
+    pub(super) home_objects: HashSet<ObjectId>,
+    pub(super) fusion: Fusion,
+}
+
+/// The dry run.
+pub(super) fn explore(facts: &Facts<'_>) -> Findings {
+    let mut reverse = Reverse::new(facts, None, Fusion::default());
     reverse.run();
-    reverse.needed
+    let Reverse { needed, homes, home_objects, fusion, .. } = reverse;
+    Findings { needed, homes, home_objects, fusion }
 }
 
 /// The whole gradient.
-pub(super) fn reverse(facts: &Facts<'_>, plan: &Plan, saved: Saved) -> (Function, Vec<Output>) {
-    let mut reverse = Reverse::new(facts, Some(plan), saved);
+pub(super) fn reverse(facts: &Facts<'_>, plan: &Plan, fusion: Fusion) -> (Function, Vec<Output>) {
+    let mut reverse = Reverse::new(facts, Some(plan), fusion);
     let outputs = reverse.run();
     (reverse.b.finish(), outputs)
 }
 
 impl<'a> Reverse<'a> {
-    fn new(facts: &'a Facts<'a>, plan: Option<&'a Plan>, saved: Saved) -> Self {
-        let mut function = saved.function;
-        let body = std::mem::take(&mut function.body);
-        let mut b = Builder::new(function);
-        body.into_iter().for_each(|node| b.node(node));
+    fn new(facts: &'a Facts<'a>, plan: Option<&'a Plan>, fusion: Fusion) -> Self {
+        let mut function = facts.function.clone();
+        function.body.clear();
         Self {
             facts,
-            b,
+            b: Builder::new(function),
             adjoints: BTreeMap::new(),
             here: HashMap::new(),
             shadows: HashMap::new(),
-            homes: facts.homes(),
-            home_objects: facts.home_objects(),
+            homes: HashSet::new(),
+            home_objects: HashSet::new(),
             needed: HashSet::new(),
+            fusion,
             plan,
-            records: saved.records,
-            exports: saved.exports,
+            saved: Saved::default(),
         }
     }
 
@@ -123,7 +99,14 @@ impl<'a> Reverse<'a> {
         let mut returned: HashMap<Param, ObjectId> = HashMap::new();
         for param in &function.params {
             params.push(*param);
-            let Param::Object(object) = param else { continue };
+            let object = match param {
+                Param::Object(object) => object,
+                Param::Value(value) => {
+                    self.homes.insert(*value);
+                    continue;
+                }
+            };
+            self.home_objects.insert(*object);
             let origin = function.objects[object.index()].origin;
             if !self.facts.inputs.contains(param) {
                 if self.facts.activity.object(*object) {
@@ -151,7 +134,7 @@ impl<'a> Reverse<'a> {
             }
         }
         self.b.function.params = params;
-        self.block(&function.body);
+        self.home(&function.body);
         let mut outputs = Vec::new();
         let mut results = function.results.clone();
         for param in &function.params {
@@ -169,6 +152,7 @@ impl<'a> Reverse<'a> {
             }
         }
         self.b.function.results = results;
+        self.b.function.kept = returned.into_values().collect();
         outputs
     }
 
@@ -198,14 +182,16 @@ impl<'a> Reverse<'a> {
         if let Some(here) = self.here.get(&value) {
             return *here;
         }
-        if self.homes.contains(&value) {
-            return value;
-        }
         if let Some(op) = self.literal(value).cloned() {
             let (ty, span) = (self.ty(value), self.span(value));
             return self.b.emit(op, ty, span);
         }
+        if self.homes.contains(&value) {
+            self.fusion.asked_home(value);
+            return value;
+        }
         self.needed.insert(value);
+        self.fusion.asked_inner(value);
         value
     }
 
@@ -222,8 +208,8 @@ impl<'a> Reverse<'a> {
         self.adjoints.insert(value, sum);
     }
 
-    /// Walks a block from its end.
-    fn block(&mut self, block: &Block) {
+    /// Walks nodes from their end.
+    pub(super) fn block(&mut self, block: &[Node]) {
         self.begin(block);
         for node in block.iter().rev() {
             self.node(node);
@@ -231,7 +217,7 @@ impl<'a> Reverse<'a> {
     }
 
     /// What must be there before a block is run backward: recomputed values, shadows of its locals.
-    fn begin(&mut self, block: &Block) {
+    pub(super) fn begin(&mut self, block: &[Node]) {
         for node in block {
             match node {
                 Node::Let { value, op } => {
@@ -248,7 +234,9 @@ impl<'a> Reverse<'a> {
                         self.here.insert(*value, again);
                     }
                 }
-                Node::New { object, init } if self.facts.activity.object(*object) => {
+                Node::New { object, init }
+                    if self.facts.activity.object(*object) && !self.shadows.contains_key(object) =>
+                {
                     self.make_shadow(*object, init);
                 }
                 _ => {}
@@ -256,7 +244,7 @@ impl<'a> Reverse<'a> {
         }
     }
 
-    fn node(&mut self, node: &Node) {
+    pub(super) fn node(&mut self, node: &Node) {
         match node {
             Node::Let { value, op } => {
                 let Some(d) = self.adjoints.remove(value) else { return };
@@ -353,7 +341,7 @@ impl<'a> Reverse<'a> {
         (body, carried, substitution)
     }
 
-    fn name_adjoint(&mut self, adjoint: ValueId, value: ValueId) {
+    pub(super) fn name_adjoint(&mut self, adjoint: ValueId, value: ValueId) {
         let name = self.b.function.values[value.index()].name.as_ref().map(|name| format!("d{name}"));
         self.b.function.values[adjoint.index()].name = name;
     }
@@ -369,7 +357,7 @@ impl<'a> Reverse<'a> {
     }
 
     /// Values from outside that a body may add adjoints to.
-    fn touched(&self, used: HashSet<ValueId>, defined: &HashSet<ValueId>) -> Vec<ValueId> {
+    pub(super) fn touched(&self, used: HashSet<ValueId>, defined: &HashSet<ValueId>) -> Vec<ValueId> {
         let mut touched: Vec<_> = used
             .into_iter()
             .filter(|value| self.active(*value) && !defined.contains(value))
@@ -381,50 +369,62 @@ impl<'a> Reverse<'a> {
     fn repeat(&mut self, node: &Loop) {
         let span = node.span;
         let (range, reversed) = self.backward_range(node);
-        let mut used = crate::ir::used(&node.body);
-        used.extend(node.carried.iter().map(|carried| carried.next));
-        let mut defined = crate::ir::defined(&node.body);
-        defined.extend(node.carried.iter().map(|carried| carried.inside));
-        let active: Vec<Carried> = node
-            .carried
-            .iter()
-            .filter(|carried| self.active(carried.inside) || self.active(carried.after))
-            .copied()
-            .collect();
-        let finals: Vec<Option<ValueId>> =
-            active.iter().map(|carried| self.adjoints.remove(&carried.after)).collect();
-
         let counter = self.b.function.new_value_like(node.counter);
         self.here.insert(node.counter, counter);
-        let touched = self.touched(used, &defined);
-        let scope = self.enter_loop(touched);
-        let mut entering = Vec::new();
-        for carried in &active {
-            let inside = self.b.function.new_value_like(carried.inside);
-            self.name_adjoint(inside, carried.inside);
-            entering.push(inside);
-        }
-        for (carried, inside) in active.iter().zip(&entering) {
-            self.add(carried.next, *inside);
-        }
-        if let Some((record, slots)) = self.records.get(&node.counter).cloned() {
+        let (scope, flows) = self.enter_body(node);
+        if let Some((record, slots)) = self.saved.records.get(&node.counter).cloned() {
             let values: Vec<_> =
                 slots.iter().map(|slot| self.b.function.new_value_like(*slot)).collect();
             self.here.extend(slots.into_iter().zip(values.iter().copied()));
             self.b.node(Node::Pop { record, values });
         }
         self.block(&node.body);
-        let mut leaving = Vec::new();
-        for carried in &active {
-            leaving.push(match self.adjoints.remove(&carried.inside) {
+        let (body, carried, substitution) = self.leave_body(scope, flows);
+        let node =
+            Loop { counter, range, reversed, carried, exit: None, trips: None, body, span };
+        self.append_loop(node, &substitution);
+    }
+
+    /// Starts the body of a loop's backward half: the adjoint of what the loop leaves enters as
+    /// the adjoint of what an iteration hands on.
+    pub(super) fn enter_body(&mut self, node: &Loop) -> (LoopScope, Vec<Flow>) {
+        let mut used = crate::ir::used(&node.body);
+        used.extend(node.carried.iter().map(|carried| carried.next));
+        let mut defined = crate::ir::defined(&node.body);
+        defined.extend(node.carried.iter().map(|carried| carried.inside));
+        let touched = self.touched(used, &defined);
+        let mut flows = Vec::new();
+        for carried in &node.carried {
+            if self.active(carried.inside) || self.active(carried.after) {
+                let init = self.adjoints.remove(&carried.after);
+                flows.push(Flow { primal: *carried, init, inside: carried.inside, next: carried.inside });
+            }
+        }
+        let scope = self.enter_loop(touched);
+        for flow in &mut flows {
+            flow.inside = self.b.function.new_value_like(flow.primal.inside);
+            self.name_adjoint(flow.inside, flow.primal.inside);
+        }
+        for flow in &flows {
+            self.add(flow.primal.next, flow.inside);
+        }
+        (scope, flows)
+    }
+
+    /// Ends it: the adjoint of what an iteration saw goes to the one before.
+    pub(super) fn leave_body(
+        &mut self,
+        scope: LoopScope,
+        mut flows: Vec<Flow>,
+    ) -> (Block, Vec<Carried>, Substitution) {
+        for flow in &mut flows {
+            flow.next = match self.adjoints.remove(&flow.primal.inside) {
                 Some(next) => next,
-                None => self.zero(self.ty(carried.inside)),
-            });
+                None => self.zero(self.ty(flow.primal.inside)),
+            };
         }
         let (body, mut carried, mut substitution) = self.leave_loop(scope);
-        for ((primal, inside), (next, init)) in
-            active.iter().zip(entering).zip(leaving.into_iter().zip(finals))
-        {
+        for Flow { primal, init, inside, next } in flows {
             let init = match init {
                 Some(init) => init,
                 None => self.zero(self.ty(primal.inside)),
@@ -438,9 +438,7 @@ impl<'a> Reverse<'a> {
                 self.add(primal.init, after);
             }
         }
-        let node =
-            Loop { counter, range, reversed, carried, exit: None, trips: None, body, span };
-        self.append_loop(node, &substitution);
+        (body, carried, substitution)
     }
 
     /// The iterations that were run, in the opposite order.
@@ -481,6 +479,27 @@ impl<'a> Reverse<'a> {
 
     fn branch(&mut self, node: &If) {
         let condition = self.primal(node.condition);
+        let (then, other, merges) = self.arms(node, &mut |me, then, block| {
+            if let Some(exports) = me.saved.exports.get(&(address(node), then)).cloned() {
+                for (inner, outer) in exports {
+                    let here = me.primal(outer);
+                    me.here.insert(inner, here);
+                }
+            }
+            me.block(block);
+        });
+        if then.is_empty() && other.is_empty() && merges.is_empty() {
+            return;
+        }
+        self.b.node(Node::If(Box::new(If { condition, then, other, merges, span: node.span })));
+    }
+
+    /// Both arms of a branch, written by `write`, and the merges of their adjoints.
+    pub(super) fn arms(
+        &mut self,
+        node: &If,
+        write: &mut dyn FnMut(&mut Self, bool, &[Node]),
+    ) -> (Block, Block, Vec<Merge>) {
         let mut merged = Vec::new();
         for merge in &node.merges {
             if let Some(d) = self.adjoints.remove(&merge.value) {
@@ -488,26 +507,17 @@ impl<'a> Reverse<'a> {
             }
         }
         let base = self.adjoints.clone();
-        let mut arms = Vec::new();
-        for then in [true, false] {
-            self.adjoints = base.clone();
-            self.b.open();
-            if let Some(exports) = self.exports.get(&(address(node), then)).cloned() {
-                for (inner, outer) in exports {
-                    let here = self.primal(outer);
-                    self.here.insert(inner, here);
-                }
-            }
+        let mut arm = |me: &mut Self, is_then: bool| {
+            me.adjoints = base.clone();
+            me.b.open();
             for (merge, d) in &merged {
-                self.add(if then { merge.then } else { merge.other }, *d);
+                me.add(if is_then { merge.then } else { merge.other }, *d);
             }
-            self.block(if then { &node.then } else { &node.other });
-            let block = self.b.close();
-            arms.push((block, std::mem::take(&mut self.adjoints)));
-        }
-        let (Some((mut other, adjoints_other)), Some((mut then, adjoints_then))) = (arms.pop(), arms.pop()) else {
-            return;
+            write(me, is_then, if is_then { &node.then } else { &node.other });
+            (me.b.close(), std::mem::take(&mut me.adjoints))
         };
+        let (mut then, adjoints_then) = arm(self, true);
+        let (mut other, adjoints_other) = arm(self, false);
         let inner: HashSet<ValueId> =
             crate::ir::defined(&node.then).into_iter().chain(crate::ir::defined(&node.other)).collect();
         let mut values: Vec<ValueId> =
@@ -532,13 +542,10 @@ impl<'a> Reverse<'a> {
             merges.push(Merge { value: out, then: a, other: b });
             self.adjoints.insert(value, out);
         }
-        if then.is_empty() && other.is_empty() && merges.is_empty() {
-            return;
-        }
-        self.b.node(Node::If(Box::new(If { condition, then, other, merges, span: node.span })));
+        (then, other, merges)
     }
 
-    fn zero_in(&mut self, block: &mut Block, ty: Scalar) -> ValueId {
+    pub(super) fn zero_in(&mut self, block: &mut Block, ty: Scalar) -> ValueId {
         self.b.reopen(std::mem::take(block));
         let zero = self.zero(ty);
         *block = self.b.close();
@@ -551,4 +558,13 @@ impl<'a> Reverse<'a> {
 pub(super) struct LoopScope {
     outer: BTreeMap<ValueId, ValueId>,
     insides: Vec<(ValueId, ValueId)>,
+}
+
+/// The adjoint of a carried value, through the body of a loop.
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub(super) primal: Carried,
+    init: Option<ValueId>,
+    pub(super) inside: ValueId,
+    next: ValueId,
 }

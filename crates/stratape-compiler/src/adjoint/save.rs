@@ -13,10 +13,9 @@ use crate::ir::{
     Block, Function, If, Loop, Merge, Node, Op, Record, RecordId, Scalar, ValueId,
 };
 
-/// The forward half, and where its values went.
-#[derive(Debug)]
+/// Where the saved values of the forward half went.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Saved {
-    pub(super) function: Function,
     /// For each loop that saves (by its counter): the record, and the values in its slots.
     pub(super) records: HashMap<ValueId, (RecordId, Vec<ValueId>)>,
     /// For each arm (by the address of its branch in the original): values that come out, and as what.
@@ -28,25 +27,20 @@ pub(super) fn address(node: &If) -> usize {
     std::ptr::from_ref(node).addr()
 }
 
-/// Adds the pushes.
-pub(super) fn save(function: &Function, plan: &Plan) -> Saved {
-    let mut saver = Saver {
-        plan,
-        saved: Saved { function: function.clone(), records: HashMap::new(), exports: HashMap::new() },
-    };
-    let (body, _) = saver.block(&function.body);
-    saver.saved.function.body = body;
-    saver.saved
+/// A piece of the forward half with its pushes.
+pub(super) fn save(nodes: &[Node], plan: &Plan, function: &mut Function, saved: &mut Saved) -> Block {
+    Saver { plan, function, saved }.block(nodes).0
 }
 
 struct Saver<'a> {
     plan: &'a Plan,
-    saved: Saved,
+    function: &'a mut Function,
+    saved: &'a mut Saved,
 }
 
 impl Saver<'_> {
     /// The block with its pushes, and the values of it that are to be saved.
-    fn block(&mut self, block: &Block) -> (Block, Vec<ValueId>) {
+    fn block(&mut self, block: &[Node]) -> (Block, Vec<ValueId>) {
         let mut out = Block::new();
         let mut values = Vec::new();
         for node in block {
@@ -73,7 +67,7 @@ impl Saver<'_> {
         let insides = node.carried.iter().map(|carried| carried.inside);
         values.extend(insides.filter(|inside| self.plan.saved.contains(inside)));
         if !values.is_empty() {
-            let function = &mut self.saved.function;
+            let function = &mut *self.function;
             let types = values.iter().map(|value| function.ty(*value)).collect();
             function.records.push(Record { slots: values.clone(), types });
             let record = RecordId((function.records.len() - 1) as u32);
@@ -92,11 +86,11 @@ impl Saver<'_> {
         // One slot serves both arms where the types agree: only one of them runs.
         let mut left = from_other;
         for value in from_then {
-            let ty = self.saved.function.ty(value);
-            let partner = left.iter().position(|other| self.saved.function.ty(*other) == ty);
+            let ty = self.function.ty(value);
+            let partner = left.iter().position(|other| self.function.ty(*other) == ty);
             let partner = partner.map(|at| left.remove(at));
             let dummy = partner.unwrap_or_else(|| self.zero(ty, &mut other));
-            let out = self.saved.function.new_value_like(value);
+            let out = self.function.new_value_like(value);
             merges.push(Merge { value: out, then: value, other: dummy });
             tables[0].push((value, out));
             if let Some(partner) = partner {
@@ -105,9 +99,9 @@ impl Saver<'_> {
             exported.push(out);
         }
         for value in left {
-            let ty = self.saved.function.ty(value);
+            let ty = self.function.ty(value);
             let dummy = self.zero(ty, &mut then);
-            let out = self.saved.function.new_value_like(value);
+            let out = self.function.new_value_like(value);
             merges.push(Merge { value: out, then: dummy, other: value });
             tables[1].push((value, out));
             exported.push(out);
@@ -119,7 +113,7 @@ impl Saver<'_> {
     }
 
     fn zero(&mut self, ty: Scalar, block: &mut Block) -> ValueId {
-        let value = self.saved.function.new_value(ty, Span::call_site());
+        let value = self.function.new_value(ty, Span::call_site());
         let op = match ty {
             Scalar::Bool => Op::Bool(false),
             Scalar::Int(_) | Scalar::Infer(_) => Op::Int(0),

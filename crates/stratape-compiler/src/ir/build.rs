@@ -10,7 +10,7 @@ use super::{
 };
 
 /// A function under construction.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Builder {
     /// The function.
     pub function: Function,

@@ -401,6 +401,8 @@ pub struct Function {
     pub objects: Vec<Object>,
     /// What is known of its records.
     pub records: Vec<Record>,
+    /// Local objects that are returned.
+    pub kept: Vec<ObjectId>,
 }
 
 impl Function {
@@ -414,6 +416,7 @@ impl Function {
             values: Vec::new(),
             objects: Vec::new(),
             records: Vec::new(),
+            kept: Vec::new(),
         }
     }
 

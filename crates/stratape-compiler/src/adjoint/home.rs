@@ -1,0 +1,265 @@
+//! Blocks that hold both halves of what they compute.
+//!
+//! The function's own block is one: the forward half, then the backward half, in one scope, so that
+//! values of the first are still there in the second. Fusion makes more of them. Take a block
+//! `before; L; after`, where `L` is a loop or a branch. Its gradient is
+//! `before; L; after; after'; L'; before'`. If `after'` needs nothing that `L` and `after` compute (the
+//! loop ends in a plain sum, say, whose adjoint is known beforehand), it can be run early:
+//! `before; after'; L; L'; after; before'`, and `L; L'` can become one loop, each iteration a block that holds
+//! both halves: nothing is saved, nothing recomputed.
+//!
+//! For a loop this needs, besides, that iterations do not wait for the adjoints of later ones: every
+//! carried adjoint passes unchanged, and no shadow that the body reads is written by it.
+
+use std::collections::{HashMap, HashSet};
+
+use super::reverse::Reverse;
+use super::save::save;
+use crate::ir::{Block, If, Loop, Node, ObjectId, Op, Range, ValueId, defined, walk};
+
+/// Which blocks were fused, and what that asks for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fusion {
+    /// For each block (by its address) that was looked at: where it is fused, if anywhere.
+    decided: HashMap<usize, Option<usize>>,
+    /// Values asked for by what runs early: they must not be saved.
+    early: HashSet<ValueId>,
+    /// While something is written that is to run early: what it must not ask for, and whether it did.
+    forbidden: Vec<(HashSet<ValueId>, bool)>,
+}
+
+impl Fusion {
+    /// Notes that a value of a home block is used.
+    pub(super) fn asked_home(&mut self, value: ValueId) {
+        for (forbidden, asked) in &mut self.forbidden {
+            *asked |= forbidden.contains(&value);
+        }
+    }
+
+    /// Notes that a value of an inner block is used.
+    pub(super) fn asked_inner(&mut self, value: ValueId) {
+        if !self.forbidden.is_empty() {
+            self.early.insert(value);
+        }
+    }
+
+    /// Whether a value is asked for before the loop that would save it has run.
+    pub(super) fn is_early(&self, value: ValueId) -> bool {
+        self.early.contains(&value)
+    }
+}
+
+/// Where a block is, for tables.
+fn address(block: &[Node]) -> usize {
+    block.as_ptr().addr()
+}
+
+impl Reverse<'_> {
+    /// Writes both halves of a block into the one that is open.
+    pub(super) fn home(&mut self, block: &[Node]) {
+        for node in block {
+            node.for_each_result(&mut |value| {
+                self.homes.insert(value);
+            });
+            if let Node::New { object, .. } = node {
+                self.home_objects.insert(*object);
+            }
+        }
+        let at = match self.fusion.decided.get(&address(block)) {
+            Some(decided) => *decided,
+            None => {
+                let found = self.find_fusion(block);
+                self.fusion.decided.insert(address(block), found);
+                found
+            }
+        };
+        match at {
+            Some(at) => {
+                self.fused(block, at);
+            }
+            None => {
+                self.forward(block);
+                self.block(block);
+            }
+        }
+    }
+
+    /// The first node of a block that can be fused.
+    fn find_fusion(&mut self, block: &[Node]) -> Option<usize> {
+        for (at, node) in block.iter().enumerate() {
+            if !matches!(node, Node::Loop(_) | Node::If(_)) || !self.carries_adjoints(node) {
+                continue;
+            }
+            let mut attempt = self.clone();
+            if attempt.fused(block, at) {
+                // What inner blocks decided holds as well.
+                self.fusion.decided.extend(attempt.fusion.decided);
+                self.fusion.early.extend(attempt.fusion.early);
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    fn carries_adjoints(&self, node: &Node) -> bool {
+        let block = vec![node.clone()];
+        let mut active = false;
+        walk(&block, &mut |node| {
+            node.for_each_result(&mut |value| active |= self.active(value));
+            active |= node.written().is_some_and(|place| self.facts.activity.object(place.object));
+        });
+        active
+    }
+
+    /// Appends a piece of the forward half.
+    fn forward(&mut self, nodes: &[Node]) {
+        let block = match self.plan {
+            Some(plan) => save(nodes, plan, &mut self.b.function, &mut self.saved),
+            None => nodes.to_vec(),
+        };
+        block.into_iter().for_each(|node| self.b.node(node));
+    }
+
+    /// Writes both halves of a block with the node at a position fused. False if that is not possible.
+    fn fused(&mut self, block: &[Node], at: usize) -> bool {
+        let (before, rest) = block.split_at(at);
+        let Some((node, after)) = rest.split_first() else { return false };
+        let makes_shadow = |node: &Node| {
+            matches!(node, Node::New { object, .. } if self.facts.activity.object(*object))
+        };
+        if after.iter().any(makes_shadow) {
+            return false;
+        }
+        self.forward(before);
+        self.shadows_of(before);
+        let mut later = HashSet::new();
+        for node in rest {
+            node.for_each_result(&mut |value| {
+                later.insert(value);
+            });
+        }
+        self.fusion.forbidden.push((later.clone(), false));
+        let already = self.fusion.early.clone();
+        for node in after.iter().rev() {
+            self.node(node);
+        }
+        let asked = self.fusion.forbidden.pop().is_some_and(|(_, asked)| asked);
+        if asked || !self.early_can_be_recomputed(&already, &later) {
+            return false;
+        }
+        self.spread_early(&already);
+        let fits = match node {
+            Node::Loop(node) => self.fuse_loop(node),
+            Node::If(node) => self.fuse_branch(node),
+            _ => false,
+        };
+        if !fits {
+            return false;
+        }
+        self.forward(after);
+        self.block(before);
+        true
+    }
+
+    /// Shadows of a block's locals, before anything adds to them.
+    fn shadows_of(&mut self, block: &[Node]) {
+        for node in block {
+            if let Node::New { object, init } = node {
+                if self.facts.activity.object(*object) && !self.shadows.contains_key(object) {
+                    self.make_shadow(*object, init);
+                }
+            }
+        }
+    }
+
+    /// Whether what runs early asks only for what can be computed from values that are there by then.
+    fn early_can_be_recomputed(&self, already: &HashSet<ValueId>, later: &HashSet<ValueId>) -> bool {
+        let written = crate::passes::written(&self.facts.function.body);
+        let fits = |value: &ValueId| self.can_be_recomputed(*value, later, &written);
+        self.fusion.early.difference(already).all(fits)
+    }
+
+    /// What early values are computed from is early too.
+    fn spread_early(&mut self, already: &HashSet<ValueId>) {
+        let mut new: Vec<ValueId> = self.fusion.early.difference(already).copied().collect();
+        while let Some(value) = new.pop() {
+            let Some(op) = self.facts.definitions.op(value) else { continue };
+            op.for_each_operand(&mut |operand| {
+                if self.fusion.early.insert(operand) {
+                    new.push(operand);
+                }
+            });
+        }
+    }
+
+    fn can_be_recomputed(&self, value: ValueId, later: &HashSet<ValueId>, written: &HashSet<ObjectId>) -> bool {
+        use crate::analysis::Definition;
+        if self.homes.contains(&value) {
+            return !later.contains(&value) || self.literal(value).is_some();
+        }
+        match self.facts.definitions.of(value) {
+            Definition::Param | Definition::Counter => true,
+            Definition::Op(op) => {
+                let there = match op {
+                    Op::Load(place) => {
+                        self.home_objects.contains(&place.object) && !written.contains(&place.object)
+                    }
+                    Op::Len(place) => self.home_objects.contains(&place.object),
+                    _ => true,
+                };
+                let mut all = there;
+                op.for_each_operand(&mut |operand| all = all && self.can_be_recomputed(operand, later, written));
+                all
+            }
+            Definition::Inside | Definition::Outcome | Definition::Popped => false,
+        }
+    }
+
+    /// One loop for both halves.
+    fn fuse_loop(&mut self, node: &Loop) -> bool {
+        if node.exit.is_some() || !matches!(node.range, Range::UpTo { .. }) {
+            return false;
+        }
+        let (scope, flows) = self.enter_body(node);
+        self.homes.insert(node.counter);
+        self.homes.extend(node.carried.iter().map(|carried| carried.inside));
+        self.home(&node.body);
+        let passes = flows.iter().all(|flow| self.adjoints.get(&flow.primal.inside) == Some(&flow.inside));
+        let (body, adjoints, substitution) = self.leave_body(scope, flows);
+        if !passes || self.reads_shadow_it_writes(&body) {
+            return false;
+        }
+        let mut carried = node.carried.clone();
+        carried.extend(adjoints);
+        self.append_loop(Loop { carried, body, ..node.clone() }, &substitution);
+        true
+    }
+
+    /// Whether a body reads a shadow from outside that it writes as well.
+    fn reads_shadow_it_writes(&self, body: &Block) -> bool {
+        let mut own = HashSet::new();
+        let (mut reads, mut writes) = (HashSet::new(), HashSet::new());
+        let is_shadow = |object: ObjectId| self.b.function.objects[object.index()].shadow_of.is_some();
+        walk(body, &mut |node| {
+            if let Node::New { object, .. } = node {
+                own.insert(*object);
+            }
+            if let Node::Let { op: Op::Load(place), .. } = node {
+                reads.insert(place.object);
+            }
+            writes.extend(node.written().map(|place| place.object));
+        });
+        reads.intersection(&writes).any(|object| is_shadow(*object) && !own.contains(object))
+    }
+
+    /// One branch for both halves.
+    fn fuse_branch(&mut self, node: &If) -> bool {
+        let (then, other, adjoints) = self.arms(node, &mut |me, _, block| me.home(block));
+        let mut merges = node.merges.clone();
+        merges.extend(adjoints);
+        let fused = If { condition: node.condition, then, other, merges, span: node.span };
+        debug_assert!(defined(&fused.then).len() >= defined(&node.then).len());
+        self.b.node(Node::If(Box::new(fused)));
+        true
+    }
+}

@@ -1,0 +1,122 @@
+//! Operations that are the same in every iteration are done once, before the loop.
+//!
+//! Adjoints gain most: a load that moves out of a loop has its adjoint summed in a register
+//! instead of memory. Operations that cannot panic always move. A load moves if nothing in the loop
+//! writes its object and the loop is known to run at least once (its bounds are literals, or those of a
+//! loop around it), so that a panic stays a panic.
+
+use std::collections::HashSet;
+
+use super::share::written;
+use super::{is_cheap, is_total};
+use crate::ir::{Block, Function, Loop, Node, ObjectId, Op, Range, ValueId, defined};
+
+/// Moves operations out of loops.
+pub fn hoist(function: &mut Function) {
+    let mut body = std::mem::take(&mut function.body);
+    let mut hoister = Hoister { function, around: Vec::new(), ints: std::collections::HashMap::new() };
+    hoister.collect(&body);
+    hoister.block(&mut body);
+    function.body = body;
+}
+
+struct Hoister<'a> {
+    function: &'a Function,
+    /// Bounds of the loops around, which are known to be running.
+    around: Vec<(ValueId, ValueId)>,
+    ints: std::collections::HashMap<ValueId, i128>,
+}
+
+impl Hoister<'_> {
+    fn collect(&mut self, block: &Block) {
+        crate::ir::walk(block, &mut |node| {
+            if let Node::Let { value, op: Op::Int(number) } = node {
+                self.ints.insert(*value, *number);
+            }
+        });
+    }
+
+    fn block(&mut self, block: &mut Block) {
+        let mut out = Block::new();
+        for mut node in std::mem::take(block) {
+            if let Node::Loop(repeat) = &mut node {
+                if let Range::UpTo { from, to } = repeat.range {
+                    self.around.push((from, to));
+                    self.block(&mut repeat.body);
+                    self.around.pop();
+                } else {
+                    self.block(&mut repeat.body);
+                }
+                out.extend(self.invariant(repeat));
+            } else {
+                for inner in node.blocks_mut() {
+                    self.block(inner);
+                }
+            }
+            out.push(node);
+        }
+        *block = out;
+    }
+
+    fn runs(&self, node: &Loop) -> bool {
+        let Range::UpTo { from, to } = node.range else { return true };
+        if self.around.contains(&(from, to)) {
+            return true;
+        }
+        matches!((self.ints.get(&from), self.ints.get(&to)), (Some(from), Some(to)) if from < to)
+    }
+
+    /// Takes the invariant operations out of a loop's own block.
+    fn invariant(&self, node: &mut Loop) -> Vec<Node> {
+        let mut inner = defined(&node.body);
+        inner.insert(node.counter);
+        inner.extend(node.carried.iter().map(|carried| carried.inside));
+        let written = written(&node.body);
+        let local: HashSet<ObjectId> = node
+            .body
+            .iter()
+            .filter_map(|node| match node {
+                Node::New { object, .. } => Some(*object),
+                _ => None,
+            })
+            .collect();
+        let runs = self.runs(node);
+        let mut moved = Vec::new();
+        // Loads that panic only move if nothing before them in the iteration could have acted.
+        let mut first = true;
+        let mut kept = Block::new();
+        for item in std::mem::take(&mut node.body) {
+            let moves = match &item {
+                Node::Let { value, op } => {
+                    let mut invariant = true;
+                    op.for_each_operand(&mut |operand| invariant &= !inner.contains(&operand));
+                    invariant
+                        && match op {
+                            Op::Load(place) => {
+                                runs && first
+                                    && !written.contains(&place.object)
+                                    && !local.contains(&place.object)
+                            }
+                            Op::Len(place) => !local.contains(&place.object),
+                            op if is_total(op, self.function.ty(*value)) => runs || is_cheap(op),
+                            _ => runs && first,
+                        }
+                }
+                _ => false,
+            };
+            if moves {
+                if let Node::Let { value, .. } = &item {
+                    inner.remove(value);
+                }
+                moved.push(item);
+            } else {
+                if !matches!(item, Node::Let { .. } | Node::New { .. }) {
+                    first = false;
+                }
+                kept.push(item);
+            }
+        }
+        node.body = kept;
+        moved
+    }
+}

@@ -1,0 +1,55 @@
+//! Passes that make a function simpler without changing a bit of what it computes, nor a panic.
+
+mod hoist;
+mod prune;
+mod select;
+mod share;
+
+pub use self::hoist::hoist;
+pub use self::prune::prune;
+pub use self::select::select;
+pub use self::share::share;
+pub(crate) use self::share::written;
+
+use crate::ir::{Binary, Function, Math, Op, Scalar, Unary};
+
+/// All of them, in the order in which they help each other.
+pub fn simplify(function: &mut Function) {
+    share(function);
+    hoist(function);
+    share(function);
+    select(function);
+    share(function);
+    prune(function);
+}
+
+/// Whether computing an operation in vain does no harm but its time: it cannot panic.
+pub(crate) fn is_total(op: &Op, ty: Scalar) -> bool {
+    match op {
+        Op::Float(..) | Op::Int(_) | Op::Bool(_) | Op::Const(_) | Op::Len(_) => true,
+        Op::Unary(Unary::Not, _) | Op::Compare(..) | Op::TotalCmp { .. } | Op::Cast(..) | Op::Select(..) => true,
+        Op::Unary(Unary::Neg, _) => ty.is_float(),
+        Op::Binary(Binary::BitAnd | Binary::BitOr | Binary::BitXor, ..) => true,
+        Op::Binary(..) => ty.is_float(),
+        Op::Math(Math::Clamp, _) | Op::Load(_) => false,
+        Op::Math(..) => true,
+        Op::Method(name, _) => matches!(
+            name.as_str(),
+            "min" | "max" | "saturating_add" | "saturating_sub" | "saturating_mul" | "wrapping_add" | "wrapping_sub"
+                | "wrapping_mul" | "is_nan" | "is_finite" | "is_infinite" | "is_sign_negative" | "is_sign_positive"
+                | "count_ones" | "leading_zeros" | "trailing_zeros" | "is_power_of_two" | "signum"
+        ),
+    }
+}
+
+/// Whether an operation costs so little that doing it in vain is better than a branch.
+pub(crate) fn is_cheap(op: &Op) -> bool {
+    match op {
+        Op::Binary(Binary::Div | Binary::Rem, ..) => false,
+        Op::Math(function, _) => matches!(
+            function,
+            Math::Abs | Math::Min | Math::Max | Math::Copysign | Math::Signum | Math::Floor | Math::Ceil | Math::Trunc
+        ),
+        _ => true,
+    }
+}

@@ -1,0 +1,124 @@
+//! What nobody uses goes, as long as it could not have panicked.
+
+use std::collections::HashSet;
+
+use crate::ir::{Block, Function, Init, Node, ObjectId, Op, ValueId, used, walk};
+
+/// Drops unused values, carried values, merges and objects.
+pub fn prune(function: &mut Function) {
+    loop {
+        let mut wanted = used(&function.body);
+        wanted.extend(function.results.iter().copied());
+        let read = read_objects(function);
+        let mut body = std::mem::take(&mut function.body);
+        let counts = count_uses(&body, &function.results);
+        let before = size(&body);
+        block(function, &mut body, &wanted, &read, &counts);
+        let after = size(&body);
+        function.body = body;
+        if before == after {
+            return;
+        }
+    }
+}
+
+type Counts = std::collections::HashMap<ValueId, usize>;
+
+fn count_uses(body: &Block, results: &[ValueId]) -> Counts {
+    let mut counts = Counts::new();
+    walk(body, &mut |node| {
+        node.for_each_operand(&mut |value| *counts.entry(value).or_default() += 1);
+    });
+    for result in results {
+        *counts.entry(*result).or_default() += 1;
+    }
+    counts
+}
+
+fn size(block: &Block) -> usize {
+    let mut count = 0;
+    walk(block, &mut |node| {
+        count += 1;
+        match node {
+            Node::Loop(node) => count += node.carried.len(),
+            Node::If(node) => count += node.merges.len(),
+            _ => {}
+        }
+    });
+    count
+}
+
+/// Objects something is read from, and those that live on outside the function.
+fn read_objects(function: &Function) -> HashSet<ObjectId> {
+    let mut objects = HashSet::new();
+    for (index, object) in function.objects.iter().enumerate() {
+        if object.origin != crate::ir::Origin::Local {
+            objects.insert(ObjectId(index as u32));
+        }
+    }
+    walk(&function.body, &mut |node| match node {
+        Node::Let { op: Op::Load(place) | Op::Len(place), .. } => {
+            objects.insert(place.object);
+        }
+        Node::New { init, .. } => init_objects(init, &mut objects),
+        Node::Check { check: crate::ir::Check::Assert { objects: named, .. }, .. } => {
+            objects.extend(named.iter().map(|(_, object)| *object));
+        }
+        _ => {}
+    });
+    objects.extend(function.kept.iter().copied());
+    objects
+}
+
+fn init_objects(init: &Init, objects: &mut HashSet<ObjectId>) {
+    match init {
+        Init::Items(items) => items.iter().for_each(|item| init_objects(item, objects)),
+        Init::Fill(item) | Init::Repeat(item, _) => init_objects(item, objects),
+        Init::Copy(place) => {
+            objects.insert(place.object);
+        }
+        Init::ZeroLike(object) => {
+            objects.insert(*object);
+        }
+        Init::Value(_) => {}
+    }
+}
+
+fn block(
+    function: &Function,
+    nodes: &mut Block,
+    wanted: &HashSet<ValueId>,
+    read: &HashSet<ObjectId>,
+    counts: &Counts,
+) {
+    for node in nodes.iter_mut() {
+        for inner in node.blocks_mut() {
+            block(function, inner, wanted, read, counts);
+        }
+        match node {
+            Node::Loop(node) => node.carried.retain(|carried| {
+                let inner = counts.get(&carried.inside).copied().unwrap_or(0);
+                let feeds_itself = inner == 0 || (inner == 1 && carried.next == carried.inside);
+                wanted.contains(&carried.after) || !feeds_itself
+            }),
+            Node::If(node) => node.merges.retain(|merge| wanted.contains(&merge.value)),
+            _ => {}
+        }
+    }
+    nodes.retain(|node| match node {
+        Node::Let { value, op } => {
+            wanted.contains(value) || !super::is_total(op, function.ty(*value))
+        }
+        Node::If(node) => {
+            !(node.then.is_empty() && node.other.is_empty() && node.merges.is_empty())
+        }
+        Node::Loop(node) => {
+            !(node.body.is_empty()
+                && node.carried.is_empty()
+                && node.trips.is_none_or(|trips| !wanted.contains(&trips))
+                && matches!(node.range, crate::ir::Range::UpTo { .. }))
+        }
+        _ => true,
+    });
+    let _ = read;
+}

@@ -1,0 +1,118 @@
+//! Operations that were done before are not done again.
+//!
+//! A load is shared as long as nothing in between may have written its object.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::ir::{Block, Function, Node, ObjectId, Op, Substitution, ValueId, walk};
+
+/// Shares operations.
+pub fn share(function: &mut Function) {
+    let mut body = std::mem::take(&mut function.body);
+    let mut sharer = Sharer { function, substitution: Substitution::default() };
+    sharer.block(&mut body, &mut Table::default());
+    let substitution = sharer.substitution;
+    substitution.apply(&mut body);
+    function.body = body;
+    for result in &mut function.results {
+        *result = substitution.get(*result);
+    }
+}
+
+#[derive(Clone, Default)]
+struct Table {
+    pure: HashMap<String, ValueId>,
+    loads: HashMap<String, (ValueId, ObjectId)>,
+}
+
+impl Table {
+    fn forget(&mut self, objects: &HashSet<ObjectId>) {
+        self.loads.retain(|_, (_, object)| !objects.contains(object));
+    }
+}
+
+struct Sharer<'a> {
+    function: &'a mut Function,
+    substitution: Substitution,
+}
+
+impl Sharer<'_> {
+    fn block(&mut self, block: &mut Block, table: &mut Table) {
+        let mut kept = Block::new();
+        for mut node in std::mem::take(block) {
+            node.for_each_operand_mut(&mut |value| *value = self.substitution.get(*value));
+            match &mut node {
+                Node::Let { value, op } => {
+                    if self.known(*value, op, table) {
+                        continue;
+                    }
+                }
+                Node::Loop(repeat) => {
+                    let written = written(&repeat.body);
+                    table.forget(&written);
+                    let mut inner = table.clone();
+                    self.block(&mut repeat.body, &mut inner);
+                    for carried in &mut repeat.carried {
+                        carried.next = self.substitution.get(carried.next);
+                    }
+                    repeat.exit = repeat.exit.map(|exit| self.substitution.get(exit));
+                }
+                Node::If(branch) => {
+                    self.block(&mut branch.then, &mut table.clone());
+                    self.block(&mut branch.other, &mut table.clone());
+                    for merge in &mut branch.merges {
+                        merge.then = self.substitution.get(merge.then);
+                        merge.other = self.substitution.get(merge.other);
+                    }
+                    let mut objects = written(&branch.then);
+                    objects.extend(written(&branch.other));
+                    table.forget(&objects);
+                }
+                _ => {}
+            }
+            if let Some(place) = node.written() {
+                table.forget(&HashSet::from([place.object]));
+            }
+            kept.push(node);
+        }
+        *block = kept;
+    }
+
+    /// Whether an operation was done before; then its value stands for this one.
+    fn known(&mut self, value: ValueId, op: &Op, table: &mut Table) -> bool {
+        let key = format!("{} {op:?}", self.function.ty(value));
+        let found = match op {
+            Op::Load(place) => {
+                let found = table.loads.get(&key).map(|(value, _)| *value);
+                if found.is_none() {
+                    table.loads.insert(key, (value, place.object));
+                }
+                found
+            }
+            _ => {
+                let found = table.pure.get(&key).copied();
+                if found.is_none() {
+                    table.pure.insert(key, value);
+                }
+                found
+            }
+        };
+        let Some(found) = found else { return false };
+        self.substitution.value(value, found);
+        let name = self.function.values[value.index()].name.clone();
+        let known = &mut self.function.values[found.index()].name;
+        if known.is_none() {
+            *known = name;
+        }
+        true
+    }
+}
+
+/// Objects a block may write.
+pub(crate) fn written(block: &Block) -> HashSet<ObjectId> {
+    let mut objects = HashSet::new();
+    walk(block, &mut |node| {
+        objects.extend(node.written().map(|place| place.object));
+    });
+    objects
+}
