@@ -67,3 +67,51 @@ fn out_of_range(from: usize, to: usize, len: usize) -> ! {
     }
     panic!("range end index {to} out of range for slice of length {len}");
 }
+
+/// How many records of a type a strip of a loop reserves at once, of those that are left.
+#[inline]
+pub fn layer<R>(left: usize) -> usize {
+    const BYTES: usize = 64 << 10;
+    left.min((BYTES / size_of::<R>().max(1)).max(1))
+}
+
+/// `count` elements from `start` on. Panics as the first index out of bounds would.
+#[inline]
+#[track_caller]
+pub fn view<T>(slice: &[T], start: usize, count: usize) -> &[T] {
+    match slice.get(start..start.wrapping_add(count)) {
+        Some(view) => view,
+        None if count == 0 => &[],
+        None => out_of_bounds(start.max(slice.len()), slice.len()),
+    }
+}
+
+/// As [`view`], to be written.
+#[inline]
+#[track_caller]
+pub fn view_mut<T>(slice: &mut [T], start: usize, count: usize) -> &mut [T] {
+    let len = slice.len();
+    match slice.get_mut(start..start.wrapping_add(count)) {
+        Some(view) => view,
+        None if count == 0 => &mut [],
+        None => out_of_bounds(start.max(len), len),
+    }
+}
+
+/// `count` arrays of `N` elements from `start` on.
+#[inline]
+#[track_caller]
+pub fn view_chunks<T, const N: usize>(slice: &[T], start: usize, count: usize) -> &[[T; N]] {
+    view(slice, start, count.wrapping_mul(N)).as_chunks().0
+}
+
+/// As [`view_chunks`], to be written.
+#[inline]
+#[track_caller]
+pub fn view_chunks_mut<T, const N: usize>(
+    slice: &mut [T],
+    start: usize,
+    count: usize,
+) -> &mut [[T; N]] {
+    view_mut(slice, start, count.wrapping_mul(N)).as_chunks_mut().0
+}

@@ -381,7 +381,7 @@ impl<'a> Reverse<'a> {
         self.block(&node.body);
         let (body, carried, substitution) = self.leave_body(scope, flows);
         let node =
-            Loop { counter, range, reversed, carried, exit: None, trips: None, body, span };
+            Loop { counter, range, reversed, unordered: false, carried, exit: None, trips: None, body, span };
         self.append_loop(node, &substitution);
     }
 

@@ -203,6 +203,7 @@ impl Reverse<'_> {
             counter,
             range: Range::UpTo { from, to: len },
             reversed: false,
+            unordered: true,
             carried,
             exit: None,
             trips: None,

@@ -1,9 +1,15 @@
 //! Whether memory still holds, at the end of the function, what a load has read.
+//!
+//! A write destroys what a load has read if it comes later and hits the same place. It comes later
+//! in the same iteration of all loops around both, or in a later iteration of one of them. For each of
+//! these cases the indices are compared as [polynomials](super::Affine); where it cannot be shown that they
+//! differ, the memory counts as overwritten.
 
 use std::collections::{HashMap, HashSet};
 
+use super::affine::{Affine, Polynomial};
 use super::Definitions;
-use crate::ir::{Block, Function, Node, ObjectId, Op, Place, ValueId};
+use crate::ir::{Block, Function, Node, ObjectId, Op, Place, Step, ValueId};
 
 /// Loads whose memory may be written after them.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +17,7 @@ pub struct Clobbers {
     loads: HashSet<ValueId>,
 }
 
+#[derive(Debug)]
 struct Access {
     value: Option<ValueId>,
     place: Place,
@@ -25,12 +32,12 @@ impl Clobbers {
     pub fn new(function: &Function, definitions: &Definitions) -> Self {
         let mut finder = Finder::default();
         finder.block(&function.body, &mut Vec::new());
-        let _ = definitions;
+        let affine = Affine::new(function, definitions);
         let mut loads = HashSet::new();
         for (object, reads) in &finder.reads {
             let Some(writes) = finder.writes.get(object) else { continue };
             for read in reads {
-                if writes.iter().any(|write| may_overwrite(read, write)) {
+                if writes.iter().any(|write| may_overwrite(&affine, read, write)) {
                     loads.extend(read.value);
                 }
             }
@@ -44,12 +51,133 @@ impl Clobbers {
     }
 }
 
-fn may_overwrite(read: &Access, write: &Access) -> bool {
-    if write.at > read.at {
+fn may_overwrite(affine: &Affine<'_>, read: &Access, write: &Access) -> bool {
+    let common = read.loops.iter().zip(&write.loops).take_while(|(a, b)| a == b).count();
+    // In the same iteration of all common loops, a write that stands later in the program.
+    if write.at > read.at && !differ(affine, read, write, common, None) {
         return true;
     }
-    // An earlier write comes again after the read only in a later iteration of a loop around both.
-    write.loops.first().is_some_and(|outer| read.loops.first() == Some(outer))
+    // In a later iteration of one of them.
+    (0..common).any(|level| !differ(affine, read, write, level, Some(read.loops[level])))
+}
+
+/// Whether two accesses hit different places, given that the first `same` loops are in the same
+/// iteration, and the next one (if given) is in a later iteration for the write.
+fn differ(affine: &Affine<'_>, read: &Access, write: &Access, same: usize, later: Option<ValueId>) -> bool {
+    let steps = read.place.path.iter().zip(&write.place.path);
+    for (a, b) in steps {
+        match (a, b) {
+            (Step::Field(a), Step::Field(b)) if a != b => return true,
+            (Step::Index(a), Step::Index(b)) => {
+                let (a, b) = (affine.of(*a), affine.of(*b));
+                if indices_differ(affine, (&a, read), (&b, write), same, later) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+fn indices_differ(
+    affine: &Affine<'_>,
+    (read_index, read): (&Polynomial, &Access),
+    (write_index, write): (&Polynomial, &Access),
+    same: usize,
+    later: Option<ValueId>,
+) -> bool {
+    let mut read_rest = read_index.clone();
+    let mut write_rest = write_index.clone();
+    let first_free = same + usize::from(later.is_some());
+    // What inner counters can add: at least `-down`, at most `up`.
+    let (mut down, mut up) = (Polynomial::default(), Polynomial::default());
+    for (access, rest, sign_of_read) in
+        [(read, &mut read_rest, true), (write, &mut write_rest, false)]
+    {
+        // Innermost first: the bounds of an inner loop may use outer counters.
+        for counter in access.loops[first_free..].iter().rev() {
+            let Some((factor, without)) = rest.split(*counter) else { return false };
+            if factor == Polynomial::default() {
+                *rest = without;
+                continue;
+            }
+            let Some(counted) = affine.counted(*counter) else { return false };
+            let Some(extent) = &counted.extent else { return false };
+            if !is_natural(affine, &factor) {
+                return false;
+            }
+            let span = factor.times(&extent.minus(&Polynomial::number(1)));
+            if sign_of_read {
+                down = down.plus(&span);
+            } else {
+                up = up.plus(&span);
+            }
+            *rest = without.plus(&factor.times(&counted.from));
+        }
+    }
+    let stride = match later {
+        None => Polynomial::default(),
+        Some(counter) => {
+            let (Some((a, read_without)), Some((b, write_without))) =
+                (read_rest.split(counter), write_rest.split(counter))
+            else {
+                return false;
+            };
+            if a != b {
+                return false;
+            }
+            read_rest = read_without;
+            write_rest = write_without;
+            match affine.counted(counter) {
+                Some(counted) if counted.reversed => Polynomial::default().minus(&a),
+                Some(_) => a,
+                None => return false,
+            }
+        }
+    };
+    let difference = write_rest.minus(&read_rest);
+    // The symbols that are left must mean the same for both accesses.
+    let common: &[ValueId] = &read.loops[..same];
+    let settled = |symbol: ValueId| {
+        common.contains(&symbol)
+            || read.loops.iter().chain(&write.loops).all(|counter| {
+                common.contains(counter) || affine.is_invariant(symbol, *counter)
+            })
+    };
+    let all = [&difference, &stride, &down, &up];
+    if !all.into_iter().flat_map(Polynomial::symbols).all(settled) {
+        return false;
+    }
+    // write - read = stride * steps + difference + [-down, up], with steps >= 1 (or 0, in the same iteration).
+    if down.as_number() == Some(0) && up.as_number() == Some(0) {
+        if let (Some(stride), Some(difference)) = (stride.as_number(), difference.as_number()) {
+            return match (stride, later) {
+                (0, _) | (_, None) => difference != 0,
+                (stride, Some(_)) => difference % stride != 0 || -difference / stride < 1,
+            };
+        }
+    }
+    let above = difference.minus(&down);
+    let below = Polynomial::default().minus(&difference).minus(&up);
+    let grows = is_at_least(affine, &stride, 0) && is_at_least(affine, &stride.plus(&above), 1);
+    let opposite = Polynomial::default().minus(&stride);
+    let shrinks = is_at_least(affine, &opposite, 0) && is_at_least(affine, &opposite.plus(&below), 1);
+    grows || shrinks
+}
+
+fn is_natural(affine: &Affine<'_>, polynomial: &Polynomial) -> bool {
+    is_at_least(affine, polynomial, 0)
+}
+
+/// Whether a polynomial is at least a number, as far as can be seen from its signs.
+fn is_at_least(affine: &Affine<'_>, polynomial: &Polynomial, least: i128) -> bool {
+    match polynomial.as_number() {
+        Some(number) => number >= least,
+        None => {
+            polynomial.is_at_least(least) && polynomial.symbols().all(|symbol| affine.is_natural(symbol))
+        }
+    }
 }
 
 #[derive(Default)]

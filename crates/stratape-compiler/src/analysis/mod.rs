@@ -1,9 +1,11 @@
 //! What passes ask about a function. Analyses only look: in, a function; out, a table.
 
 mod activity;
+mod affine;
 mod clobber;
 mod definition;
 
 pub use self::activity::Activity;
+pub use self::affine::{Affine, Counted, Polynomial};
 pub use self::clobber::Clobbers;
 pub use self::definition::{Definition, Definitions};

@@ -68,6 +68,7 @@ impl Lowerer<'_> {
             let (a, b) = (vars_then[index], self.vars[index]);
             if a != b {
                 self.vars[index] = self.merge(a, b, &mut merges, span)?;
+                self.name_after(self.vars[index], var);
             }
         }
         let mut joiner = Joiner { merges, then: &mut block_then, other: &mut block_other, span };
@@ -97,6 +98,13 @@ impl Lowerer<'_> {
         let merge = self.b.merge(then, other, span);
         merges.push(merge);
         Ok(merge.value)
+    }
+
+    /// A value that a variable takes has its name.
+    fn name_after(&mut self, value: ValueId, var: VarId) {
+        if let Some(name) = &self.var_names[var.0 as usize] {
+            self.b.function.values[value.index()].name = Some(name.clone());
+        }
     }
 
     /// A loop over a range, or without end. The body is handed the counter.
@@ -135,6 +143,7 @@ impl Lowerer<'_> {
         let mut insides = Vec::new();
         for (var, init) in &entering {
             let inside = self.b.function.new_value_like(*init);
+            self.name_after(inside, *var);
             insides.push(inside);
             self.set(*var, inside);
         }
@@ -176,7 +185,7 @@ impl Lowerer<'_> {
         let body = self.b.close();
         let ends_early = exit.is_some() || matches!(range, Range::Forever);
         let trips = ends_early.then(|| self.b.function.new_value(Scalar::USIZE, span));
-        let node = Loop { counter, range, reversed, carried, exit, trips, body, span };
+        let node = Loop { counter, range, reversed, unordered: false, carried, exit, trips, body, span };
         let mut block = vec![Node::Loop(Box::new(node))];
         substitution.apply(&mut block);
         if let Some(Node::Loop(node)) = block.pop() {

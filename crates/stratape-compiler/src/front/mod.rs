@@ -76,6 +76,8 @@ struct Lowerer<'m> {
     infer: Infer,
     /// The current value of each variable.
     vars: Vec<ValueId>,
+    /// What each variable is called.
+    var_names: Vec<Option<String>>,
     /// Variables in scope, innermost last.
     live: Vec<VarId>,
     scopes: Vec<Names>,
@@ -91,6 +93,7 @@ impl<'m> Lowerer<'m> {
             b: Builder::new(Function::new(name)),
             infer: Infer::default(),
             vars: Vec::new(),
+            var_names: Vec::new(),
             live: Vec::new(),
             scopes: vec![HashMap::new()],
             frames: vec![Frame::default()],
@@ -209,6 +212,7 @@ impl<'m> Lowerer<'m> {
     fn new_var(&mut self, value: ValueId) -> VarId {
         let var = VarId(self.vars.len() as u32);
         self.vars.push(value);
+        self.var_names.resize(self.vars.len(), None);
         self.live.push(var);
         var
     }
@@ -240,8 +244,11 @@ impl<'m> Lowerer<'m> {
             }
         }
         let val = if mutable { self.variable(val, span) } else { val };
+        if let Val::Place(Lv::Var(var)) = &val {
+            self.var_names[var.0 as usize] = Some(name.to_owned());
+        }
         if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(name.to_owned(), Binding { val, mutable });
+            scope.insert(name.to_owned(), Binding { val });
         }
     }
 

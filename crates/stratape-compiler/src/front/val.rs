@@ -79,7 +79,6 @@ pub(super) type Names = HashMap<String, Binding>;
 #[derive(Clone, Debug)]
 pub(super) struct Binding {
     pub(super) val: Val,
-    pub(super) mutable: bool,
 }
 
 /// A closure: its text, and the names it can see.

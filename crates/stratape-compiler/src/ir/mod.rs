@@ -328,6 +328,8 @@ pub struct Loop {
     pub range: Range,
     /// Whether they are taken from the greatest down.
     pub reversed: bool,
+    /// Whether the order does not matter: sums of adjoints may be reassociated.
+    pub unordered: bool,
     /// Values that change.
     pub carried: Vec<Carried>,
     /// Ends the loop after an iteration that computes it as true.

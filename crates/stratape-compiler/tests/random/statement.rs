@@ -11,7 +11,7 @@ impl Generator<'_> {
         self.work += self.multiplicity;
         let config = self.config;
         let nested = depth > 0;
-        match self.random.below(40) {
+        match self.random.below(46) {
             0..=4 => self.let_float(),
             5 if nested && config.branches => self.let_block(depth),
             6 => self.let_bool_or_integer(),
@@ -36,6 +36,8 @@ impl Generator<'_> {
                 self.body(depth - 1, 1);
                 self.close("}");
             }
+            40..=43 if config.arrays => self.recurrence(),
+            44..=45 if nested && config.arrays && config.loops => self.scratch(depth),
             _ => {
                 if self.random.chance(50) {
                     self.assign_scalar();
@@ -266,12 +268,47 @@ impl Generator<'_> {
                 let value = self.float_below(1, 5.0);
                 format!("{place} = {place} * 0.5 + {};", value.operand())
             }
+            7 => {
+                let value = self.float(1);
+                format!("{place} = ({place} * {}).sin();", value.operand())
+            }
             _ => {
                 let value = self.float(3);
                 format!("{place} = {};", value.text)
             }
         };
         self.line(&text);
+    }
+
+    /// Elements of one array made from each other, and used as they are at that time: what
+    /// was read is soon overwritten, by this iteration or by a later one.
+    fn recurrence(&mut self) {
+        let Some((name, len, ..)) = self.array(Access::Write) else { return self.let_array() };
+        let [a, b, c] = [(); 3].map(|()| format!("{name}[{}]", self.index(len, None)));
+        let sum = self.choose(Access::Write, |variable| match variable.kind {
+            Kind::Float { collects: true, .. } => Some(variable.name.clone()),
+            _ => None,
+        });
+        match (self.random.below(6), sum) {
+            (0, Some(sum)) => {
+                let value = self.float(2);
+                self.line(&format!("{a} = {};", value.text));
+                self.line(&format!("{sum} += {a}.sin() * {b}.tanh();"));
+            }
+            (1, Some(sum)) => {
+                self.line(&format!("{sum} *= {a}.cos();"));
+                self.line(&format!("{a} = ({b} * {sum}).sin();"));
+            }
+            (2, Some(sum)) => self.line(&format!("{sum} = {sum}.sin() * {a}.cos() + {b}.atan();")),
+            (3, _) => self.line(&format!("{a} = {a}.sin() * {b}.cos() + {c}.tanh();")),
+            (4, _) => {
+                let t = self.fresh("t");
+                self.line(&format!("let {t} = {a};"));
+                self.line(&format!("{a} = ({b} * 0.7).cos();"));
+                self.line(&format!("{b} = {t}.sin() * {a};"));
+            }
+            _ => self.line(&format!("{a} = ({b} * {c}).sin();")),
+        }
     }
 
     fn swap(&mut self) {
@@ -364,6 +401,39 @@ impl Generator<'_> {
         self.open(&format!("{label}for {counter} in {range} {{"));
         self.declare(&counter, Kind::Int { from, to }, Access::Read);
         self.body(depth - 1, trips);
+        self.close("}");
+        self.loops.pop();
+        self.variables.truncate(mark);
+    }
+
+    /// A loop that writes an array first and reads it then, and nobody writes it after that: what
+    /// was read is overwritten by later iterations only.
+    fn scratch(&mut self, depth: usize) {
+        let Some((range, from, to, trips)) = self.range() else { return self.assign_element() };
+        let ty = self.config.float;
+        let (name, counter, sum) = (self.fresh("w"), self.fresh("i"), self.fresh("v"));
+        let len = self.random.within(1, 4);
+        self.line(&format!("let mut {name} = [0.5_{ty}; {len}];"));
+        self.line(&format!("let mut {sum}: {ty} = 1.0;"));
+        self.declare(&name, Kind::Floats { len, bound: TAME, collects: false }, Access::Read);
+        self.declare(&sum, Kind::Float { bound: COLLECTED, collects: true }, Access::Write);
+        let mark = self.variables.len();
+        let label = self.enter(true, false);
+        self.open(&format!("{label}for {counter} in {range} {{"));
+        self.declare(&counter, Kind::Int { from, to }, Access::Read);
+        for _ in 0..self.random.within(1, 2) {
+            let (index, value) = (self.index(len, None), self.float(2));
+            self.line(&format!("{name}[{index}] = {};", value.text));
+        }
+        if self.random.chance(50) {
+            self.body(depth - 1, trips);
+        }
+        let index = self.index(len, None);
+        match self.random.below(3) {
+            0 => self.line(&format!("{sum} *= {name}[{index}].cos();")),
+            1 => self.line(&format!("{sum} += {name}[{index}].sin();")),
+            _ => self.line(&format!("{sum} = ({sum} * {name}[{index}]).sin();")),
+        }
         self.close("}");
         self.loops.pop();
         self.variables.truncate(mark);

@@ -79,6 +79,7 @@ fn repeat(
         counter,
         range: Range::UpTo { from, to },
         reversed,
+        unordered: false,
         carried: vec![Carried { init, inside, next, after }],
         exit: None,
         trips: None,
@@ -186,6 +187,7 @@ fn halve(exits: bool) -> Function {
         counter,
         range: Range::Forever,
         reversed: false,
+        unordered: false,
         carried: vec![
             Carried { init: x, inside, next, after },
             // What enters an iteration leaves it as the previous one.

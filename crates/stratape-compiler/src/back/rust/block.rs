@@ -35,18 +35,31 @@ impl Emitter<'_> {
                 let mutable = if self.is_written(*object) { quote!(mut) } else { quote!() };
                 quote!(let #mutable #ident = #init;)
             }
+            Node::Loop(node) if self.is_strip(node) => self.strips(node),
             Node::Loop(node) => self.repeat(node),
             Node::If(node) => self.branch(node),
             Node::Check { check, .. } => self.check(check),
             Node::Push { record, values } => {
-                let record = self.record(*record, values);
-                quote!(tape.push(#record)?;)
+                let cells = self.record(*record, values);
+                match self.region(*record) {
+                    Some(slot) => quote!(#slot = #cells;),
+                    None => {
+                        let tape = self.tape();
+                        quote!(#tape.push(#cells)?;)
+                    }
+                }
             }
             Node::Pop { record, values } => {
                 let ty = self.record_type(*record);
                 let cells = Ident::new("cells", Span::mixed_site());
                 let unpack = self.unpack(*record, values, &quote!(#cells));
-                quote!(let #cells = tape.pop::<#ty>()?; #unpack)
+                match self.region(*record) {
+                    Some(slot) => quote!(let #cells = &#slot; #unpack),
+                    None => {
+                        let tape = self.tape();
+                        quote!(let #cells = &#tape.pop::<#ty>()?; #unpack)
+                    }
+                }
             }
         }
     }
@@ -96,7 +109,7 @@ impl Emitter<'_> {
     }
 
     /// The end of an iteration: all carried variables at once.
-    fn assigns(&self, node: &Loop) -> TokenStream {
+    pub(super) fn assigns(&self, node: &Loop) -> TokenStream {
         let insides: Vec<ValueId> = node.carried.iter().map(|carried| carried.inside).collect();
         let crossed = node
             .carried

@@ -9,15 +9,18 @@ mod block;
 mod names;
 mod operation;
 mod signature;
+mod strip;
 mod tape;
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use self::names::Names;
 use crate::adjoint::Gradient;
+use crate::analysis::{Affine, Definitions};
 use crate::ir::{Function, Node, Op, ValueId, used, walk};
 
 /// The tokens of a gradient.
@@ -33,7 +36,10 @@ pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> Token
             }
         }
     });
-    let emitter = Emitter { function, names: Names::new(function), used, literals };
+    let definitions = Definitions::new(function);
+    let affine = Affine::new(function, &definitions);
+    let strips = RefCell::default();
+    let emitter = Emitter { function, names: Names::new(function), used, literals, affine, strips };
     let signature = signature::Signature::new(item, primal, gradient, &emitter.names);
     let needs_workspace = uses_tape(function);
     let body = emitter.block(&function.body);
@@ -48,6 +54,16 @@ struct Emitter<'a> {
     names: Names,
     used: HashSet<ValueId>,
     literals: HashMap<ValueId, Op>,
+    affine: Affine<'a>,
+    /// The strips around what is being emitted, innermost last.
+    strips: RefCell<Vec<strip::Strip>>,
+}
+
+impl Emitter<'_> {
+    /// The tape's name.
+    fn tape(&self) -> Ident {
+        Ident::new("tape", Span::mixed_site())
+    }
 }
 
 fn uses_tape(function: &Function) -> bool {

@@ -98,10 +98,17 @@ impl Emitter<'_> {
 
     /// A path into an object.
     pub(super) fn place(&self, place: &Place) -> TokenStream {
+        if let Some(viewed) = self.viewed(place) {
+            return viewed;
+        }
         let ident = self.names.object(place.object);
-        let mut out = quote!(#ident);
-        let mut ty = Some(&self.function.objects[place.object.index()].ty);
-        for step in &place.path {
+        self.follow(quote!(#ident), Some(&self.function.objects[place.object.index()].ty), &place.path)
+    }
+
+    /// A path from an expression of a type.
+    pub(super) fn follow(&self, from: TokenStream, ty: Option<&Type>, path: &[Step]) -> TokenStream {
+        let (mut out, mut ty) = (from, ty);
+        for step in path {
             match step {
                 Step::Index(index) => {
                     let index = self.operand(*index);

@@ -129,12 +129,15 @@ impl<'a> Signature<'a> {
         let doc_in = format!("[`{name}`] on a workspace of the caller's.");
         let lints = quote!(#[allow(unused, clippy::all, clippy::pedantic, clippy::panic)]);
         let workspace = Ident::new("workspace", Span::mixed_site());
+        let tape = Ident::new("tape", Span::mixed_site());
+        let primal = &item.sig.ident;
         let error = quote!(::stratape::tape::TapeError);
         if needs_workspace {
             quote! {
                 #[doc = #doc]
                 #lints
                 #vis fn #name #generics (#(#params),*) -> #output {
+                    let _ = #primal;
                     let mut #workspace = ::stratape::__private::Borrowed::new();
                     let result = #name_in(&mut #workspace, #(#args),*);
                     ::stratape::__private::settle(result)
@@ -145,7 +148,7 @@ impl<'a> Signature<'a> {
                 #vis fn #name_in #generics (
                     #workspace: &mut ::stratape::Workspace, #(#params),*
                 ) -> ::core::result::Result<#output, #error> {
-                    let tape = ::stratape::__private::begin(#workspace);
+                    let #tape = ::stratape::__private::begin(#workspace);
                     #body
                     ::core::result::Result::Ok(#result)
                 }
@@ -155,6 +158,7 @@ impl<'a> Signature<'a> {
                 #[doc = #doc]
                 #lints
                 #vis fn #name #generics (#(#params),*) -> #output {
+                    let _ = #primal;
                     #body
                     #result
                 }

@@ -1,0 +1,214 @@
+//! Indices as polynomials in loop counters and values that do not change.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Definition, Definitions};
+use crate::ir::{Binary, Block, Function, Node, Op, Range, Scalar, ValueId};
+
+/// A sum of products of values, with integer factors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Polynomial {
+    terms: BTreeMap<Vec<ValueId>, i128>,
+}
+
+impl Polynomial {
+    /// A number.
+    pub fn number(n: i128) -> Self {
+        let mut polynomial = Self::default();
+        polynomial.add_term(Vec::new(), n);
+        polynomial
+    }
+
+    /// A value.
+    pub fn symbol(value: ValueId) -> Self {
+        let mut polynomial = Self::default();
+        polynomial.add_term(vec![value], 1);
+        polynomial
+    }
+
+    fn add_term(&mut self, monomial: Vec<ValueId>, factor: i128) {
+        let sum = self.terms.entry(monomial.clone()).or_insert(0);
+        *sum = sum.saturating_add(factor);
+        if *sum == 0 {
+            self.terms.remove(&monomial);
+        }
+    }
+
+    /// `self + other`
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let mut sum = self.clone();
+        for (monomial, factor) in &other.terms {
+            sum.add_term(monomial.clone(), *factor);
+        }
+        sum
+    }
+
+    /// `self - other`
+    #[must_use]
+    pub fn minus(&self, other: &Self) -> Self {
+        self.plus(&other.times(&Self::number(-1)))
+    }
+
+    /// `self * other`
+    #[must_use]
+    pub fn times(&self, other: &Self) -> Self {
+        let mut product = Self::default();
+        for (a, x) in &self.terms {
+            for (b, y) in &other.terms {
+                let mut monomial = a.clone();
+                monomial.extend(b);
+                monomial.sort_unstable();
+                product.add_term(monomial, x.saturating_mul(*y));
+            }
+        }
+        product
+    }
+
+    /// The number it is, if it is one.
+    pub fn as_number(&self) -> Option<i128> {
+        match self.terms.len() {
+            0 => Some(0),
+            1 => self.terms.get(&Vec::new() as &Vec<ValueId>).copied(),
+            _ => None,
+        }
+    }
+
+    /// Its products and their factors.
+    pub fn terms(&self) -> impl Iterator<Item = (&[ValueId], i128)> {
+        self.terms.iter().map(|(symbols, factor)| (symbols.as_slice(), *factor))
+    }
+
+    /// The values in it.
+    pub fn symbols(&self) -> impl Iterator<Item = ValueId> + '_ {
+        self.terms.keys().flatten().copied()
+    }
+
+    /// `factor * value + rest`, if the value occurs at most once in each product.
+    pub fn split(&self, value: ValueId) -> Option<(Self, Self)> {
+        let (mut factor, mut rest) = (Self::default(), Self::default());
+        for (monomial, number) in &self.terms {
+            let count = monomial.iter().filter(|symbol| **symbol == value).count();
+            match count {
+                0 => rest.add_term(monomial.clone(), *number),
+                1 => {
+                    let others = monomial.iter().copied().filter(|symbol| *symbol != value).collect();
+                    factor.add_term(others, *number);
+                }
+                _ => return None,
+            }
+        }
+        Some((factor, rest))
+    }
+
+    /// Whether it is at least a number, all symbols being at least 0.
+    pub fn is_at_least(&self, least: i128) -> bool {
+        let constant = self.terms.get(&Vec::new() as &Vec<ValueId>).copied().unwrap_or(0);
+        constant >= least && self.terms.iter().all(|(monomial, factor)| monomial.is_empty() || *factor >= 0)
+    }
+}
+
+/// A loop over a range.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    /// First number.
+    pub from: Polynomial,
+    /// Number of iterations, if the bounds are known in this form.
+    pub extent: Option<Polynomial>,
+    /// Whether it counts down.
+    pub reversed: bool,
+}
+
+/// The polynomials of a function's integers.
+#[derive(Debug)]
+pub struct Affine<'a> {
+    function: &'a Function,
+    definitions: &'a Definitions,
+    loops: HashMap<ValueId, Counted>,
+    /// For each value, the loops around its definition, outermost first, by their counters.
+    around: HashMap<ValueId, Vec<ValueId>>,
+}
+
+impl<'a> Affine<'a> {
+    /// Reads the loops of a function.
+    pub fn new(function: &'a Function, definitions: &'a Definitions) -> Self {
+        let mut affine =
+            Self { function, definitions, loops: HashMap::new(), around: HashMap::new() };
+        affine.block(&function.body, &mut Vec::new());
+        affine
+    }
+
+    fn block(&mut self, block: &Block, around: &mut Vec<ValueId>) {
+        for node in block {
+            node.for_each_result(&mut |value| {
+                self.around.insert(value, around.clone());
+            });
+            if let Node::Loop(node) = node {
+                let counted = match node.range {
+                    Range::UpTo { from, to } => {
+                        let (from, to) = (self.of(from), self.of(to));
+                        Counted { extent: Some(to.minus(&from)), from, reversed: node.reversed }
+                    }
+                    Range::Forever => {
+                        Counted { from: Polynomial::number(0), extent: None, reversed: false }
+                    }
+                };
+                self.loops.insert(node.counter, counted);
+                around.push(node.counter);
+                self.around.insert(node.counter, around.clone());
+                for carried in &node.carried {
+                    self.around.insert(carried.inside, around.clone());
+                }
+                self.block(&node.body, around);
+                around.pop();
+            } else {
+                for inner in node.blocks() {
+                    self.block(inner, around);
+                }
+            }
+        }
+    }
+
+    /// An integer as a polynomial.
+    pub fn of(&self, value: ValueId) -> Polynomial {
+        self.limited(value, 64)
+    }
+
+    fn limited(&self, value: ValueId, fuel: usize) -> Polynomial {
+        let Definition::Op(op) = self.definitions.of(value) else { return Polynomial::symbol(value) };
+        if fuel == 0 {
+            return Polynomial::symbol(value);
+        }
+        match op {
+            Op::Int(number) => Polynomial::number(*number),
+            Op::Binary(sign @ (Binary::Add | Binary::Sub | Binary::Mul), a, b) => {
+                let (a, b) = (self.limited(*a, fuel / 2), self.limited(*b, fuel / 2));
+                match sign {
+                    Binary::Add => a.plus(&b),
+                    Binary::Sub => a.minus(&b),
+                    _ => a.times(&b),
+                }
+            }
+            // An index that a cast has wrapped would be out of bounds.
+            Op::Cast(a, Scalar::Int(_)) if matches!(self.function.ty(*a), Scalar::Int(_)) => {
+                self.limited(*a, fuel - 1)
+            }
+            _ => Polynomial::symbol(value),
+        }
+    }
+
+    /// The loop with a counter.
+    pub fn counted(&self, counter: ValueId) -> Option<&Counted> {
+        self.loops.get(&counter)
+    }
+
+    /// Whether a value is the same in all iterations of a loop.
+    pub fn is_invariant(&self, value: ValueId, counter: ValueId) -> bool {
+        !self.around.get(&value).is_some_and(|around| around.contains(&counter))
+    }
+
+    /// Whether a value is never negative.
+    pub fn is_natural(&self, value: ValueId) -> bool {
+        matches!(self.function.ty(value), Scalar::Int(int) if !int.signed())
+    }
+}

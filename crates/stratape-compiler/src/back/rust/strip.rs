@@ -1,0 +1,412 @@
+//! Loops over ranges as strips: a run of iterations over views of just its length.
+//!
+//! Inside a strip the iteration number `k` counts from 0, and memory that is accessed at `k` plus something
+//! fixed is seen through a view that was sliced beforehand and is as long as the strip. LLVM then
+//! leaves no bounds check in the loop, and can vectorise it. A slice that does not fit panics as the first
+//! access out of bounds would have.
+//!
+//! A loop that saves a record in each iteration reserves the records of a strip at once, as a region of
+//! the tape; a long loop is cut into several strips, so that the tape's memory can be smaller than
+//! the loop's records.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::Emitter;
+use crate::analysis::Polynomial;
+use crate::ir::{
+    Block, Loop, Node, ObjectId, Op, Place, Range, RecordId, Scalar, Step, Type, ValueId, walk,
+};
+
+/// A view of an object in a strip.
+#[derive(Clone, Debug)]
+pub(super) struct View {
+    object: ObjectId,
+    ident: Ident,
+    /// What is added to `stride * k`, at the strip's first iteration, less that iteration's own part.
+    base: Polynomial,
+    /// Elements from one iteration to the next; more than one: the view is of arrays of that length.
+    stride: i128,
+    mutable: bool,
+}
+
+/// A strip that is being emitted.
+#[derive(Clone, Debug)]
+pub(super) struct Strip {
+    counter: ValueId,
+    k: Ident,
+    views: Vec<View>,
+    /// The record whose region is open, and the region.
+    region: Option<(RecordId, Ident)>,
+}
+
+/// An access to a list by its first index.
+struct Access<'a> {
+    place: &'a Place,
+    written: bool,
+    /// Executed in every iteration.
+    always: bool,
+}
+
+impl Emitter<'_> {
+    /// Whether a loop is emitted as strips.
+    pub(super) fn is_strip(&self, node: &Loop) -> bool {
+        if node.exit.is_some() || node.trips.is_some() || !matches!(node.range, Range::UpTo { .. }) {
+            return false;
+        }
+        let mut has_loops = false;
+        for item in &node.body {
+            has_loops |= contains(item, &|node| matches!(node, Node::Loop(_)));
+        }
+        self.region_of(node).is_some() || !has_loops
+    }
+
+    /// The record a loop's iterations push or pop, if nothing else inside uses the tape.
+    fn region_of(&self, node: &Loop) -> Option<RecordId> {
+        let mut records = Vec::new();
+        let mut inner = false;
+        for item in &node.body {
+            match item {
+                Node::Push { record, .. } | Node::Pop { record, .. } => records.push(*record),
+                item => inner |= contains(item, &|node| matches!(node, Node::Push { .. } | Node::Pop { .. })),
+            }
+        }
+        match records[..] {
+            [record] if !inner => Some(record),
+            _ => None,
+        }
+    }
+
+    /// A loop as one strip, or several if it uses the tape.
+    pub(super) fn strips(&self, node: &Loop) -> TokenStream {
+        let Range::UpTo { from, to } = node.range else { return TokenStream::new() };
+        let starts = node.carried.iter().map(|carried| {
+            let (ident, init) = (self.names.value(carried.inside), self.operand(carried.init));
+            quote!(let mut #ident = #init;)
+        });
+        let id = node.counter.0;
+        let name = |text: &str| Ident::new(&format!("{text}_{id}"), Span::mixed_site());
+        let (total, first, count, k) = (name("total"), name("first"), name("count"), name("k"));
+        let ty = self.function.ty(node.counter);
+        let (from_tokens, to_tokens) = (self.operand(from), self.operand(to));
+        let length = if ty == Scalar::USIZE {
+            match self.literal_int(from) {
+                Some(0) => quote!(#to_tokens),
+                _ => quote!(#to_tokens.saturating_sub(#from_tokens)),
+            }
+        } else {
+            quote!((if #from_tokens < #to_tokens { #to_tokens - #from_tokens } else { 0 }) as usize)
+        };
+        let region = self.region_of(node);
+        let pushes = node.body.iter().any(|item| matches!(item, Node::Push { .. }));
+        let views = self.find_views(node);
+        let slots = name("slots");
+        let strip = Strip {
+            counter: node.counter,
+            k: k.clone(),
+            views: views.clone(),
+            region: region.map(|record| (record, slots.clone())),
+        };
+        self.strips.borrow_mut().push(strip);
+        let body = self.block(&node.body);
+        let assigns = self.assigns(node);
+        let counter = self.names.value(node.counter);
+        let as_counter = |offset: TokenStream| {
+            if ty == Scalar::USIZE { offset } else {
+                let ty = super::operation::tokens(ty.name());
+                quote!((#offset as #ty))
+            }
+        };
+        let counter_let = if counter_is_named(node) {
+            let k = as_counter(quote!(#k));
+            quote!(let #counter = #first + #k;)
+        } else {
+            quote!()
+        };
+        self.strips.borrow_mut().pop();
+        let opens: Vec<TokenStream> = views.iter().map(|view| self.open_view(view, &first, &count)).collect();
+        let range = if node.reversed && !node.unordered { quote!((0..#count).rev()) } else { quote!(0..#count) };
+        let run = quote! {
+            #(#opens)*
+            for #k in #range { #counter_let #body #assigns }
+        };
+        let Some(record) = region else {
+            return quote! {
+                #(#starts)*
+                let #count = #length;
+                let #first = #from_tokens;
+                #run
+            };
+        };
+        let record = self.record_type(record);
+        let tape = self.tape();
+        if pushes {
+            let done = name("done");
+            let begin = if node.reversed {
+                let offset = as_counter(quote!((#total - #done - #count)));
+                quote!(#from_tokens + #offset)
+            } else {
+                let offset = as_counter(quote!(#done));
+                quote!(#from_tokens + #offset)
+            };
+            quote! {
+                #(#starts)*
+                let #total = #length;
+                let mut #done = 0_usize;
+                while #done < #total {
+                    let #count = ::stratape::__private::layer::<#record>(#total - #done);
+                    let #first = #begin;
+                    let #slots = &mut #tape.reserve::<#record>(#count)?[..#count];
+                    #run
+                    #tape.commit::<#record>(#count)?;
+                    #done += #count;
+                }
+            }
+        } else {
+            let left = name("left");
+            let begin = if node.reversed {
+                let offset = as_counter(quote!((#left - #count)));
+                quote!(#from_tokens + #offset)
+            } else {
+                let offset = as_counter(quote!((#total - #left)));
+                quote!(#from_tokens + #offset)
+            };
+            quote! {
+                #(#starts)*
+                let #total = #length;
+                let mut #left = #total;
+                while #left > 0 {
+                    let #slots = &*#tape.take::<#record>()?;
+                    let #count = #slots.len();
+                    let #slots = &#slots[..#count];
+                    let #first = #begin;
+                    #run
+                    #left -= #count;
+                }
+            }
+        }
+    }
+
+    /// The region that a push or pop of a record goes to.
+    pub(super) fn region(&self, record: RecordId) -> Option<TokenStream> {
+        let strips = self.strips.borrow();
+        let strip = strips.last()?;
+        match &strip.region {
+            Some((open, slots)) if *open == record => {
+                let k = &strip.k;
+                Some(quote!(#slots[#k]))
+            }
+            _ => None,
+        }
+    }
+
+    /// A place as an element of a view.
+    pub(super) fn viewed(&self, place: &Place) -> Option<TokenStream> {
+        let strips = self.strips.borrow();
+        for strip in strips.iter().rev() {
+            if let Some((view, base)) = self.matching(&strip.views, strip.counter, place) {
+                let (ident, k) = (&view.ident, &strip.k);
+                let element = if view.stride == 1 {
+                    quote!(#ident[#k])
+                } else {
+                    let offset = base.minus(&view.base).as_number().unwrap_or(0) as usize;
+                    quote!(#ident[#k][#offset])
+                };
+                let rest = Place { object: place.object, path: place.path[1..].to_vec() };
+                let ty = self.function.objects[place.object.index()].ty.element().cloned();
+                return Some(self.follow(element, ty.as_ref(), &rest.path));
+            }
+        }
+        None
+    }
+
+    fn matching<'v>(&self, views: &'v [View], counter: ValueId, place: &Place) -> Option<(&'v View, Polynomial)> {
+        if views.iter().all(|view| view.object != place.object) {
+            return None;
+        }
+        let (stride, base) = self.first_index(place, counter)?;
+        let view = views.iter().find(|view| {
+            view.object == place.object && view.stride == stride && {
+                let offset = base.minus(&view.base).as_number();
+                offset.is_some_and(|offset| (0..stride).contains(&offset))
+            }
+        })?;
+        Some((view, base))
+    }
+
+    /// A list's first index as `stride * counter + base`.
+    fn first_index(&self, place: &Place, counter: ValueId) -> Option<(i128, Polynomial)> {
+        let Some(Step::Index(index)) = place.path.first() else { return None };
+        let (factor, base) = self.affine.of(*index).split(counter)?;
+        let stride = factor.as_number().filter(|stride| *stride >= 1)?;
+        let fixed = base.symbols().all(|symbol| {
+            self.affine.is_invariant(symbol, counter) && self.function.ty(symbol) == Scalar::USIZE
+        });
+        fixed.then_some((stride, base))
+    }
+
+    fn find_views(&self, node: &Loop) -> Vec<View> {
+        if self.function.ty(node.counter) != Scalar::USIZE {
+            return Vec::new();
+        }
+        let mut accesses = Vec::new();
+        collect(&node.body, true, &mut accesses);
+        let mut made_here = Vec::new();
+        walk(&node.body, &mut |node| {
+            if let Node::New { object, .. } = node {
+                made_here.push(*object);
+            }
+        });
+        let mut views: Vec<View> = Vec::new();
+        let mut objects: Vec<ObjectId> = accesses.iter().map(|access| access.place.object).collect();
+        objects.sort_unstable();
+        objects.dedup();
+        for object in objects {
+            let ty = &self.function.objects[object.index()].ty;
+            if made_here.contains(&object) || !matches!(ty, Type::Slice(_) | Type::Vec(_) | Type::Array(..)) {
+                continue;
+            }
+            // A view of a whole that is viewed already would borrow it twice.
+            if self.strips.borrow().iter().any(|strip| {
+                strip.views.iter().any(|view| view.object == object)
+            }) {
+                continue;
+            }
+            let mine: Vec<&Access<'_>> =
+                accesses.iter().filter(|access| access.place.object == object).collect();
+            let mutable = mine.iter().any(|access| access.written);
+            let whole = mine.iter().any(|access| access.place.path.is_empty());
+            let mut found = self.groups(&mine, object, node.counter, mutable, views.len());
+            if mutable {
+                // Exclusive: one view must serve every access.
+                let all = found.len() == 1
+                    && !whole
+                    && mine.iter().all(|access| self.matching(&found, node.counter, access.place).is_some());
+                if !all {
+                    continue;
+                }
+            }
+            views.append(&mut found);
+        }
+        views
+    }
+
+    /// The views that accesses of one object ask for.
+    fn groups(
+        &self,
+        accesses: &[&Access<'_>],
+        object: ObjectId,
+        counter: ValueId,
+        mutable: bool,
+        number: usize,
+    ) -> Vec<View> {
+        let mut found: Vec<(i128, Polynomial)> = Vec::new();
+        for access in accesses.iter().filter(|access| access.always) {
+            if let Some(index) = self.first_index(access.place, counter) {
+                if !found.contains(&index) {
+                    found.push(index);
+                }
+            }
+        }
+        let mut views = Vec::new();
+        let name = self.names.object(object);
+        for (stride, base) in &found {
+            let offsets: Vec<i128> = found
+                .iter()
+                .filter(|(other, _)| other == stride)
+                .filter_map(|(_, other)| other.minus(base).as_number())
+                .collect();
+            // Of a group of neighbours the lowest makes the view, and the highest must reach its end.
+            let lowest = offsets.iter().all(|offset| *offset >= 0 || *offset <= -*stride);
+            let reaches = *stride == 1 || offsets.contains(&(*stride - 1));
+            let covered = *stride > 1 && offsets.iter().any(|offset| *offset < 0 && *offset > -*stride);
+            if lowest && reaches && !covered && *stride <= 64 {
+                let ident = format_ident!("{}_view{}_{}", name, number + views.len(), counter.0, span = Span::mixed_site());
+                views.push(View { object, ident, base: base.clone(), stride: *stride, mutable });
+            }
+        }
+        views
+    }
+
+    fn open_view(&self, view: &View, first: &Ident, count: &Ident) -> TokenStream {
+        let ident = &view.ident;
+        let object = self.names.object(view.object);
+        let stride = view.stride as usize;
+        let start = match stride {
+            1 => self.polynomial(&quote!(#first), &view.base),
+            _ => self.polynomial(&quote!(#stride * #first), &view.base),
+        };
+        match (stride, view.mutable) {
+            (1, false) => quote!(let #ident = ::stratape::__private::view(&#object[..], #start, #count);),
+            (1, true) => quote!(let #ident = ::stratape::__private::view_mut(&mut #object[..], #start, #count);),
+            (_, false) => quote! {
+                let #ident = ::stratape::__private::view_chunks::<_, #stride>(&#object[..], #start, #count);
+            },
+            (_, true) => quote! {
+                let #ident = ::stratape::__private::view_chunks_mut::<_, #stride>(&mut #object[..], #start, #count);
+            },
+        }
+    }
+
+    /// Something plus a polynomial of `usize` values, as an expression: what is subtracted comes last.
+    fn polynomial(&self, something: &TokenStream, polynomial: &Polynomial) -> TokenStream {
+        let (mut plus, mut minus) = (Vec::new(), Vec::new());
+        for (symbols, factor) in polynomial.terms() {
+            let size = factor.unsigned_abs() as usize;
+            let single = size == 1 && !symbols.is_empty();
+            let symbols = symbols.iter().map(|symbol| self.operand(*symbol));
+            let term = if single { quote!(#(#symbols)**) } else { quote!(#size #(* #symbols)*) };
+            if factor > 0 { plus.push(term) } else { minus.push(term) }
+        }
+        quote!(#something #(+ #plus)* #(- #minus)*)
+    }
+
+    fn literal_int(&self, value: ValueId) -> Option<i128> {
+        match self.literals.get(&value) {
+            Some(Op::Int(number)) => Some(*number),
+            _ => None,
+        }
+    }
+}
+
+fn collect<'a>(block: &'a Block, always: bool, accesses: &mut Vec<Access<'a>>) {
+    for node in block {
+        match node {
+            Node::Let { op: Op::Load(place) | Op::Len(place), .. } => {
+                accesses.push(Access { place, written: false, always });
+            }
+            Node::Store { place, .. } | Node::Accumulate { place, .. } => {
+                accesses.push(Access { place, written: true, always });
+            }
+            Node::New { init: crate::ir::Init::Copy(place), .. } => {
+                accesses.push(Access { place, written: false, always });
+            }
+            _ => {}
+        }
+        for inner in node.blocks() {
+            collect(inner, false, accesses);
+        }
+    }
+}
+
+fn contains(node: &Node, test: &dyn Fn(&Node) -> bool) -> bool {
+    test(node) || node.blocks().into_iter().flatten().any(|inner| contains(inner, test))
+}
+
+fn visit_operands(node: &Node, f: &mut dyn FnMut(ValueId)) {
+    node.for_each_operand(f);
+    for inner in node.blocks() {
+        for node in inner {
+            visit_operands(node, f);
+        }
+    }
+}
+
+/// Whether the body uses the loop's own number.
+fn counter_is_named(node: &Loop) -> bool {
+    let mut named = node.carried.iter().any(|carried| carried.next == node.counter);
+    for item in &node.body {
+        visit_operands(item, &mut |value| named |= value == node.counter);
+    }
+    named
+}
