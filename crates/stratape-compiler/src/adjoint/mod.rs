@@ -67,6 +67,7 @@ pub fn differentiate(function: &Function, options: &Options) -> Gradient {
     let name = options.name.clone().unwrap_or_else(|| format!("{}_grad", function.name));
     let (mut function, outputs) = reverse::reverse(&facts, &plan, found.fusion);
     function.name = name;
+    crate::passes::finish(&mut function);
     Gradient { function, outputs, choices: plan.choices, inputs }
 }
 

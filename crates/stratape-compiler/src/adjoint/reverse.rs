@@ -203,7 +203,10 @@ impl<'a> Reverse<'a> {
         let sum = match self.adjoints.get(&value) {
             None => part,
             Some(so_far) if matches!(self.b.constant(*so_far), Some(Op::Float(0.0, _))) => part,
-            Some(so_far) => self.b.binary(Binary::Add, *so_far, part, Span::call_site()),
+            Some(so_far) => {
+                let sum = self.b.binary(Binary::Add, *so_far, part, Span::call_site());
+                self.is_adjoint(sum)
+            }
         };
         self.adjoints.insert(value, sum);
     }
@@ -341,9 +344,16 @@ impl<'a> Reverse<'a> {
         (body, carried, substitution)
     }
 
+    /// Marks a value as an adjoint.
+    pub(super) fn is_adjoint(&mut self, value: ValueId) -> ValueId {
+        self.b.function.values[value.index()].adjoint = true;
+        value
+    }
+
     pub(super) fn name_adjoint(&mut self, adjoint: ValueId, value: ValueId) {
         let name = self.b.function.values[value.index()].name.as_ref().map(|name| format!("d{name}"));
         self.b.function.values[adjoint.index()].name = name;
+        self.is_adjoint(adjoint);
     }
 
     /// Appends a loop of the backward half.

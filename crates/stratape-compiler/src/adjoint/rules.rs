@@ -441,11 +441,13 @@ impl Reverse<'_> {
                 return other;
             }
         }
-        self.b.binary(Binary::Mul, a, b, Span::call_site())
+        let product = self.b.binary(Binary::Mul, a, b, Span::call_site());
+        self.is_adjoint(product)
     }
 
     fn div(&mut self, a: ValueId, b: ValueId) -> ValueId {
-        self.b.binary(Binary::Div, a, b, Span::call_site())
+        let quotient = self.b.binary(Binary::Div, a, b, Span::call_site());
+        self.is_adjoint(quotient)
     }
 
     /// Zero of a float type.

@@ -85,6 +85,8 @@ pub struct Value {
     pub ty: Scalar,
     /// The variable it was bound to, if any.
     pub name: Option<String>,
+    /// Whether it is an adjoint: its last bits are free, sums may be reordered.
+    pub adjoint: bool,
     /// The source it comes from.
     pub span: Span,
 }
@@ -429,7 +431,7 @@ impl Function {
 
     /// A new value, not defined yet.
     pub fn new_value(&mut self, ty: Scalar, span: Span) -> ValueId {
-        self.values.push(Value { ty, name: None, span });
+        self.values.push(Value { ty, name: None, adjoint: false, span });
         ValueId((self.values.len() - 1) as u32)
     }
 

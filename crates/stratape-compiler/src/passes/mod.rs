@@ -1,12 +1,16 @@
 //! Passes that make a function simpler without changing a bit of what it computes, nor a panic.
 
 mod hoist;
+mod order;
 mod prune;
+mod reciprocal;
 mod select;
 mod share;
 
 pub use self::hoist::hoist;
+pub use self::order::order;
 pub use self::prune::prune;
+pub use self::reciprocal::reciprocal;
 pub use self::select::select;
 pub use self::share::share;
 pub(crate) use self::share::written;
@@ -21,6 +25,14 @@ pub fn simplify(function: &mut Function) {
     select(function);
     share(function);
     prune(function);
+}
+
+/// What a gradient goes through before it is emitted.
+pub fn finish(gradient: &mut Function) {
+    share(gradient);
+    reciprocal(gradient);
+    prune(gradient);
+    order(gradient);
 }
 
 /// Whether computing an operation in vain does no harm but its time: it cannot panic.

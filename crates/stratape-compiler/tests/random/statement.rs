@@ -426,7 +426,10 @@ impl Generator<'_> {
             self.line(&format!("{name}[{index}] = {};", value.text));
         }
         if self.random.chance(50) {
+            // In a block of its own, so that no name of it hides the sum.
+            self.open("{");
             self.body(depth - 1, trips);
+            self.close("}");
         }
         let index = self.index(len, None);
         match self.random.below(3) {

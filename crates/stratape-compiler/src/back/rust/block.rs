@@ -15,6 +15,9 @@ impl Emitter<'_> {
     fn node(&self, node: &Node) -> TokenStream {
         match node {
             Node::Let { value, .. } if self.literals.contains_key(value) => TokenStream::new(),
+            Node::Let { value, .. } if self.replaced.borrow().contains_key(value) => {
+                self.replaced.borrow().get(value).cloned().unwrap_or_default()
+            }
             Node::Let { value, op } => {
                 let ident = self.names.value(*value);
                 let op = self.operation(op, self.function.ty(*value));

@@ -6,6 +6,7 @@
 //! thread's own workspace.
 
 mod block;
+mod lanes;
 mod names;
 mod operation;
 mod signature;
@@ -39,7 +40,7 @@ pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> Token
     let definitions = Definitions::new(function);
     let affine = Affine::new(function, &definitions);
     let strips = RefCell::default();
-    let emitter = Emitter { function, names: Names::new(function), used, literals, affine, strips };
+    let emitter = Emitter { function, names: Names::new(function), used, literals, affine, strips, replaced: RefCell::default() };
     let signature = signature::Signature::new(item, primal, gradient, &emitter.names);
     let needs_workspace = uses_tape(function);
     let body = emitter.block(&function.body);
@@ -57,9 +58,19 @@ struct Emitter<'a> {
     affine: Affine<'a>,
     /// The strips around what is being emitted, innermost last.
     strips: RefCell<Vec<strip::Strip>>,
+    /// Values whose definition is written in another way at present.
+    replaced: RefCell<HashMap<ValueId, TokenStream>>,
 }
 
 impl Emitter<'_> {
+    fn replace(&self, value: ValueId, statement: TokenStream) {
+        self.replaced.borrow_mut().insert(value, statement);
+    }
+
+    fn restore(&self, value: ValueId) {
+        self.replaced.borrow_mut().remove(&value);
+    }
+
     /// The tape's name.
     fn tape(&self) -> Ident {
         Ident::new("tape", Span::mixed_site())

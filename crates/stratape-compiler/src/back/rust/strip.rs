@@ -40,6 +40,39 @@ pub(super) struct Strip {
     region: Option<(RecordId, Ident)>,
 }
 
+impl View {
+    pub(super) fn ident(&self) -> &Ident {
+        &self.ident
+    }
+
+    pub(super) fn is_mutable(&self) -> bool {
+        self.mutable
+    }
+
+    /// The same view under another name.
+    pub(super) fn renamed(view: &Self, ident: Ident) -> Self {
+        Self { ident, ..view.clone() }
+    }
+}
+
+impl Strip {
+    pub(super) fn new(counter: ValueId, k: Ident, views: Vec<View>, region: Option<(RecordId, Ident)>) -> Self {
+        Self { counter, k, views, region }
+    }
+
+    pub(super) fn k(&self) -> &Ident {
+        &self.k
+    }
+
+    pub(super) fn views(&self) -> &[View] {
+        &self.views
+    }
+
+    pub(super) fn region_ident(&self) -> Option<(RecordId, &Ident)> {
+        self.region.as_ref().map(|(record, slots)| (*record, slots))
+    }
+}
+
 /// An access to a list by its first index.
 struct Access<'a> {
     place: &'a Place,
@@ -107,7 +140,8 @@ impl Emitter<'_> {
             views: views.clone(),
             region: region.map(|record| (record, slots.clone())),
         };
-        self.strips.borrow_mut().push(strip);
+        let in_lanes = self.lanes(node, &strip, &first, &count);
+        self.enter_strip(strip);
         let body = self.block(&node.body);
         let assigns = self.assigns(node);
         let counter = self.names.value(node.counter);
@@ -123,12 +157,15 @@ impl Emitter<'_> {
         } else {
             quote!()
         };
-        self.strips.borrow_mut().pop();
+        self.leave_strip();
         let opens: Vec<TokenStream> = views.iter().map(|view| self.open_view(view, &first, &count)).collect();
         let range = if node.reversed && !node.unordered { quote!((0..#count).rev()) } else { quote!(0..#count) };
-        let run = quote! {
-            #(#opens)*
-            for #k in #range { #counter_let #body #assigns }
+        let run = match in_lanes {
+            Some(run) => quote!(#(#opens)* #run),
+            None => quote! {
+                #(#opens)*
+                for #k in #range { #counter_let #body #assigns }
+            },
         };
         let Some(record) = region else {
             return quote! {
@@ -185,6 +222,19 @@ impl Emitter<'_> {
                 }
             }
         }
+    }
+
+    pub(super) fn enter_strip(&self, strip: Strip) {
+        self.strips.borrow_mut().push(strip);
+    }
+
+    pub(super) fn leave_strip(&self) {
+        self.strips.borrow_mut().pop();
+    }
+
+    /// Whether a place is an element of one of a strip's views.
+    pub(super) fn sees(&self, strip: &Strip, place: &Place) -> bool {
+        self.matching(&strip.views, strip.counter, place).is_some()
     }
 
     /// The region that a push or pop of a record goes to.

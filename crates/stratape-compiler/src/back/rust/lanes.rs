@@ -1,0 +1,203 @@
+//! Sums in lanes: eight iterations at a time, so that the work between the sums vectorises.
+//!
+//! LLVM does not reorder sums of floats, so a loop that carries one runs an element at a time. A sum of
+//! adjoints has no order to keep: each lane sums on its own, and the lanes are added at the end. A
+//! sum of the primal keeps its order: the terms of eight iterations are computed side by side, then added one
+//! after the other.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::quote;
+
+use super::Emitter;
+use super::strip::{Strip, View};
+use crate::ir::{Binary, Carried, Float, Loop, Math, Node, Op, Scalar, ValueId};
+
+/// A carried sum: `next = inside + term`.
+struct Sum {
+    carried: Carried,
+    term: ValueId,
+    subtract: bool,
+    /// Whether its order is free.
+    free: bool,
+}
+
+impl Emitter<'_> {
+    /// A strip in lanes, if it is one that gains by it.
+    pub(super) fn lanes(&self, node: &Loop, strip: &Strip, first: &Ident, count: &Ident) -> Option<TokenStream> {
+        if node.reversed && !node.unordered {
+            return None;
+        }
+        let sums = self.sums(node)?;
+        let plain = node.body.iter().all(|item| self.fits_lanes(item, strip));
+        if sums.is_empty() || !plain || !self.gains(node, &sums) {
+            return None;
+        }
+        let narrow = node.carried.iter().all(|carried| {
+            self.function.ty(carried.inside) == Scalar::Float(Float::F32)
+        });
+        let lanes = Literal::usize_unsuffixed(if narrow { 16 } else { 8 });
+        let id = node.counter.0;
+        let name = |text: &str| Ident::new(&format!("{text}_{id}"), Span::mixed_site());
+        let (blocks, block, lane) = (name("blocks"), name("block"), name("lane"));
+        let in_block = |ident: &Ident| Ident::new(&format!("{ident}_block"), Span::mixed_site());
+
+        let mut opens = Vec::new();
+        let mut picks = Vec::new();
+        let mut views = Vec::new();
+        for view in strip.views() {
+            let (ident, inner) = (view.ident(), in_block(view.ident()));
+            let all = Ident::new(&format!("{ident}_blocks"), Span::mixed_site());
+            if view.is_mutable() {
+                opens.push(quote!(let #all = &mut #ident.as_chunks_mut::<#lanes>().0[..#blocks];));
+                picks.push(quote!(let #inner = &mut #all[#block];));
+            } else {
+                opens.push(quote!(let #all = &#ident.as_chunks::<#lanes>().0[..#blocks];));
+                picks.push(quote!(let #inner = &#all[#block];));
+            }
+            views.push(View::renamed(view, inner));
+        }
+        let region = strip.region_ident().map(|(record, slots)| {
+            let inner = in_block(slots);
+            let all = Ident::new(&format!("{slots}_blocks"), Span::mixed_site());
+            if node.body.iter().any(|item| matches!(item, Node::Push { .. })) {
+                opens.push(quote!(let #all = &mut #slots.as_chunks_mut::<#lanes>().0[..#blocks];));
+                picks.push(quote!(let #inner = &mut #all[#block];));
+            } else {
+                opens.push(quote!(let #all = &#slots.as_chunks::<#lanes>().0[..#blocks];));
+                picks.push(quote!(let #inner = &#all[#block];));
+            }
+            (record, inner)
+        });
+
+        let mut starts = Vec::new();
+        let mut block_starts = Vec::new();
+        let mut block_ends = Vec::new();
+        let mut ends = Vec::new();
+        for sum in &sums {
+            let ident = self.names.value(sum.carried.inside);
+            let sign = if sum.subtract { quote!(-=) } else { quote!(+=) };
+            let many = Ident::new(&format!("{ident}_lanes"), Span::mixed_site());
+            let zero = quote!([0.0; #lanes]);
+            let term = self.operand(sum.term);
+            if sum.free {
+                starts.push(quote!(let mut #many = #zero;));
+                self.replace(sum.carried.next, quote!(#many[#lane] += #term;));
+                ends.push(quote!(for #lane in 0..#lanes { #ident #sign #many[#lane]; }));
+            } else {
+                block_starts.push(quote!(let mut #many = #zero;));
+                self.replace(sum.carried.next, quote!(#many[#lane] = #term;));
+                block_ends.push(quote!(for #lane in 0..#lanes { #ident #sign #many[#lane]; }));
+            }
+        }
+        let inner = Strip::new(node.counter, lane.clone(), views, region);
+        self.enter_strip(inner);
+        let body = self.block(&node.body);
+        self.leave_strip();
+        for sum in &sums {
+            let ident = self.names.value(sum.carried.inside);
+            let sign = if sum.subtract { quote!(-=) } else { quote!(+=) };
+            let term = self.operand(sum.term);
+            self.replace(sum.carried.next, quote!(#ident #sign #term;));
+        }
+        self.enter_strip(strip.clone());
+        let rest = self.block(&node.body);
+        self.leave_strip();
+        for sum in &sums {
+            self.restore(sum.carried.next);
+        }
+        let counter = self.names.value(node.counter);
+        let k = strip.k();
+        Some(quote! {
+            let #blocks = #count / #lanes;
+            #(#starts)*
+            {
+                #(#opens)*
+                for #block in 0..#blocks {
+                    #(#picks)*
+                    #(#block_starts)*
+                    for #lane in 0..#lanes {
+                        let #counter = #first + (#block * #lanes + #lane);
+                        #body
+                    }
+                    #(#block_ends)*
+                }
+            }
+            #(#ends)*
+            for #k in #blocks * #lanes..#count {
+                let #counter = #first + #k;
+                #rest
+            }
+        })
+    }
+
+    /// The carried values of a loop, if all of them are sums that nothing else looks at.
+    fn sums(&self, node: &Loop) -> Option<Vec<Sum>> {
+        let mut sums = Vec::new();
+        for carried in &node.carried {
+            let mut found = None;
+            let mut uses = 0;
+            for item in &node.body {
+                item.for_each_operand(&mut |value| {
+                    uses += usize::from(value == carried.inside || value == carried.next);
+                });
+                if let Node::Let { value, op: Op::Binary(sign, a, b) } = item {
+                    if *value == carried.next {
+                        found = match sign {
+                            Binary::Add if *a == carried.inside => Some((*b, false)),
+                            Binary::Add if *b == carried.inside => Some((*a, false)),
+                            Binary::Sub if *a == carried.inside => Some((*b, true)),
+                            _ => None,
+                        };
+                    }
+                }
+            }
+            let (term, subtract) = found?;
+            // One use is the sum's own.
+            if uses != 1 || term == carried.inside || node.carried.iter().any(|other| other.inside == term) {
+                return None;
+            }
+            let free = self.function.values[carried.inside.index()].adjoint;
+            sums.push(Sum { carried: *carried, term, subtract, free });
+        }
+        Some(sums)
+    }
+
+    fn fits_lanes(&self, node: &Node, strip: &Strip) -> bool {
+        match node {
+            Node::Let { op: Op::Load(place), .. } => self.sees(strip, place),
+            Node::Let { op: Op::Math(function, _), .. } => vectorises(*function),
+            Node::Let { .. } => true,
+            Node::Store { place, .. } | Node::Accumulate { place, .. } => self.sees(strip, place),
+            Node::Push { record, .. } | Node::Pop { record, .. } => {
+                strip.region_ident().is_some_and(|(open, _)| open == *record)
+            }
+            _ => false,
+        }
+    }
+
+    /// Ordered sums alone gain only where their terms take long.
+    fn gains(&self, node: &Loop, sums: &[Sum]) -> bool {
+        let slow = node.body.iter().any(|item| {
+            matches!(item, Node::Let { op: Op::Math(Math::Sqrt, _) | Op::Binary(Binary::Div, ..), value }
+                if self.function.ty(*value).is_float())
+        });
+        let writes = node.body.iter().any(|item| item.written().is_some());
+        slow || writes || sums.iter().any(|sum| sum.free)
+    }
+}
+
+/// Whether a function of floats becomes vector instructions.
+fn vectorises(function: Math) -> bool {
+    matches!(
+        function,
+        Math::Sqrt
+            | Math::Abs
+            | Math::Min
+            | Math::Max
+            | Math::Copysign
+            | Math::Signum
+            | Math::Recip
+            | Math::ToRadians
+            | Math::ToDegrees
+    )
+}
