@@ -9,7 +9,8 @@ mod threads;
 use crate::Settings;
 use crate::report::Line;
 
-pub(crate) fn run(settings: &Settings) {
+/// Runs the suite.
+pub fn run(settings: &Settings) {
     memory::run(settings);
     access::run(settings);
     threads::run(settings);

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use random::judge::{Failure, Stage, judge};
 use random::shrink::shrink;
-use random::{Config, Program, generate};
+use random::{Config, Input, Program, generate};
 
 /// Judges the programs of some seeds, and shows the failures, smaller.
 fn compare(config: &Config, seeds: Range<u64>) {
@@ -69,6 +69,40 @@ fn closures_and_iterators() {
 #[test]
 fn single_precision() {
     compare(&Config::full().single(), 0..200);
+}
+
+/// What random programs have found, as small as it gets.
+#[test]
+fn programs_that_once_failed() {
+    let x = || Input::Shared(vec![0.3, -1.2, 0.8, 1.7]);
+    let programs = [
+        // The adjoint of a loop's first value was added to another before the loop was written.
+        (
+            "fn f(b: f64) -> f64 { let mut v = b; for _ in 0..4 { v *= 0.5; } v + b }",
+            vec![Input::Float(0.7)],
+        ),
+        // Both sides of a branch hand the same adjoint to a value outside: it was lost.
+        (
+            "fn f(b: f64, n: usize) -> f64 { if n == 1 { b } else { 0.5 + b } }",
+            vec![Input::Float(0.7), Input::Int(3)],
+        ),
+        (
+            "fn f(x: &[f64], n: usize) -> f64 { let mut v = x[3]; if n == 4 { v -= 0.5; } v }",
+            vec![x(), Input::Int(4)],
+        ),
+        // The numbers of a literal range that is stepped or mapped are of the type of their use.
+        (
+            "fn f(x: &[f64]) -> f64 { let mut s = 0.0; for i in (0..3).step_by(2) { s += x[i]; } s }",
+            vec![x()],
+        ),
+        ("fn f(x: &[f64]) -> f64 { (0..3).map(|i| x[i] * x[i]).sum::<f64>() }", vec![x()]),
+    ];
+    let failures: Vec<_> = programs
+        .iter()
+        .filter_map(|(source, inputs)| Some((source, judge(source, inputs, 1).err()?)))
+        .map(|(source, failure)| format!("{failure}\n{source}\n"))
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.concat());
 }
 
 #[test]

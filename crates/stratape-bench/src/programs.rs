@@ -1,0 +1,201 @@
+//! The reference programs: the gradient that Stratape generates beside one written by hand.
+//!
+//! Each program's file holds the primal as a user would write it, a gradient written by hand in
+//! the shape that compilers like (*shaped*: extents fixed, rows as vectors, sums that keep their
+//! order), and the inputs. The shaped gradient is what ours is measured against.
+
+// The primals keep the loops and arrays of their definitions; the gradients follow them.
+#![allow(
+    clippy::collapsible_if,
+    clippy::manual_memcpy,
+    clippy::needless_range_loop,
+    clippy::useless_vec
+)]
+
+mod gaussian;
+mod gravity;
+mod lenet;
+mod logsum;
+mod mass_spring;
+mod matdescent;
+mod mlp;
+mod mttkrp;
+mod nbody;
+mod nn;
+mod numbers;
+mod pathfinder;
+#[cfg(feature = "peers")]
+mod peers;
+mod product;
+mod program;
+mod recurrence;
+mod rosenbrock;
+mod somier;
+mod sum;
+#[cfg(test)]
+mod tests;
+mod thomas;
+
+use std::hint::black_box;
+
+pub use program::{Expected, Gradient, Inputs, Primal, Program, Shadows};
+
+use crate::Settings;
+use crate::measure::{best_of, sink};
+use crate::report::Line;
+
+/// How many terms are computed side by side where their sum has an order to keep.
+const LANES: usize = 8;
+
+fn blocks(values: &[f64]) -> &[[f64; LANES]] {
+    values.as_chunks().0
+}
+
+fn blocks_mut(values: &mut [f64]) -> &mut [[f64; LANES]] {
+    values.as_chunks_mut().0
+}
+
+/// How large the programs are whose definition leaves it open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// The sizes of the definitions: up to a million.
+    Full,
+    /// A tenth of it.
+    Quick,
+    /// As small as shows the inner loops, for counting instructions.
+    Small,
+}
+
+impl Scale {
+    fn of(self, full: usize) -> usize {
+        match self {
+            Self::Full => full,
+            Self::Quick => full / 10,
+            Self::Small => full / 1000,
+        }
+    }
+}
+
+/// A name and what makes the program of that name.
+type Entry = (&'static str, fn(Scale) -> Program);
+
+const ENTRIES: &[Entry] = &[
+    ("gravity", |_| gravity::program()),
+    ("nn", |_| nn::program()),
+    ("logsum", |_| logsum::program()),
+    ("matdescent", |_| matdescent::program()),
+    ("mttkrp", |_| mttkrp::program()),
+    ("somier", |_| somier::program()),
+    ("lenet", |_| lenet::program()),
+    ("pathfinder", |_| pathfinder::program()),
+    ("mass_spring", |_| mass_spring::program()),
+    ("recurrence", |scale| recurrence::program(recurrence::steps(scale))),
+    ("gaussian", |scale| gaussian::program(scale.of(1_000_000))),
+    ("product", |scale| product::program(scale.of(1_000_000))),
+    ("sum", |scale| sum::program(scale.of(1_000_000))),
+    ("nbody", |scale| nbody::program(if scale == Scale::Small { 64 } else { 512 })),
+    ("mlp", |_| mlp::program()),
+    ("thomas", |scale| thomas::program(scale.of(100_000))),
+    ("rosenbrock", |scale| rosenbrock::program(scale.of(100_000))),
+];
+
+/// The names of all programs.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ENTRIES.iter().map(|(name, _)| *name)
+}
+
+/// The program of that name.
+#[must_use]
+pub fn program(name: &str, scale: Scale) -> Option<Program> {
+    let (_, make) = ENTRIES.iter().find(|(entry, _)| *entry == name)?;
+    Some(make(scale))
+}
+
+/// Runs the suite.
+pub fn run(settings: &Settings) {
+    let scale = if settings.quick { Scale::Quick } else { Scale::Full };
+    for (_, make) in ENTRIES {
+        let program = make(scale);
+        let report = Report { settings, program: program.name };
+        measure(&program, &report);
+        #[cfg(feature = "peers")]
+        measure_peers(&program, &peers::of(program.name, scale), &report);
+    }
+}
+
+/// Prints what was asked for.
+struct Report<'a> {
+    settings: &'a Settings,
+    program: &'a str,
+}
+
+impl Report<'_> {
+    fn case(&self, kind: &str) -> String {
+        format!("{}/{kind}", self.program)
+    }
+
+    fn wants(&self, kind: &str) -> bool {
+        self.settings.wants(&self.case(kind))
+    }
+
+    fn rounds(&self) -> usize {
+        if self.settings.quick { 9 } else { 31 }
+    }
+
+    fn time(&self, kind: &str, seconds: f64, against: &str, reference: f64) {
+        self.line(kind, 1e6 * seconds, against, 1e6 * reference, "us");
+    }
+
+    fn line(&self, kind: &str, ours: f64, against: &str, theirs: f64, unit: &str) {
+        if self.wants(kind) {
+            let case = &self.case(kind);
+            Line { bench: "programs", case, ours, against, theirs, unit, aim: None }.print();
+        }
+    }
+}
+
+fn measure(program: &Program, report: &Report<'_>) {
+    if !["primal", "shaped", "ours", "tape"].iter().any(|kind| report.wants(kind)) {
+        return;
+    }
+    let mut inputs = program.inputs.clone();
+    let mut primal = || sink((program.primal)(black_box(&mut inputs)));
+    let mut shaped = calling(program, &program.shaped);
+    let Some(ours) = &program.ours else {
+        let [primal, shaped] = best_of(report.rounds(), [&mut primal, &mut shaped]);
+        report.time("primal", primal, "shaped", shaped);
+        report.time("shaped", shaped, "primal", primal);
+        return;
+    };
+    let mut ours = calling(program, ours);
+    let [primal, shaped, ours] = best_of(report.rounds(), [&mut primal, &mut shaped, &mut ours]);
+    report.time("primal", primal, "shaped", shaped);
+    report.time("shaped", shaped, "primal", primal);
+    report.time("ours", ours, "shaped", shaped);
+    report.time("ours", ours, "primal", primal);
+    if let Some(tape_bytes) = program.tape_bytes {
+        let active: usize = program.inputs.active.iter().map(Vec::len).sum();
+        let inputs = (active * size_of::<f64>()) as f64;
+        report.line("tape", tape_bytes() as f64, "active inputs", inputs, "bytes");
+    }
+}
+
+/// The gradient as a thing to be timed. The shadows gather what all calls add.
+fn calling(program: &Program, gradient: &Gradient) -> impl FnMut() {
+    let (mut inputs, mut shadows) = (program.inputs.clone(), program.inputs.shadows());
+    move || sink(gradient(black_box(&mut inputs), black_box(&mut shadows)))
+}
+
+/// Not in turn with the reference: a peer's tape of many megabytes leaves the allocator in a state
+/// that would slow the reference down, and the ratios are far from one.
+#[cfg(feature = "peers")]
+fn measure_peers(program: &Program, peers: &[(&str, Gradient)], report: &Report<'_>) {
+    if !peers.iter().any(|(name, _)| report.wants(name)) {
+        return;
+    }
+    let [shaped] = best_of(report.rounds(), [&mut calling(program, &program.shaped)]);
+    for (name, gradient) in peers.iter().filter(|(name, _)| report.wants(name)) {
+        let [peer] = best_of(7, [&mut calling(program, gradient)]);
+        report.time(name, peer, "shaped", shaped);
+    }
+}

@@ -1,0 +1,84 @@
+//! What a program of the suite is: its inputs, the primal, and the gradients to compare.
+
+/// One program of the suite, ready to run.
+pub struct Program {
+    /// The name in the reports.
+    pub name: &'static str,
+    /// What it reads.
+    pub inputs: Inputs,
+    /// The function itself.
+    pub primal: Primal,
+    /// The gradient written by hand.
+    pub shaped: Gradient,
+    /// The gradient that Stratape generates.
+    pub ours: Option<Gradient>,
+    /// The bytes that the last call of `ours` kept on its tape.
+    pub tape_bytes: Option<fn() -> u64>,
+    /// What the value and the gradient must be, where another tool has told.
+    pub expected: Option<Expected>,
+}
+
+/// Computes the value.
+pub type Primal = Box<dyn Fn(&mut Inputs) -> f64>;
+
+/// Adds a gradient to the shadows, seeded with one; returns the value.
+pub type Gradient = Box<dyn Fn(&mut Inputs, &mut Shadows) -> f64>;
+
+/// The arrays that a program reads. A scalar is an array of one.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// What is differentiated, in the order of the parameters.
+    pub active: Vec<Vec<f64>>,
+    /// What is not.
+    pub constant: Vec<Vec<f64>>,
+    /// A place for what the program overwrites.
+    pub scratch: Vec<f64>,
+}
+
+impl Inputs {
+    /// The active arrays, one by one.
+    pub(crate) fn active<const N: usize>(&self) -> &[Vec<f64>; N] {
+        self.active.as_array().expect("as many names as active arrays")
+    }
+
+    /// The constant arrays, one by one.
+    pub(crate) fn constant<const N: usize>(&self) -> &[Vec<f64>; N] {
+        self.constant.as_array().expect("as many names as constant arrays")
+    }
+
+    /// Shadows of the right sizes, all zero.
+    #[must_use]
+    pub fn shadows(&self) -> Shadows {
+        Shadows(self.active.iter().map(|array| vec![0.0; array.len()]).collect())
+    }
+}
+
+/// The adjoints of the active arrays.
+#[derive(Clone, Debug)]
+pub struct Shadows(Vec<Vec<f64>>);
+
+impl Shadows {
+    /// The shadows, one by one.
+    pub(crate) fn each<const N: usize>(&mut self) -> &mut [Vec<f64>; N] {
+        self.0.as_mut_array().expect("as many names as shadows")
+    }
+
+    /// All entries in order.
+    #[must_use]
+    pub fn concatenated(&self) -> Vec<f64> {
+        self.0.concat()
+    }
+}
+
+/// What another tool found.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected {
+    /// The value of the function.
+    pub value: f64,
+    /// The sum of the gradient's entries.
+    pub sum: f64,
+    /// The L2 norm of the gradient.
+    pub norm: f64,
+    /// The gradient times the weights of seed 1000.
+    pub weighted: f64,
+}
