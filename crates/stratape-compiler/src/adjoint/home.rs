@@ -225,13 +225,14 @@ impl Reverse<'_> {
         self.homes.extend(node.carried.iter().map(|carried| carried.inside));
         self.home(&node.body);
         let passes = flows.iter().all(|flow| self.adjoints.get(&flow.primal.inside) == Some(&flow.inside));
-        let (body, adjoints, substitution) = self.leave_body(scope, flows);
-        if !passes || self.reads_shadow_it_writes(&body) {
+        let ended = self.leave_body(scope, flows);
+        if !passes || self.reads_shadow_it_writes(&ended.body) {
             return false;
         }
         let mut carried = node.carried.clone();
-        carried.extend(adjoints);
-        self.append_loop(Loop { carried, body, ..node.clone() }, &substitution);
+        carried.extend(ended.carried);
+        self.append_loop(Loop { carried, body: ended.body, ..node.clone() }, &ended.substitution);
+        self.add_all(ended.inits);
         true
     }
 

@@ -389,10 +389,20 @@ impl<'a> Reverse<'a> {
             self.b.node(Node::Pop { record, values });
         }
         self.block(&node.body);
-        let (body, carried, substitution) = self.leave_body(scope, flows);
-        let node =
-            Loop { counter, range, reversed, unordered: false, carried, exit: None, trips: None, body, span };
-        self.append_loop(node, &substitution);
+        let ended = self.leave_body(scope, flows);
+        let node = Loop {
+            counter,
+            range,
+            reversed,
+            unordered: false,
+            carried: ended.carried,
+            exit: None,
+            trips: None,
+            body: ended.body,
+            span,
+        };
+        self.append_loop(node, &ended.substitution);
+        self.add_all(ended.inits);
     }
 
     /// Starts the body of a loop's backward half: the adjoint of what the loop leaves enters as
@@ -426,7 +436,7 @@ impl<'a> Reverse<'a> {
         &mut self,
         scope: LoopScope,
         mut flows: Vec<Flow>,
-    ) -> (Block, Vec<Carried>, Substitution) {
+    ) -> Ended {
         for flow in &mut flows {
             flow.next = match self.adjoints.remove(&flow.primal.inside) {
                 Some(next) => next,
@@ -434,6 +444,7 @@ impl<'a> Reverse<'a> {
             };
         }
         let (body, mut carried, mut substitution) = self.leave_loop(scope);
+        let mut inits = Vec::new();
         for Flow { primal, init, inside, next } in flows {
             let init = match init {
                 Some(init) => init,
@@ -441,14 +452,21 @@ impl<'a> Reverse<'a> {
             };
             if next == inside {
                 substitution.value(inside, init);
-                self.add(primal.init, init);
+                inits.push((primal.init, init));
             } else {
                 let after = self.b.function.new_value_like(inside);
                 carried.push(Carried { init, inside, next, after });
-                self.add(primal.init, after);
+                inits.push((primal.init, after));
             }
         }
-        (body, carried, substitution)
+        Ended { body, carried, substitution, inits }
+    }
+
+    /// Hands on what a loop leaves, once the loop stands.
+    pub(super) fn add_all(&mut self, parts: Vec<(ValueId, ValueId)>) {
+        for (value, part) in parts {
+            self.add(value, part);
+        }
     }
 
     /// The iterations that were run, in the opposite order.
@@ -542,6 +560,7 @@ impl<'a> Reverse<'a> {
             }
             let (a, b) = (adjoints_then.get(&value).copied(), adjoints_other.get(&value).copied());
             if a == b {
+                self.adjoints.extend(a.map(|same| (value, same)));
                 continue;
             }
             let ty = self.ty(value);
@@ -577,4 +596,14 @@ pub(super) struct Flow {
     init: Option<ValueId>,
     pub(super) inside: ValueId,
     next: ValueId,
+}
+
+/// The body of a loop of the backward half, complete.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) body: Block,
+    pub(super) carried: Vec<Carried>,
+    pub(super) substitution: Substitution,
+    /// What enters the first iteration, and what is added to its adjoint after the loop.
+    pub(super) inits: Vec<(ValueId, ValueId)>,
 }

@@ -7,7 +7,7 @@ use syn::{Error, Result};
 use super::exits::Exit;
 use super::val::{Lv, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::{Binary, Check, Compare, Int, Node, Op, Range, Scalar, Type, ValueId};
+use crate::ir::{Binary, Check, Compare, Node, Op, Range, Scalar, Type, ValueId};
 
 /// An iterator, not started yet.
 #[derive(Clone, Debug)]
@@ -183,30 +183,24 @@ impl<'m> Lowerer<'m> {
         self.b.emit(Op::Method(name.to_owned(), args), ty, span)
     }
 
+    /// How many integers a range holds; its type may not be known yet.
     fn range_len(&mut self, from: ValueId, to: ValueId, span: Span) -> ValueId {
-        let ty = self.ty(from);
-        if ty != Scalar::USIZE && !matches!(ty, Scalar::Int(_)) {
-            // An untyped literal range is counted as usize would be.
-            let wide = Scalar::Int(Int::I32);
-            let _ = self.infer.unify(ty, wide, span);
-        }
-        if let Some(Op::Int(0)) = self.b.constant(from) {
-            if ty == Scalar::USIZE {
-                return to;
-            }
-        }
-        let mut len = self.int_method("saturating_sub", vec![to, from], span);
-        if let Scalar::Int(int) = self.ty(from) {
-            if int.signed() {
-                let zero = self.b.int(0, Scalar::Int(int), span);
-                len = self.int_method("max", vec![len, zero], span);
-            }
+        if let (Some(Op::Int(from)), Some(Op::Int(to))) = (self.b.constant(from), self.b.constant(to)) {
+            let len = (to - from).max(0);
+            return self.b.int(len, Scalar::USIZE, span);
         }
         if self.ty(from) == Scalar::USIZE {
-            len
-        } else {
-            self.b.emit(Op::Cast(len, Scalar::USIZE), Scalar::USIZE, span)
+            return match self.b.constant(from) {
+                Some(Op::Int(0)) => to,
+                _ => self.int_method("saturating_sub", vec![to, from], span),
+            };
         }
+        let ty = self.b.function.ty(from);
+        let some = self.b.compare(Compare::Gt, to, from, span);
+        let len = self.int_method("wrapping_sub", vec![to, from], span);
+        let zero = self.b.int(0, ty, span);
+        let len = self.b.select(some, len, zero, span);
+        self.b.emit(Op::Cast(len, Scalar::USIZE), Scalar::USIZE, span)
     }
 
     /// Hands the item at a position to the body, unless a filter drops it.
