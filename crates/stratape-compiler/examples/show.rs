@@ -1,4 +1,4 @@
-//! Prints what becomes of a function: `show FILE.rs [FUNCTION] [--ir|--adjoint|--rust]`.
+//! Prints what becomes of a function: `show FILE.rs [FUNCTION [WRT,…]] [--ir|--adjoint|--rust]`.
 
 use std::process::ExitCode;
 
@@ -36,7 +36,8 @@ fn show() -> Result<(), Box<dyn std::error::Error>> {
             println!("{primal}");
             continue;
         }
-        let gradient = adjoint::differentiate(&primal, &adjoint::Options::default());
+        let wrt = words.get(2).map(|names| names.split(',').map(str::to_owned).collect());
+        let gradient = adjoint::differentiate(&primal, &adjoint::Options { wrt, name: None });
         if stage == "--adjoint" {
             println!("{}", gradient.function);
         } else {

@@ -4,6 +4,7 @@ use super::numbers::Numbers;
 use super::program::{Gradient, Inputs, Program};
 use super::{LANES, blocks};
 
+#[stratape::gradient(wrt(x))]
 fn gaussian(x: &[f64], mu: &[f64], sigma: f64) -> f64 {
     let mut sum = 0.0;
     for i in 0..x.len() {
@@ -65,7 +66,7 @@ pub(super) fn program(n: usize) -> Program {
             gaussian(x, mu, sigma[0])
         }),
         shaped: calling(shaped),
-        ours: None,
+        ours: Some(calling(gaussian_grad)),
         tape_bytes: None,
         expected: None,
     }

@@ -7,6 +7,7 @@ use super::{LANES, blocks, blocks_mut};
 const BODIES: usize = 512;
 const SOFTENING: f64 = 1e-3;
 
+#[stratape::gradient]
 fn gravity(x: &[f64]) -> f64 {
     let mut energy = 0.0;
     for i in 0..BODIES {
@@ -78,7 +79,7 @@ pub(super) fn program() -> Program {
             gravity(x)
         }),
         shaped: calling(shaped),
-        ours: None,
+        ours: Some(calling(gravity_grad)),
         tape_bytes: None,
         expected: Some(Expected {
             value: -754_725.261_134_026,

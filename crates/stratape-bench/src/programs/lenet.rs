@@ -5,12 +5,14 @@ use super::program::{Expected, Gradient, Inputs, Program};
 
 use network::lenet;
 
+#[stratape::differentiable]
 mod network {
     //! The primal, a function for each kind of layer.
 
     const LABEL: usize = 3;
 
     #[expect(clippy::too_many_arguments, reason = "each layer has weights and biases")]
+    #[gradient(wrt(w1, b1, w2, b2, w3, b3, w4, b4, w5, b5))]
     pub(super) fn lenet(
         w1: &[f64],
         b1: &[f64],
@@ -418,7 +420,7 @@ pub(super) fn program() -> Program {
             lenet(w1, b1, w2, b2, w3, b3, w4, b4, w5, b5, image)
         }),
         shaped: calling(shaped),
-        ours: None,
+        ours: Some(calling(network::lenet_grad)),
         tape_bytes: None,
         expected: Some(Expected {
             value: 2.402_369_088_153_467,

@@ -21,6 +21,7 @@ const GOAL_X: f64 = 0.9;
 const GOAL_Y: f64 = 0.2;
 
 #[expect(clippy::too_many_arguments, reason = "the parameters of a robot")]
+#[stratape::gradient(wrt(w1, b1, w2, b2, x0, v0))]
 fn mass_spring(
     w1: &[f64],
     b1: &[f64],
@@ -383,7 +384,7 @@ pub(super) fn program() -> Program {
             mass_spring(w1, b1, w2, b2, x0, v0, len, act_gain, s, black_box(STEP))
         }),
         shaped: calling(shaped),
-        ours: None,
+        ours: Some(calling(mass_spring_grad)),
         tape_bytes: None,
         expected: Some(Expected {
             value: 13.451_643_409_679_138,

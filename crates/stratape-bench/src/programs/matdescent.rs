@@ -5,6 +5,7 @@ use super::program::{Expected, Gradient, Inputs, Program};
 
 const SIZE: usize = 400;
 
+#[stratape::gradient(wrt(a))]
 fn matdescent(a: &[f64], v: &[f64]) -> f64 {
     let mut out = vec![0.0; SIZE];
     for i in 0..SIZE {
@@ -61,7 +62,7 @@ pub(super) fn program() -> Program {
             matdescent(a, v)
         }),
         shaped: calling(shaped),
-        ours: None,
+        ours: Some(calling(matdescent_grad)),
         tape_bytes: None,
         expected: Some(Expected {
             value: 21_084.997_145_479_8,

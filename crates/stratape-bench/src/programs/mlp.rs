@@ -7,6 +7,7 @@ const INPUTS: usize = 784;
 const HIDDEN: usize = 128;
 const OUTPUTS: usize = 10;
 
+#[stratape::gradient(wrt(w1, b1, w2, b2))]
 fn mlp(w1: &[f64], b1: &[f64], w2: &[f64], b2: &[f64], x: &[f64], target: &[f64]) -> f64 {
     let mut h = vec![0.0; HIDDEN];
     for i in 0..HIDDEN {
@@ -124,7 +125,7 @@ pub(super) fn program() -> Program {
             mlp(w1, b1, w2, b2, x, target)
         }),
         shaped: calling(shaped),
-        ours: None,
+        ours: Some(calling(mlp_grad)),
         tape_bytes: None,
         expected: None,
     }

@@ -5,6 +5,7 @@ use super::program::{Expected, Gradient, Inputs, Program};
 
 const SIZE: usize = 8;
 
+#[stratape::gradient(wrt(b, d, c))]
 fn mttkrp(b: &[f64], d: &[f64], c: &[f64], s: &[f64]) -> f64 {
     let mut a = vec![0.0; SIZE * SIZE];
     for i in 0..SIZE {
@@ -130,7 +131,7 @@ pub(super) fn program() -> Program {
             mttkrp(b, d, c, s)
         }),
         shaped: calling(shaped),
-        ours: None,
+        ours: Some(calling(mttkrp_grad)),
         tape_bytes: None,
         expected: Some(Expected {
             value: 2.983_387_990_774_570_4,

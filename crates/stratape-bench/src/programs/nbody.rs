@@ -6,6 +6,7 @@ use super::{LANES, blocks, blocks_mut};
 
 pub(super) const SOFTENING: f64 = 1e-2;
 
+#[stratape::gradient]
 fn nbody(x: &[f64], n: usize) -> f64 {
     let mut energy = 0.0;
     for i in 0..n {
@@ -98,7 +99,7 @@ pub(super) fn program(n: usize) -> Program {
             nbody(x, n)
         }),
         shaped: calling(shaped, n),
-        ours: None,
+        ours: Some(calling(nbody_grad, n)),
         tape_bytes: None,
         expected: None,
     }

@@ -7,6 +7,7 @@ const CLASSES: usize = 10;
 const PIXELS: usize = 784;
 const LABEL: usize = 1;
 
+#[stratape::gradient(wrt(w, b))]
 fn nn(w: &[f64], b: &[f64], img: &[f64]) -> f64 {
     let mut a = vec![0.0; CLASSES];
     for i in 0..CLASSES {
@@ -97,7 +98,7 @@ pub(super) fn program() -> Program {
             nn(w, b, img)
         }),
         shaped: calling(shaped),
-        ours: None,
+        ours: Some(calling(nn_grad)),
         tape_bytes: None,
         expected: Some(Expected {
             value: 2.623_460_721_214_389_7,

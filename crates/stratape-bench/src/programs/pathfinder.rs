@@ -6,6 +6,7 @@ use super::program::{Expected, Gradient, Inputs, Program};
 const ROWS: usize = 128;
 const COLS: usize = 256;
 
+#[stratape::gradient(wrt(wall))]
 fn pathfinder(wall: &[f64], s: &[f64]) -> f64 {
     let mut buf = vec![0.0; ROWS * COLS];
     for n in 0..COLS {
@@ -130,7 +131,7 @@ pub(super) fn program() -> Program {
             pathfinder(wall, s)
         }),
         shaped: calling(shaped),
-        ours: None,
+        ours: Some(calling(pathfinder_grad)),
         tape_bytes: None,
         expected: Some(Expected {
             value: -272.874_448_754_087_95,

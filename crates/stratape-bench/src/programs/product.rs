@@ -3,6 +3,7 @@
 use super::numbers::Numbers;
 use super::program::{Gradient, Inputs, Program};
 
+#[stratape::gradient]
 fn product(x: &[f64]) -> f64 {
     let mut product = 1.0;
     for i in 0..x.len() {
@@ -48,7 +49,7 @@ pub(super) fn program(n: usize) -> Program {
             product(x)
         }),
         shaped: calling(shaped),
-        ours: None,
+        ours: Some(calling(product_grad)),
         tape_bytes: None,
         expected: None,
     }

@@ -3,6 +3,7 @@
 use super::Scale;
 use super::program::{Gradient, Inputs, Program};
 
+#[stratape::gradient]
 fn recurrence(x0: f64, a: f64, b: f64, n: usize) -> f64 {
     let mut x = x0;
     for _ in 0..n {
@@ -65,7 +66,7 @@ pub(super) fn program(n: usize) -> Program {
             recurrence(p[0], p[1], p[2], n)
         }),
         shaped: calling(shaped, n),
-        ours: None,
+        ours: Some(calling(recurrence_grad, n)),
         tape_bytes: None,
         expected: None,
     }

@@ -4,6 +4,7 @@ use super::numbers::Numbers;
 use super::program::{Gradient, Inputs, Program};
 use super::{LANES, blocks, blocks_mut};
 
+#[stratape::gradient]
 fn rosenbrock(x: &[f64]) -> f64 {
     let mut sum = 0.0;
     for i in 0..x.len() - 1 {
@@ -75,7 +76,7 @@ pub(super) fn program(n: usize) -> Program {
             rosenbrock(x)
         }),
         shaped: calling(shaped),
-        ours: None,
+        ours: Some(calling(rosenbrock_grad)),
         tape_bytes: None,
         expected: None,
     }

@@ -3,8 +3,9 @@
 use super::numbers::Numbers;
 use super::program::{Expected, Gradient, Inputs, Program};
 
-use grid::{CELLS, SIDE, somier};
+use grid::{CELLS, SIDE, somier, somier_grad};
 
+#[stratape::differentiable]
 mod grid {
     //! The primal, with the spring between two nodes as a function of its own.
 
@@ -12,6 +13,7 @@ mod grid {
     pub(super) const CELLS: usize = SIDE * SIDE * SIDE;
     const PLANE: usize = SIDE * SIDE;
 
+    #[gradient(wrt(x))]
     pub(super) fn somier(x: &[f64], s: &[f64]) -> f64 {
         let mut f = vec![0.0; 3 * CELLS];
         for i in 1..SIDE - 1 {
@@ -122,7 +124,7 @@ pub(super) fn program() -> Program {
             somier(x, s)
         }),
         shaped: calling(shaped),
-        ours: None,
+        ours: Some(calling(somier_grad)),
         tape_bytes: None,
         expected: Some(Expected {
             value: -2.076_319_168_609_886_7,

@@ -3,6 +3,7 @@
 use super::numbers::Numbers;
 use super::program::{Gradient, Inputs, Program};
 
+#[stratape::gradient]
 fn thomas(a: &[f64], b: &[f64], c: &[f64], d: &mut [f64]) -> f64 {
     let n = d.len();
     let mut ratio = vec![0.0; n];
@@ -134,7 +135,7 @@ pub(super) fn program(n: usize) -> Program {
             thomas(a, b, c, scratch)
         }),
         shaped: calling(shaped),
-        ours: None,
+        ours: Some(calling(thomas_grad)),
         tape_bytes: None,
         expected: None,
     }

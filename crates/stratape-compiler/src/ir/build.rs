@@ -64,7 +64,7 @@ impl Builder {
 
     /// Defines a value by an operation.
     pub fn emit(&mut self, op: Op, ty: Scalar, span: Span) -> ValueId {
-        if let Some(known) = self.fold(&op) {
+        if let Some(known) = self.fold(&op, ty) {
             return match known {
                 Folded::Value(value) => value,
                 Folded::Op(op) => self.define(op, ty, span),
@@ -82,7 +82,7 @@ impl Builder {
         value
     }
 
-    fn fold(&self, op: &Op) -> Option<Folded> {
+    fn fold(&self, op: &Op, ty: Scalar) -> Option<Folded> {
         let known = |value: &ValueId| self.constants.get(value);
         let integer = |value: &ValueId| match known(value) {
             Some(Op::Int(n)) => Some(*n),
@@ -99,7 +99,11 @@ impl Builder {
             Op::Binary(Binary::Mul, a, b) if integer(b) == Some(1) => Some(Folded::Value(*a)),
             Op::Binary(Binary::Mul, a, b) if integer(a) == Some(1) => Some(Folded::Value(*b)),
             Op::Binary(sign, a, b) => {
-                // Only small results: whether a large one fits is for the type to say.
+                // Whether a result fits is for the type to say; if it is not known yet, only small ones do.
+                let most = match ty {
+                    Scalar::Int(int) => int.bounds().1,
+                    _ => i128::from(i8::MAX),
+                };
                 let (a, b) = (integer(a)?, integer(b)?);
                 let result = match sign {
                     Binary::Add => a.checked_add(b)?,
@@ -107,7 +111,7 @@ impl Builder {
                     Binary::Mul => a.checked_mul(b)?,
                     _ => return None,
                 };
-                (0..=i128::from(i8::MAX)).contains(&result).then_some(Folded::Op(Op::Int(result)))
+                (0..=most).contains(&result).then_some(Folded::Op(Op::Int(result)))
             }
             Op::Compare(sign, a, b) => {
                 let (a, b) = (integer(a)?, integer(b)?);

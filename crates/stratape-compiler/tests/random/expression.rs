@@ -43,17 +43,17 @@ impl Generator<'_> {
     /// A float that is never above [`TAME`].
     pub(super) fn float(&mut self, depth: usize) -> Float {
         let float = self.wild(depth);
-        if float.bound <= TAME { float } else { self.tamed(float) }
+        if float.bound <= TAME { float } else { self.tamed(&float) }
     }
 
     /// A float that is never above a bound of one or more.
     pub(super) fn float_below(&mut self, depth: usize, bound: f64) -> Float {
         let float = self.wild(depth);
-        if float.bound <= bound { float } else { self.tamed(float) }
+        if float.bound <= bound { float } else { self.tamed(&float) }
     }
 
     /// Something of an expression that is never above one.
-    fn tamed(&mut self, float: Float) -> Float {
+    fn tamed(&mut self, float: &Float) -> Float {
         let receiver = float.receiver(self.config.float);
         match self.random.below(5) {
             0 => Float::atom(format!("{receiver}.sin()"), 1.0),

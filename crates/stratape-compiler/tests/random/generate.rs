@@ -226,8 +226,7 @@ impl Generator<'_> {
         access: Access,
         choose: impl Fn(&Variable) -> Option<T>,
     ) -> Option<T> {
-        let found: Vec<T> =
-            self.visible(access).into_iter().filter_map(|variable| choose(variable)).collect();
+        let found: Vec<T> = self.visible(access).into_iter().filter_map(choose).collect();
         if found.is_empty() { None } else { Some(self.random.pick(&found).clone()) }
     }
 

@@ -5,6 +5,7 @@
 //! must give one number: the weighted sum of the outputs' changes along the direction.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
@@ -164,7 +165,7 @@ fn arguments<N: Number>(
 pub(crate) fn judge(source: &str, inputs: &[Input], seed: u64) -> Result<Report, Failure> {
     let single = source.contains("f32");
     let (function, gradient) = compile(source)?;
-    let options = interp::Options { fuel: 2_000_000, ..interp::Options::default() };
+    let options = interp::Options { constants: constants(), fuel: 2_000_000 };
     let primal = match interp::run(&function, arguments(inputs, &[], |value, _| value), &options) {
         Ok(outcome) => outcome,
         Err(trap) => return fail(Stage::Primal, trap),
@@ -250,6 +251,19 @@ pub(crate) fn judge(source: &str, inputs: &[Input], seed: u64) -> Result<Report,
         message += &format!("\n    {:?} | {backward:?}", sum(&forward(&unit)?));
     }
     fail(Stage::Derivative, message)
+}
+
+/// Constants of the standard library, by the text of their tokens.
+fn constants() -> HashMap<String, f64> {
+    let known = [
+        ("f64 :: INFINITY", f64::INFINITY),
+        ("f64 :: NEG_INFINITY", f64::NEG_INFINITY),
+        ("f64 :: EPSILON", f64::EPSILON),
+        ("f64 :: MAX", f64::MAX),
+        ("f64 :: MIN", f64::MIN),
+        ("std :: f64 :: consts :: PI", std::f64::consts::PI),
+    ];
+    known.into_iter().map(|(text, value)| (text.to_owned(), value)).collect()
 }
 
 /// The adjoint of each float that goes in, in the order of the inputs.

@@ -37,7 +37,7 @@ impl Emitter<'_> {
         });
         let lanes = Literal::usize_unsuffixed(if narrow { 16 } else { 8 });
         let id = node.counter.0;
-        let name = |text: &str| Ident::new(&format!("{text}_{id}"), Span::mixed_site());
+        let name = |text: &str| Ident::new(&format!("{text}{id}"), Span::mixed_site());
         let (blocks, block, lane) = (name("blocks"), name("block"), name("lane"));
         let in_block = |ident: &Ident| Ident::new(&format!("{ident}_block"), Span::mixed_site());
 

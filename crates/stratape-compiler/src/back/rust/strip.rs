@@ -118,7 +118,7 @@ impl Emitter<'_> {
             quote!(let mut #ident = #init;)
         });
         let id = node.counter.0;
-        let name = |text: &str| Ident::new(&format!("{text}_{id}"), Span::mixed_site());
+        let name = |text: &str| Ident::new(&format!("{text}{id}"), Span::mixed_site());
         let (total, first, count, k) = (name("total"), name("first"), name("count"), name("k"));
         let ty = self.function.ty(node.counter);
         let (from_tokens, to_tokens) = (self.operand(from), self.operand(to));
@@ -403,9 +403,12 @@ impl Emitter<'_> {
         let (mut plus, mut minus) = (Vec::new(), Vec::new());
         for (symbols, factor) in polynomial.terms() {
             let size = factor.unsigned_abs() as usize;
-            let single = size == 1 && !symbols.is_empty();
-            let symbols = symbols.iter().map(|symbol| self.operand(*symbol));
-            let term = if single { quote!(#(#symbols)**) } else { quote!(#size #(* #symbols)*) };
+            let mut symbols = symbols.iter().map(|symbol| self.operand(*symbol));
+            let leading = match size {
+                1 => symbols.next().unwrap_or_else(|| quote!(#size)),
+                _ => quote!(#size),
+            };
+            let term = quote!(#leading #(* #symbols)*);
             if factor > 0 { plus.push(term) } else { minus.push(term) }
         }
         quote!(#something #(+ #plus)* #(- #minus)*)
