@@ -18,6 +18,7 @@
 
 #![forbid(unsafe_code)]
 
+mod buffer;
 mod private;
 mod workspace;
 

@@ -2,16 +2,18 @@
 
 use stratape_tape::{RecordTape, TapeError};
 
-pub use crate::workspace::Borrowed;
+pub use crate::buffer::{Buffer, Pooled};
+pub use crate::workspace::{Borrowed, take_last_bytes};
 use crate::workspace::Workspace;
 
-/// The tape of a workspace, empty.
-pub fn begin(workspace: &mut Workspace) -> &mut RecordTape {
-    let tape = workspace.tape();
+/// The tape of a workspace, empty, and where its length at the turn is noted.
+pub fn begin(workspace: &mut Workspace) -> (&mut RecordTape, &mut u64) {
+    let (tape, length) = workspace.parts();
     if !tape.is_empty() {
         tape.clear();
     }
-    tape
+    *length = 0;
+    (tape, length)
 }
 
 /// The result of a gradient on a tape in memory, which fails only when memory runs out.

@@ -33,6 +33,7 @@ use stratape_tape::{RecordTape, TapeError, TapeOptions, TapeStats};
 #[derive(Debug, Default)]
 pub struct Workspace {
     tape: RecordTape,
+    last_bytes: u64,
 }
 
 impl Workspace {
@@ -59,12 +60,40 @@ impl Workspace {
     /// What [`TapeOptions::open_records`] reports: a directory that cannot be written, a budget
     /// too small.
     pub fn with(options: TapeOptions) -> Result<Self, TapeError> {
-        Ok(Self { tape: options.open_records()? })
+        Ok(Self { tape: options.open_records()?, last_bytes: 0 })
     }
 
     /// What the tape has done since the workspace was made.
     pub fn stats(&self) -> TapeStats {
         self.tape.stats()
+    }
+
+    /// Bytes on the tape at the end of the last gradient's forward half: what it saved.
+    ///
+    /// ```
+    /// use stratape::{Workspace, gradient};
+    ///
+    /// #[gradient]
+    /// fn product(x: &[f64]) -> f64 {
+    ///     let mut p = 1.0;
+    ///     for v in x {
+    ///         p *= v;
+    ///     }
+    ///     p
+    /// }
+    ///
+    /// let (x, mut dx) = (vec![1.0; 1000], vec![0.0; 1000]);
+    /// let mut workspace = Workspace::new();
+    /// product_grad_in(&mut workspace, &x, &mut dx, 1.0)?;
+    /// assert_eq!(workspace.last_bytes(), 8 * 1000); // the product so far, at each step
+    /// # Ok::<(), stratape::tape::TapeError>(())
+    /// ```
+    pub fn last_bytes(&self) -> u64 {
+        self.last_bytes
+    }
+
+    pub(crate) fn parts(&mut self) -> (&mut RecordTape, &mut u64) {
+        (&mut self.tape, &mut self.last_bytes)
     }
 
     /// The tape, for what is not offered here.
@@ -75,6 +104,11 @@ impl Workspace {
 
 thread_local! {
     static SPARE: Cell<Option<Box<Workspace>>> = const { Cell::new(None) };
+}
+
+/// Bytes the last gradient on the thread's own workspace saved since this was asked last.
+pub fn take_last_bytes() -> u64 {
+    std::mem::take(&mut Borrowed::new().last_bytes)
 }
 
 /// The thread's own workspace, while a gradient uses it. A gradient called inside another one

@@ -421,7 +421,7 @@ pub(super) fn program() -> Program {
         }),
         shaped: calling(shaped),
         ours: Some(calling(network::lenet_grad)),
-        tape_bytes: None,
+        tape_bytes: Some(stratape::__private::take_last_bytes),
         expected: Some(Expected {
             value: 2.402_369_088_153_467,
             sum: 2.926_875_638_669_269_4,

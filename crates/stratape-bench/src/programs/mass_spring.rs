@@ -385,7 +385,7 @@ pub(super) fn program() -> Program {
         }),
         shaped: calling(shaped),
         ours: Some(calling(mass_spring_grad)),
-        tape_bytes: None,
+        tape_bytes: Some(stratape::__private::take_last_bytes),
         expected: Some(Expected {
             value: 13.451_643_409_679_138,
             sum: -1.120_954_237_260_997_7,

@@ -63,7 +63,7 @@ pub(super) fn program() -> Program {
         }),
         shaped: calling(shaped),
         ours: Some(calling(matdescent_grad)),
-        tape_bytes: None,
+        tape_bytes: Some(stratape::__private::take_last_bytes),
         expected: Some(Expected {
             value: 21_084.997_145_479_8,
             sum: 1_481.009_746_452_952_9,

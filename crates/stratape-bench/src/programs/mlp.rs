@@ -126,7 +126,7 @@ pub(super) fn program() -> Program {
         }),
         shaped: calling(shaped),
         ours: Some(calling(mlp_grad)),
-        tape_bytes: None,
+        tape_bytes: Some(stratape::__private::take_last_bytes),
         expected: None,
     }
 }

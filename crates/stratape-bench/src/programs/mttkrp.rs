@@ -132,7 +132,7 @@ pub(super) fn program() -> Program {
         }),
         shaped: calling(shaped),
         ours: Some(calling(mttkrp_grad)),
-        tape_bytes: None,
+        tape_bytes: Some(stratape::__private::take_last_bytes),
         expected: Some(Expected {
             value: 2.983_387_990_774_570_4,
             sum: -13.095_919_345_855_737,

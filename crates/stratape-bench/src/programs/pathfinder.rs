@@ -132,7 +132,7 @@ pub(super) fn program() -> Program {
         }),
         shaped: calling(shaped),
         ours: Some(calling(pathfinder_grad)),
-        tape_bytes: None,
+        tape_bytes: Some(stratape::__private::take_last_bytes),
         expected: Some(Expected {
             value: -272.874_448_754_087_95,
             sum: -289.957_573_939_529_2,

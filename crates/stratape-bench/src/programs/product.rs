@@ -50,7 +50,7 @@ pub(super) fn program(n: usize) -> Program {
         }),
         shaped: calling(shaped),
         ours: Some(calling(product_grad)),
-        tape_bytes: None,
+        tape_bytes: Some(stratape::__private::take_last_bytes),
         expected: None,
     }
 }

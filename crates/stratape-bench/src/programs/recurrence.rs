@@ -67,7 +67,7 @@ pub(super) fn program(n: usize) -> Program {
         }),
         shaped: calling(shaped, n),
         ours: Some(calling(recurrence_grad, n)),
-        tape_bytes: None,
+        tape_bytes: Some(stratape::__private::take_last_bytes),
         expected: None,
     }
 }

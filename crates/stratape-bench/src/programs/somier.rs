@@ -125,7 +125,7 @@ pub(super) fn program() -> Program {
         }),
         shaped: calling(shaped),
         ours: Some(calling(somier_grad)),
-        tape_bytes: None,
+        tape_bytes: Some(stratape::__private::take_last_bytes),
         expected: Some(Expected {
             value: -2.076_319_168_609_886_7,
             sum: 0.0,

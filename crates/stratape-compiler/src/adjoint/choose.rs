@@ -42,8 +42,13 @@ pub struct Choice {
 pub(super) struct Plan {
     pub(super) saved: HashSet<ValueId>,
     pub(super) recomputed: HashSet<ValueId>,
+    /// Recomputed values that are read from where they were stored.
+    pub(super) reloads: HashMap<ValueId, Op>,
     pub(super) choices: Vec<Choice>,
 }
+
+/// What a load costs, in the measure of [`cost_of`].
+const RELOAD: u64 = 12;
 
 /// Decides.
 pub(super) fn choose(facts: &Facts<'_>, clobbers: &Clobbers, found: &Findings) -> Plan {
@@ -54,6 +59,7 @@ pub(super) fn choose(facts: &Facts<'_>, clobbers: &Clobbers, found: &Findings) -
         network: Network::new(),
         nodes: HashMap::new(),
         order: Vec::new(),
+        reloads: HashMap::new(),
     };
     let mut sorted: Vec<_> = found.needed.iter().copied().collect();
     sorted.sort_unstable();
@@ -62,9 +68,9 @@ pub(super) fn choose(facts: &Facts<'_>, clobbers: &Clobbers, found: &Findings) -
             graph.network.edge(SOURCE, available, INFINITE);
         }
     }
-    let Graph { network, nodes, order, .. } = graph;
+    let Graph { network, nodes, order, reloads, .. } = graph;
     let sides = network.cut();
-    let mut plan = Plan::default();
+    let mut plan = Plan { reloads, ..Plan::default() };
     for value in order {
         let (available, recomputed) = nodes[&value];
         if !sides[available] {
@@ -89,6 +95,7 @@ struct Graph<'a> {
     network: Network,
     nodes: HashMap<ValueId, (usize, usize)>,
     order: Vec<ValueId>,
+    reloads: HashMap<ValueId, Op>,
 }
 
 impl Graph<'_> {
@@ -116,7 +123,14 @@ impl Graph<'_> {
         self.network.edge(available, recomputed, save);
         self.network.edge(recomputed, available, INFINITE);
         match definition {
-            Definition::Op(op) if self.can_recompute(value, &op) => {
+            Definition::Op(op) if self.can_recompute(value, &op) || self.reload(value).is_some() => {
+                let op = match self.reload(value) {
+                    Some(load) if !self.can_recompute(value, &op) || cost_of(&op, self.facts.function) > RELOAD => {
+                        self.reloads.insert(value, load.clone());
+                        load
+                    }
+                    _ => op,
+                };
                 self.network.edge(recomputed, SINK, cost_of(&op, self.facts.function) * weight);
                 let mut operands = Vec::new();
                 op.for_each_operand(&mut |operand| operands.push(operand));
@@ -129,6 +143,25 @@ impl Graph<'_> {
             _ => self.network.edge(recomputed, SINK, INFINITE),
         }
         Some((available, recomputed))
+    }
+
+    /// A load that yields a value again: from where it was stored, if it is still there.
+    fn reload(&self, value: ValueId) -> Option<Op> {
+        let place = self.clobbers.kept(value)?;
+        let load = Op::Load(place.clone());
+        let fits = self.found.home_objects.contains(&place.object) && !self.depends_on(&load, value);
+        fits.then_some(load)
+    }
+
+    /// Whether an operation needs a value, directly or through others.
+    fn depends_on(&self, op: &Op, value: ValueId) -> bool {
+        let mut found = false;
+        op.for_each_operand(&mut |operand| {
+            found = found
+                || operand == value
+                || self.facts.definitions.op(operand).is_some_and(|op| self.depends_on(op, value));
+        });
+        found
     }
 
     fn can_recompute(&self, value: ValueId, op: &Op) -> bool {
@@ -150,14 +183,15 @@ fn reason(facts: &Facts<'_>, clobbers: &Clobbers, found: &Findings, value: Value
     }
 }
 
-/// Hundredths of a nanosecond, as measured on one core: a store and a load of a large tape.
+/// Hundredths of a nanosecond, as measured on one core: a store and a load of a large tape, and its share of
+/// keeping it.
 fn cost_of_saving(ty: Scalar) -> u64 {
     match ty {
-        Scalar::Float(Float::F64) => 65,
-        Scalar::Float(Float::F32) => 35,
+        Scalar::Float(Float::F64) => 75,
+        Scalar::Float(Float::F32) => 40,
         Scalar::Bool => 20,
-        Scalar::Int(int) => u64::from(int.bits()).clamp(10, 65),
-        Scalar::Infer(_) => 65,
+        Scalar::Int(int) => u64::from(int.bits()).clamp(10, 75),
+        Scalar::Infer(_) => 75,
     }
 }
 
@@ -166,13 +200,13 @@ fn cost_of(op: &Op, function: &crate::ir::Function) -> u64 {
     match op {
         Op::Float(..) | Op::Int(_) | Op::Bool(_) | Op::Const(_) => 0,
         Op::Len(_) => 1,
-        Op::Binary(Binary::Div | Binary::Rem, a, _) if function.ty(*a).is_float() => 70,
+        Op::Binary(Binary::Div | Binary::Rem, a, _) if function.ty(*a).is_float() => 60,
         Op::Binary(Binary::Div | Binary::Rem, ..) => 150,
         Op::Unary(..) | Op::Compare(..) | Op::Select(..) | Op::Cast(..) => 5,
         Op::Binary(_, a, _) if !function.ty(*a).is_float() => 2,
         Op::Binary(..) => 8,
         Op::TotalCmp { .. } => 15,
-        Op::Load(_) => 12,
+        Op::Load(_) => RELOAD,
         Op::Method(..) => 10,
         Op::Math(function, _) => match function {
             Math::Sqrt | Math::Recip => 100,

@@ -224,18 +224,7 @@ impl<'a> Reverse<'a> {
         for node in block {
             match node {
                 Node::Let { value, op } => {
-                    if self.plan.is_some_and(|plan| plan.recomputed.contains(value)) {
-                        let mut op = op.clone();
-                        op.for_each_operand_mut(&mut |operand| *operand = self.primal(*operand));
-                        let (ty, span) = (self.ty(*value), self.span(*value));
-                        let again = self.b.emit(op, ty, span);
-                        let name = self.b.function.values[value.index()].name.clone();
-                        let known = &mut self.b.function.values[again.index()].name;
-                        if known.is_none() {
-                            *known = name;
-                        }
-                        self.here.insert(*value, again);
-                    }
+                    self.recompute(*value, op);
                 }
                 Node::New { object, init }
                     if self.facts.activity.object(*object) && !self.shadows.contains_key(object) =>
@@ -245,6 +234,32 @@ impl<'a> Reverse<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// Computes a forward value again, and first what it is computed from: a value that is read from
+    /// where it was stored may need an index that the program computes only afterwards.
+    fn recompute(&mut self, value: ValueId, op: &Op) {
+        let Some(plan) = self.plan else { return };
+        if !plan.recomputed.contains(&value) || self.here.contains_key(&value) {
+            return;
+        }
+        let mut op = plan.reloads.get(&value).unwrap_or(op).clone();
+        let mut operands = Vec::new();
+        op.for_each_operand(&mut |operand| operands.push(operand));
+        for operand in operands {
+            if let Some(before) = self.facts.definitions.op(operand).cloned() {
+                self.recompute(operand, &before);
+            }
+        }
+        op.for_each_operand_mut(&mut |operand| *operand = self.primal(*operand));
+        let (ty, span) = (self.ty(value), self.span(value));
+        let again = self.b.emit(op, ty, span);
+        let name = self.b.function.values[value.index()].name.clone();
+        let known = &mut self.b.function.values[again.index()].name;
+        if known.is_none() {
+            *known = name;
+        }
+        self.here.insert(value, again);
     }
 
     pub(super) fn node(&mut self, node: &Node) {

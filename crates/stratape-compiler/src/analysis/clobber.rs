@@ -15,6 +15,8 @@ use crate::ir::{Block, Function, Node, ObjectId, Op, Place, Step, ValueId};
 #[derive(Clone, Debug, Default)]
 pub struct Clobbers {
     loads: HashSet<ValueId>,
+    /// Values that were stored, and are still there at the end.
+    kept: HashMap<ValueId, Place>,
 }
 
 #[derive(Debug)]
@@ -42,7 +44,21 @@ impl Clobbers {
                 }
             }
         }
-        Self { loads }
+        let mut kept = HashMap::new();
+        for stored in &finder.stored {
+            let Some(writes) = finder.writes.get(&stored.place.object) else { continue };
+            if let Some(value) = stored.value {
+                if !writes.iter().any(|write| may_overwrite(&affine, stored, write)) {
+                    kept.insert(value, stored.place.clone());
+                }
+            }
+        }
+        Self { loads, kept }
+    }
+
+    /// Where a value was stored, in the block that defines it, and still is at the end.
+    pub fn kept(&self, value: ValueId) -> Option<&Place> {
+        self.kept.get(&value)
     }
 
     /// Whether what a load has read may be gone at the end.
@@ -184,17 +200,28 @@ fn is_at_least(affine: &Affine<'_>, polynomial: &Polynomial, least: i128) -> boo
 struct Finder {
     reads: HashMap<ObjectId, Vec<Access>>,
     writes: HashMap<ObjectId, Vec<Access>>,
+    stored: Vec<Access>,
     at: usize,
 }
 
 impl Finder {
     fn block(&mut self, block: &Block, loops: &mut Vec<ValueId>) {
+        let mut defined = HashSet::new();
         for node in block {
+            node.for_each_result(&mut |value| {
+                defined.insert(value);
+            });
             self.at += 1;
             let at = self.at;
             if let Node::Let { value, op: Op::Load(place) } = node {
                 let access = Access { value: Some(*value), place: place.clone(), at, loops: loops.clone() };
                 self.reads.entry(place.object).or_default().push(access);
+            }
+            if let Node::Store { place, value } = node {
+                if defined.contains(value) {
+                    let access = Access { value: Some(*value), place: place.clone(), at, loops: loops.clone() };
+                    self.stored.push(access);
+                }
             }
             if let Some(place) = node.written() {
                 let access = Access { value: None, place: place.clone(), at, loops: loops.clone() };

@@ -2,6 +2,7 @@
 
 mod hoist;
 mod order;
+mod promote;
 mod prune;
 mod reciprocal;
 mod select;
@@ -9,6 +10,7 @@ mod share;
 
 pub use self::hoist::hoist;
 pub use self::order::order;
+pub use self::promote::promote;
 pub use self::prune::prune;
 pub use self::reciprocal::reciprocal;
 pub use self::select::select;
@@ -20,6 +22,7 @@ use crate::ir::{Binary, Function, Math, Op, Scalar, Unary};
 /// All of them, in the order in which they help each other.
 pub fn simplify(function: &mut Function) {
     share(function);
+    promote(function);
     hoist(function);
     share(function);
     select(function);

@@ -73,6 +73,11 @@ impl Sharer<'_> {
             if let Some(place) = node.written() {
                 table.forget(&HashSet::from([place.object]));
             }
+            if let Node::Store { place, value } = &node {
+                // What was stored is what a load will find.
+                let key = format!("{} {:?}", self.function.ty(*value), Op::Load(place.clone()));
+                table.loads.insert(key, (*value, place.object));
+            }
             kept.push(node);
         }
         *block = kept;
@@ -80,7 +85,11 @@ impl Sharer<'_> {
 
     /// Whether an operation was done before; then its value stands for this one.
     fn known(&mut self, value: ValueId, op: &Op, table: &mut Table) -> bool {
-        let key = format!("{} {op:?}", self.function.ty(value));
+        let key = match op {
+            // Their tokens know where they stand in the source.
+            Op::Const(tokens) => format!("{} const {tokens}", self.function.ty(value)),
+            op => format!("{} {op:?}", self.function.ty(value)),
+        };
         let found = match op {
             Op::Load(place) => {
                 let found = table.loads.get(&key).map(|(value, _)| *value);

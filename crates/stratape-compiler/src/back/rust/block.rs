@@ -4,11 +4,11 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
-use crate::ir::{Block, Check, If, Loop, Node, Range, ValueId};
+use crate::ir::{Check, If, Loop, Node, Range, ValueId};
 
 impl Emitter<'_> {
     /// The statements of a block.
-    pub(super) fn block(&self, block: &Block) -> TokenStream {
+    pub(super) fn block(&self, block: &[Node]) -> TokenStream {
         block.iter().map(|node| self.node(node)).collect()
     }
 
@@ -34,7 +34,12 @@ impl Emitter<'_> {
             Node::New { object, init } => {
                 let ident = self.names.object(*object);
                 let ty = &self.function.objects[object.index()].ty;
-                let init = self.init(ty, init);
+                let init = self.first_contents(*object, ty, init);
+                if self.is_kept_by_thread(*object) {
+                    // Behind a plain slice LLVM keeps its address in a register.
+                    let owner = Ident::new(&format!("{ident}_owner"), Span::mixed_site());
+                    return quote!(let mut #owner = #init; let #ident = &mut *#owner;);
+                }
                 let mutable = if self.is_written(*object) { quote!(mut) } else { quote!() };
                 quote!(let #mutable #ident = #init;)
             }

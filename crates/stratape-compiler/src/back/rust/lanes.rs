@@ -35,7 +35,7 @@ impl Emitter<'_> {
         let narrow = node.carried.iter().all(|carried| {
             self.function.ty(carried.inside) == Scalar::Float(Float::F32)
         });
-        let lanes = Literal::usize_unsuffixed(if narrow { 16 } else { 8 });
+        let lanes = Literal::usize_unsuffixed(if narrow { 32 } else { 32 });
         let id = node.counter.0;
         let name = |text: &str| Ident::new(&format!("{text}{id}"), Span::mixed_site());
         let (blocks, block, lane) = (name("blocks"), name("block"), name("lane"));

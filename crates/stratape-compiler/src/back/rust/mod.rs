@@ -43,7 +43,7 @@ pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> Token
     let emitter = Emitter { function, names: Names::new(function), used, literals, affine, strips, replaced: RefCell::default() };
     let signature = signature::Signature::new(item, primal, gradient, &emitter.names);
     let needs_workspace = uses_tape(function);
-    let body = emitter.block(&function.body);
+    let body = emitter.halves();
     let result = signature.result(gradient, &emitter);
     let checks = signature.checks();
     signature.functions(needs_workspace, &quote!(#checks #body), &result)
@@ -71,10 +71,28 @@ impl Emitter<'_> {
         self.replaced.borrow_mut().remove(&value);
     }
 
+    /// The function's own block. Before the first node that takes from the tape, its length is noted.
+    fn halves(&self) -> TokenStream {
+        let turn = self.function.body.iter().position(|node| pops(node) && !pushes(node));
+        let Some(turn) = turn else { return self.block(&self.function.body) };
+        let (forward, backward) = self.function.body.split_at(turn);
+        let (forward, backward) = (self.block(forward), self.block(backward));
+        let (tape, length) = (self.tape(), Ident::new("length", Span::mixed_site()));
+        quote!(#forward *#length = #tape.bytes() as u64; #backward)
+    }
+
     /// The tape's name.
     fn tape(&self) -> Ident {
         Ident::new("tape", Span::mixed_site())
     }
+}
+
+fn pushes(node: &Node) -> bool {
+    matches!(node, Node::Push { .. }) || node.blocks().into_iter().flatten().any(pushes)
+}
+
+fn pops(node: &Node) -> bool {
+    matches!(node, Node::Pop { .. }) || node.blocks().into_iter().flatten().any(pops)
 }
 
 fn uses_tape(function: &Function) -> bool {

@@ -1,7 +1,7 @@
 //! Operations, places and the first contents of objects as expressions.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::quote;
+use quote::{ToTokens, quote};
 
 use super::Emitter;
 use super::signature::member;
@@ -125,6 +125,39 @@ impl Emitter<'_> {
         out
     }
 
+    /// Whether an object's memory is kept by the thread from call to call.
+    pub(super) fn is_kept_by_thread(&self, object: ObjectId) -> bool {
+        is_pooled(&self.function.objects[object.index()].ty) && !self.function.kept.contains(&object)
+    }
+
+    /// What an object is made from.
+    pub(super) fn first_contents(&self, object: ObjectId, ty: &Type, init: &Init) -> TokenStream {
+        let buffer = quote!(::stratape::__private::Buffer);
+        let inner = |item: &Init| ty.element().map(|inner| self.init(inner, item));
+        if !self.is_kept_by_thread(object) {
+            return self.init(ty, init);
+        }
+        match init {
+            Init::Repeat(item, len) => {
+                let (item, len) = (inner(item), self.operand(*len));
+                quote!(#buffer::filled(#item, #len))
+            }
+            Init::Copy(place) => {
+                let from = self.place(place);
+                quote!(#buffer::copied(&#from[..]))
+            }
+            Init::ZeroLike(like) => {
+                let like = self.names.object(*like);
+                let zero = ty.element().map(|item| zero_like(item, &like));
+                quote!(#buffer::filled(#zero, #like.len()))
+            }
+            init => {
+                let init = self.init(ty, init);
+                quote!(#buffer::copied(&#init[..]))
+            }
+        }
+    }
+
     /// The first contents of an object.
     pub(super) fn init(&self, ty: &Type, init: &Init) -> TokenStream {
         match init {
@@ -163,7 +196,7 @@ impl Emitter<'_> {
             }
             Init::ZeroLike(object) => {
                 let ident = self.names.object(*object);
-                zero_like(ty, &quote!(#ident))
+                zero_like(ty, &ident)
             }
         }
     }
@@ -198,8 +231,14 @@ fn aggregate(ty: &Type, items: &[TokenStream]) -> TokenStream {
     }
 }
 
+/// Whether an object's memory is kept by the thread: a list of plain numbers.
+fn is_pooled(ty: &Type) -> bool {
+    let (Type::Vec(item) | Type::Slice(item)) = ty else { return false };
+    matches!(**item, Type::Scalar(Scalar::Float(_) | Scalar::USIZE))
+}
+
 /// Zeros in the shape of an expression of a type.
-fn zero_like(ty: &Type, like: &TokenStream) -> TokenStream {
+fn zero_like(ty: &Type, like: &impl ToTokens) -> TokenStream {
     match ty {
         Type::Scalar(Scalar::Bool) => quote!(false),
         Type::Scalar(Scalar::Float(_)) => float(0.0, "0.0", ty.scalar().unwrap_or(Scalar::Bool)),

@@ -130,6 +130,7 @@ impl<'a> Signature<'a> {
         let lints = quote!(#[allow(unused, clippy::all, clippy::pedantic, clippy::panic)]);
         let workspace = Ident::new("workspace", Span::mixed_site());
         let tape = Ident::new("tape", Span::mixed_site());
+        let length = Ident::new("length", Span::mixed_site());
         let primal = &item.sig.ident;
         let error = quote!(::stratape::tape::TapeError);
         if needs_workspace {
@@ -148,7 +149,7 @@ impl<'a> Signature<'a> {
                 #vis fn #name_in #generics (
                     #workspace: &mut ::stratape::Workspace, #(#params),*
                 ) -> ::core::result::Result<#output, #error> {
-                    let #tape = ::stratape::__private::begin(#workspace);
+                    let (#tape, #length) = ::stratape::__private::begin(#workspace);
                     #body
                     ::core::result::Result::Ok(#result)
                 }

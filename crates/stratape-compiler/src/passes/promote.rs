@@ -1,0 +1,123 @@
+//! Sums in memory that stay at one place for a whole loop are kept in a register meanwhile.
+//!
+//! `for j in … { a[i] += t }` becomes a carried value that is read from `a[i]` before the loop and
+//! stored back after it: the additions are the same, in the same order.
+
+use crate::ir::{
+    Binary, Block, Carried, Function, Loop, Node, Op, Place, Range, Step, ValueId, defined,
+};
+
+/// Promotes sums in memory.
+pub fn promote(function: &mut Function) {
+    let mut body = std::mem::take(&mut function.body);
+    let mut around = Vec::new();
+    block(function, &mut body, &mut around);
+    function.body = body;
+}
+
+fn block(function: &mut Function, nodes: &mut Block, around: &mut Vec<(ValueId, ValueId)>) {
+    let mut out = Block::new();
+    for mut node in std::mem::take(nodes) {
+        let Node::Loop(repeat) = &mut node else {
+            for inner in node.blocks_mut() {
+                block(function, inner, around);
+            }
+            out.push(node);
+            continue;
+        };
+        if let Range::UpTo { from, to } = repeat.range {
+            let runs = around.contains(&(from, to)) || runs(&out, from, to);
+            around.push((from, to));
+            block(function, &mut repeat.body, around);
+            around.pop();
+            if runs && repeat.exit.is_none() {
+                let stores = sums(function, repeat, &mut out);
+                out.push(node);
+                out.extend(stores);
+                continue;
+            }
+        } else {
+            block(function, &mut repeat.body, around);
+        }
+        out.push(node);
+    }
+    *nodes = out;
+}
+
+/// Whether a range is known to hold something: literals of the same block.
+fn runs(before: &Block, from: ValueId, to: ValueId) -> bool {
+    let literal = |wanted: ValueId| {
+        before.iter().find_map(|node| match node {
+            Node::Let { value, op: Op::Int(number) } if *value == wanted => Some(*number),
+            _ => None,
+        })
+    };
+    matches!((literal(from), literal(to)), (Some(from), Some(to)) if from < to)
+}
+
+/// Takes the sums of a loop's own block into registers; appends the loads, returns the stores.
+fn sums(function: &mut Function, node: &mut Loop, before: &mut Block) -> Vec<Node> {
+    let mut inner = defined(&node.body);
+    inner.insert(node.counter);
+    inner.extend(node.carried.iter().map(|carried| carried.inside));
+    let fixed = |place: &Place| {
+        place.path.iter().all(|step| !matches!(step, Step::Index(index) if inner.contains(index)))
+    };
+    let mut places: Vec<Place> = Vec::new();
+    for item in &node.body {
+        if let Node::Accumulate { place, .. } = item {
+            if fixed(place) && !places.contains(place) {
+                places.push(place.clone());
+            }
+        }
+    }
+    let mut stores = Vec::new();
+    for place in places {
+        if !alone(&node.body, &place, true) {
+            continue;
+        }
+        let Some(ty) = function.place_type(&place).and_then(crate::ir::Type::scalar) else { continue };
+        let (init, inside, after) =
+            (function.new_value(ty, node.span), function.new_value(ty, node.span), function.new_value(ty, node.span));
+        before.push(Node::Let { value: init, op: Op::Load(place.clone()) });
+        let mut sum = inside;
+        for item in &mut node.body {
+            if let Node::Accumulate { place: other, value, subtract } = item {
+                if *other == place {
+                    let next = function.new_value(ty, node.span);
+                    let sign = if *subtract { Binary::Sub } else { Binary::Add };
+                    *item = Node::Let { value: next, op: Op::Binary(sign, sum, *value) };
+                    sum = next;
+                }
+            }
+        }
+        node.carried.push(Carried { init, inside, next: sum, after });
+        stores.push(Node::Store { place, value: after });
+    }
+    stores
+}
+
+/// Whether every access to an object in a block is an addition to one place, in the block itself.
+fn alone(block: &Block, place: &Place, top: bool) -> bool {
+    block.iter().all(|node| {
+        let touches = match node {
+            Node::Let { op: Op::Load(other), .. } => other.object == place.object,
+            Node::Store { place: other, .. } => other.object == place.object,
+            Node::Accumulate { place: other, .. } => other.object == place.object && (!top || other != place),
+            Node::New { object, init } => *object == place.object || copies(init, place),
+            _ => false,
+        };
+        !touches && node.blocks().into_iter().all(|inner| alone(inner, place, false))
+    })
+}
+
+fn copies(init: &crate::ir::Init, place: &Place) -> bool {
+    use crate::ir::Init;
+    match init {
+        Init::Items(items) => items.iter().any(|item| copies(item, place)),
+        Init::Fill(item) | Init::Repeat(item, _) => copies(item, place),
+        Init::Copy(other) => other.object == place.object,
+        Init::ZeroLike(object) => *object == place.object,
+        Init::Value(_) => false,
+    }
+}

@@ -1,0 +1,104 @@
+//! Memory for the arrays a gradient makes, kept by the thread from call to call.
+
+use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
+
+/// How many arrays, and how many bytes of them, a thread keeps of each type.
+const KEPT_ARRAYS: usize = 64;
+const KEPT_BYTES: usize = 256 << 20;
+
+/// Numbers whose arrays are kept.
+pub trait Pooled: Copy + 'static {
+    /// Runs `f` with the thread's arrays of the type, unless the thread is going away.
+    fn with_pool<R>(f: impl FnOnce(&mut Vec<Vec<Self>>) -> R) -> Option<R>;
+}
+
+macro_rules! pooled {
+    ($($number:ty)*) => { $(
+        impl Pooled for $number {
+            fn with_pool<R>(f: impl FnOnce(&mut Vec<Vec<Self>>) -> R) -> Option<R> {
+                thread_local! {
+                    static POOL: RefCell<Vec<Vec<$number>>> = const { RefCell::new(Vec::new()) };
+                }
+                POOL.try_with(|pool| Some(f(&mut *pool.try_borrow_mut().ok()?))).ok().flatten()
+            }
+        }
+    )* };
+}
+
+pooled!(f64 f32 usize);
+
+/// An array that goes back to the thread when it is dropped.
+#[derive(Debug)]
+pub struct Buffer<T: Pooled>(Vec<T>);
+
+impl<T: Pooled> Buffer<T> {
+    fn take(len: usize) -> Vec<T> {
+        let mut spare = T::with_pool(|pool| {
+            // The last one that is large enough: calls nest, so the last to go back is the first to be asked for.
+            match pool.iter().rposition(|spare| spare.capacity() >= len) {
+                Some(at) => Some(pool.swap_remove(at)),
+                None => pool.pop(),
+            }
+        })
+        .flatten()
+        .unwrap_or_default();
+        spare.clear();
+        spare
+    }
+
+    /// `vec![value; len]`
+    pub fn filled(value: T, len: usize) -> Self {
+        let mut memory = Self::take(len);
+        memory.resize(len, value);
+        Self(memory)
+    }
+
+    /// A copy of a slice.
+    pub fn copied(from: &[T]) -> Self {
+        let mut memory = Self::take(from.len());
+        memory.extend_from_slice(from);
+        Self(memory)
+    }
+}
+
+impl<T: Pooled> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        let memory = std::mem::take(&mut self.0);
+        let bytes = memory.capacity() * size_of::<T>();
+        T::with_pool(|pool| {
+            if bytes > 0 && bytes <= KEPT_BYTES && pool.len() < KEPT_ARRAYS {
+                pool.push(memory);
+            }
+        });
+    }
+}
+
+impl<T: Pooled> Deref for Buffer<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T: Pooled> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_comes_back() {
+        let first = Buffer::filled(1.5_f64, 1000);
+        let address = first.as_ptr();
+        drop(first);
+        let second = Buffer::filled(0.0_f64, 900);
+        assert_eq!(second.as_ptr(), address);
+        assert!(second.iter().all(|value| *value == 0.0) && second.len() == 900);
+    }
+}
