@@ -2,29 +2,32 @@
 //!
 //! Adjoints gain most: a load that moves out of a loop has its adjoint summed in a register
 //! instead of memory. Operations that cannot panic always move. A load moves if nothing in the loop
-//! writes its object and the loop is known to run at least once (its bounds are literals, or those of a
-//! loop around it), so that a panic stays a panic.
+//! writes its object; a panic stays a panic because the loop is known to run at least once (its bounds are
+//! literals, or those of a loop around it), or because the loop and the loads before it are put under a
+//! condition that it does.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::share::written;
 use super::{is_cheap, is_total};
-use crate::ir::{Block, Function, Loop, Node, ObjectId, Op, Range, ValueId, defined};
+use crate::ir::{
+    Block, Compare, Function, If, Loop, Merge, Node, ObjectId, Op, Range, Scalar, ValueId, defined,
+};
 
 /// Moves operations out of loops.
 pub fn hoist(function: &mut Function) {
     let mut body = std::mem::take(&mut function.body);
-    let mut hoister = Hoister { function, around: Vec::new(), ints: std::collections::HashMap::new() };
+    let mut hoister = Hoister { function, around: Vec::new(), ints: HashMap::new() };
     hoister.collect(&body);
     hoister.block(&mut body);
     function.body = body;
 }
 
 struct Hoister<'a> {
-    function: &'a Function,
+    function: &'a mut Function,
     /// Bounds of the loops around, which are known to be running.
     around: Vec<(ValueId, ValueId)>,
-    ints: std::collections::HashMap<ValueId, i128>,
+    ints: HashMap<ValueId, i128>,
 }
 
 impl Hoister<'_> {
@@ -47,7 +50,12 @@ impl Hoister<'_> {
                 } else {
                     self.block(&mut repeat.body);
                 }
-                out.extend(self.invariant(repeat));
+                let runs = self.runs(repeat);
+                if !runs && self.has_loads(repeat) {
+                    node = self.guarded(repeat, &mut out);
+                } else {
+                    out.extend(self.invariant(repeat, runs));
+                }
             } else {
                 for inner in node.blocks_mut() {
                     self.block(inner);
@@ -66,8 +74,34 @@ impl Hoister<'_> {
         matches!((self.ints.get(&from), self.ints.get(&to)), (Some(from), Some(to)) if from < to)
     }
 
+    /// Whether loads would move out of a loop if it were known to run.
+    fn has_loads(&self, node: &Loop) -> bool {
+        if node.exit.is_some() || node.trips.is_some() {
+            return false;
+        }
+        let moved = self.invariant(&mut node.clone(), true);
+        moved.iter().any(|item| matches!(item, Node::Let { op: Op::Load(_), .. }))
+    }
+
+    /// A loop under the condition that it runs, with its invariant operations before it.
+    fn guarded(&mut self, node: &mut Loop, before: &mut Block) -> Node {
+        let Range::UpTo { from, to } = node.range else { return Node::Loop(Box::new(node.clone())) };
+        let mut then = self.invariant(node, true);
+        let condition = self.function.new_value(Scalar::Bool, node.span);
+        before.push(Node::Let { value: condition, op: Op::Compare(Compare::Lt, from, to) });
+        let mut merges = Vec::new();
+        for carried in &mut node.carried {
+            let inner = self.function.new_value_like(carried.after);
+            merges.push(Merge { value: carried.after, then: inner, other: carried.init });
+            carried.after = inner;
+        }
+        let span = node.span;
+        then.push(Node::Loop(Box::new(node.clone())));
+        Node::If(Box::new(If { condition, then, other: Block::new(), merges, span }))
+    }
+
     /// Takes the invariant operations out of a loop's own block.
-    fn invariant(&self, node: &mut Loop) -> Vec<Node> {
+    fn invariant(&self, node: &mut Loop, runs: bool) -> Vec<Node> {
         let mut inner = defined(&node.body);
         inner.insert(node.counter);
         inner.extend(node.carried.iter().map(|carried| carried.inside));
@@ -80,7 +114,6 @@ impl Hoister<'_> {
                 _ => None,
             })
             .collect();
-        let runs = self.runs(node);
         let mut moved = Vec::new();
         // Loads that panic only move if nothing before them in the iteration could have acted.
         let mut first = true;

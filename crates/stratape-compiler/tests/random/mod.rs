@@ -12,6 +12,7 @@ mod expression;
 mod generate;
 mod iterate;
 pub(crate) mod judge;
+mod memory;
 pub(crate) mod shrink;
 mod statement;
 

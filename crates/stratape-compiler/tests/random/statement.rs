@@ -3,7 +3,7 @@
 use super::generate::{Access, COLLECTED, Enclosing, Generator, Kind, TAME};
 
 /// An end of a range: its text, and the interval it lies in.
-type End = (String, usize, usize);
+pub(super) type End = (String, usize, usize);
 
 impl Generator<'_> {
     /// Writes one statement; blocks in it nest no deeper than `depth`.
@@ -73,7 +73,7 @@ impl Generator<'_> {
     }
 
     /// `let` or `let mut`, and what the new variable may hold.
-    fn binding(&mut self) -> (&'static str, Access, f64, bool) {
+    pub(super) fn binding(&mut self) -> (&'static str, Access, f64, bool) {
         match self.random.below(4) {
             0 => ("let", Access::Read, TAME, false),
             1 => ("let mut", Access::Write, TAME, false),
@@ -168,35 +168,6 @@ impl Generator<'_> {
         self.declare(&name, Kind::Int { from, to }, Access::Read);
     }
 
-    fn let_array(&mut self) {
-        let (keyword, access, bound, collects) = self.binding();
-        let name = self.fresh("w");
-        let ty = self.config.float;
-        let len = match self.random.below(4) {
-            0 => {
-                let items: Vec<_> =
-                    (0..self.random.within(2, 4)).map(|_| self.float(2).typed(ty)).collect();
-                self.line(&format!("{keyword} {name} = [{}];", items.join(", ")));
-                items.len()
-            }
-            1 => {
-                let len = self.random.within(2, 6);
-                let item = self.float(1).typed(ty);
-                self.line(&format!("{keyword} {name} = [{item}; {len}];"));
-                len
-            }
-            _ => {
-                let ends = self.ends().into_iter();
-                let known: Vec<_> = ends.filter(|(_, from, to)| from == to && *to > 1).collect();
-                let (text, len, _) = self.random.pick(&known).clone();
-                let item = self.float(1).typed(ty);
-                self.line(&format!("{keyword} {name} = vec![{item}; {text}];"));
-                len
-            }
-        };
-        self.declare(&name, Kind::Floats { len, bound, collects }, access);
-    }
-
     fn tuple(&mut self) {
         let ty = self.config.float;
         let (first, second) = (self.float(2), self.float(2));
@@ -237,7 +208,7 @@ impl Generator<'_> {
         }
     }
 
-    fn assign_element(&mut self) {
+    pub(super) fn assign_element(&mut self) {
         match self.element(Access::Write) {
             Some((place, _, collects)) => self.assign(&place, collects),
             None => self.assign_scalar(),
@@ -280,37 +251,6 @@ impl Generator<'_> {
         self.line(&text);
     }
 
-    /// Elements of one array made from each other, and used as they are at that time: what
-    /// was read is soon overwritten, by this iteration or by a later one.
-    fn recurrence(&mut self) {
-        let Some((name, len, ..)) = self.array(Access::Write) else { return self.let_array() };
-        let [a, b, c] = [(); 3].map(|()| format!("{name}[{}]", self.index(len, None)));
-        let sum = self.choose(Access::Write, |variable| match variable.kind {
-            Kind::Float { collects: true, .. } => Some(variable.name.clone()),
-            _ => None,
-        });
-        match (self.random.below(6), sum) {
-            (0, Some(sum)) => {
-                let value = self.float(2);
-                self.line(&format!("{a} = {};", value.text));
-                self.line(&format!("{sum} += {a}.sin() * {b}.tanh();"));
-            }
-            (1, Some(sum)) => {
-                self.line(&format!("{sum} *= {a}.cos();"));
-                self.line(&format!("{a} = ({b} * {sum}).sin();"));
-            }
-            (2, Some(sum)) => self.line(&format!("{sum} = {sum}.sin() * {a}.cos() + {b}.atan();")),
-            (3, _) => self.line(&format!("{a} = {a}.sin() * {b}.cos() + {c}.tanh();")),
-            (4, _) => {
-                let t = self.fresh("t");
-                self.line(&format!("let {t} = {a};"));
-                self.line(&format!("{a} = ({b} * 0.7).cos();"));
-                self.line(&format!("{b} = {t}.sin() * {a};"));
-            }
-            _ => self.line(&format!("{a} = ({b} * {c}).sin();")),
-        }
-    }
-
     fn swap(&mut self) {
         let (a, b) = (self.scalar(Access::Write), self.scalar(Access::Write));
         let (Some((a, _, true)), Some((b, _, true))) = (a, b) else {
@@ -323,7 +263,7 @@ impl Generator<'_> {
     }
 
     /// What a range can end with.
-    fn ends(&self) -> Vec<End> {
+    pub(super) fn ends(&self) -> Vec<End> {
         let mut ends: Vec<End> = (2..=4).map(|n| (n.to_string(), n, n)).collect();
         for variable in self.visible(Access::Read) {
             let name = &variable.name;
@@ -346,7 +286,7 @@ impl Generator<'_> {
     }
 
     /// A range: its text, the interval of its numbers, and how many they are at most.
-    fn range(&mut self) -> Option<(String, usize, usize, usize)> {
+    pub(super) fn range(&mut self) -> Option<(String, usize, usize, usize)> {
         let ends = self.ends();
         for _ in 0..10 {
             let start = match self.random.below(4) {
@@ -385,7 +325,7 @@ impl Generator<'_> {
     }
 
     /// Enters a loop; the text of its label.
-    fn enter(&mut self, continues: bool, breaks_with_value: bool) -> String {
+    pub(super) fn enter(&mut self, continues: bool, breaks_with_value: bool) -> String {
         let labelled = self.config.exits && self.random.chance(40);
         let label = labelled.then(|| self.fresh("'l"));
         let text = label.as_ref().map_or_else(String::new, |label| format!("{label}: "));
@@ -401,42 +341,6 @@ impl Generator<'_> {
         self.open(&format!("{label}for {counter} in {range} {{"));
         self.declare(&counter, Kind::Int { from, to }, Access::Read);
         self.body(depth - 1, trips);
-        self.close("}");
-        self.loops.pop();
-        self.variables.truncate(mark);
-    }
-
-    /// A loop that writes an array first and reads it then, and nobody writes it after that: what
-    /// was read is overwritten by later iterations only.
-    fn scratch(&mut self, depth: usize) {
-        let Some((range, from, to, trips)) = self.range() else { return self.assign_element() };
-        let ty = self.config.float;
-        let (name, counter, sum) = (self.fresh("w"), self.fresh("i"), self.fresh("v"));
-        let len = self.random.within(1, 4);
-        self.line(&format!("let mut {name} = [0.5_{ty}; {len}];"));
-        self.line(&format!("let mut {sum}: {ty} = 1.0;"));
-        self.declare(&name, Kind::Floats { len, bound: TAME, collects: false }, Access::Read);
-        self.declare(&sum, Kind::Float { bound: COLLECTED, collects: true }, Access::Write);
-        let mark = self.variables.len();
-        let label = self.enter(true, false);
-        self.open(&format!("{label}for {counter} in {range} {{"));
-        self.declare(&counter, Kind::Int { from, to }, Access::Read);
-        for _ in 0..self.random.within(1, 2) {
-            let (index, value) = (self.index(len, None), self.float(2));
-            self.line(&format!("{name}[{index}] = {};", value.text));
-        }
-        if self.random.chance(50) {
-            // In a block of its own, so that no name of it hides the sum.
-            self.open("{");
-            self.body(depth - 1, trips);
-            self.close("}");
-        }
-        let index = self.index(len, None);
-        match self.random.below(3) {
-            0 => self.line(&format!("{sum} *= {name}[{index}].cos();")),
-            1 => self.line(&format!("{sum} += {name}[{index}].sin();")),
-            _ => self.line(&format!("{sum} = ({sum} * {name}[{index}]).sin();")),
-        }
         self.close("}");
         self.loops.pop();
         self.variables.truncate(mark);

@@ -13,6 +13,9 @@ impl Emitter<'_> {
     }
 
     fn node(&self, node: &Node) -> TokenStream {
+        if let Some(statement) = self.replaced_nodes.borrow().get(&std::ptr::from_ref(node).addr()) {
+            return statement.clone();
+        }
         match node {
             Node::Let { value, .. } if self.literals.contains_key(value) => TokenStream::new(),
             Node::Let { value, .. } if self.replaced.borrow().contains_key(value) => {

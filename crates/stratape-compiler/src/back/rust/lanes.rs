@@ -10,7 +10,8 @@ use quote::quote;
 
 use super::Emitter;
 use super::strip::{Strip, View};
-use crate::ir::{Binary, Carried, Float, Loop, Math, Node, Op, Scalar, ValueId};
+use crate::analysis::Polynomial;
+use crate::ir::{Binary, Carried, Float, Loop, Math, Node, ObjectId, Op, Scalar, ValueId};
 
 /// A carried sum: `next = inside + term`.
 struct Sum {
@@ -21,6 +22,19 @@ struct Sum {
     free: bool,
 }
 
+/// An addition to memory that is done after its block.
+struct Scattered<'n> {
+    node: &'n Node,
+    object: ObjectId,
+    base: Polynomial,
+    value: ValueId,
+    subtract: bool,
+}
+
+fn same(a: &Node, b: &Node) -> bool {
+    std::ptr::eq(a, b)
+}
+
 impl Emitter<'_> {
     /// A strip in lanes, if it is one that gains by it.
     pub(super) fn lanes(&self, node: &Loop, strip: &Strip, first: &Ident, count: &Ident) -> Option<TokenStream> {
@@ -28,14 +42,24 @@ impl Emitter<'_> {
             return None;
         }
         let sums = self.sums(node)?;
-        let plain = node.body.iter().all(|item| self.fits_lanes(item, strip));
-        if sums.is_empty() || !plain || !self.gains(node, &sums) {
+        let scattered = self.scattered(node, strip);
+        let fits = |item: &Node| self.fits_lanes(item, strip) || scattered.iter().any(|one| same(one.node, item));
+        if (sums.is_empty() && scattered.is_empty())
+            || !node.body.iter().all(fits)
+            || !(self.gains(node, &sums) || !scattered.is_empty())
+        {
             return None;
         }
-        let narrow = node.carried.iter().all(|carried| {
-            self.function.ty(carried.inside) == Scalar::Float(Float::F32)
+        let narrow = !node.carried.is_empty()
+            && node.carried.iter().all(|carried| {
+                self.function.ty(carried.inside) == Scalar::Float(Float::F32)
+            });
+        let lanes = Literal::usize_unsuffixed(match (strip.views().iter().all(View::is_dense), narrow) {
+            (true, false) => 8,
+            (true, true) => 16,
+            // Neighbours would be paired across fields, not lanes, were the loop unrolled: keep it a loop.
+            (false, _) => 32,
         });
-        let lanes = Literal::usize_unsuffixed(if narrow { 32 } else { 32 });
         let id = node.counter.0;
         let name = |text: &str| Ident::new(&format!("{text}{id}"), Span::mixed_site());
         let (blocks, block, lane) = (name("blocks"), name("block"), name("lane"));
@@ -89,10 +113,27 @@ impl Emitter<'_> {
                 block_ends.push(quote!(for #lane in 0..#lanes { #ident #sign #many[#lane]; }));
             }
         }
+        for (number, one) in scattered.iter().enumerate() {
+            let buffer = Ident::new(&format!("part{number}of{id}"), Span::mixed_site());
+            let value = self.operand(one.value);
+            block_starts.push(quote!(let mut #buffer = [0.0; #lanes];));
+            self.replace_node(one.node, quote!(#buffer[#lane] = #value;));
+            let target = Ident::new(&format!("target{number}of{id}"), Span::mixed_site());
+            let object = self.names.object(one.object);
+            let start = self.polynomial(&quote!(#first + #block * #lanes), &one.base);
+            let sign = if one.subtract { quote!(-=) } else { quote!(+=) };
+            block_ends.push(quote! {
+                let #target = ::stratape::__private::view_mut(&mut #object[..], #start, #lanes);
+                for #lane in 0..#lanes { #target[#lane] #sign #buffer[#lane]; }
+            });
+        }
         let inner = Strip::new(node.counter, lane.clone(), views, region);
         self.enter_strip(inner);
         let body = self.block(&node.body);
         self.leave_strip();
+        for one in &scattered {
+            self.restore_node(one.node);
+        }
         for sum in &sums {
             let ident = self.names.value(sum.carried.inside);
             let sign = if sum.subtract { quote!(-=) } else { quote!(+=) };
@@ -160,6 +201,32 @@ impl Emitter<'_> {
             sums.push(Sum { carried: *carried, term, subtract, free });
         }
         Some(sums)
+    }
+
+    /// Additions to memory whose neighbours overlap from one iteration to the next, so that no view
+    /// serves them: the parts of a block are kept aside and added afterwards, one addition after the other.
+    fn scattered<'n>(&self, node: &'n Loop, strip: &Strip) -> Vec<Scattered<'n>> {
+        let mut found = Vec::new();
+        for item in &node.body {
+            let Node::Accumulate { place, value, subtract } = item else { continue };
+            if self.sees(strip, place) || place.path.len() != 1 {
+                continue;
+            }
+            let touched_otherwise = node.body.iter().any(|other| match other {
+                Node::Let { op: Op::Load(other), .. } | Node::Store { place: other, .. } => {
+                    other.object == place.object
+                }
+                _ => false,
+            });
+            if touched_otherwise || self.function.ty(node.counter) != Scalar::USIZE {
+                continue;
+            }
+            if let Some((1, base)) = self.first_index(place, node.counter) {
+                let (object, value) = (place.object, *value);
+                found.push(Scattered { node: item, object, base, value, subtract: *subtract });
+            }
+        }
+        found
     }
 
     fn fits_lanes(&self, node: &Node, strip: &Strip) -> bool {

@@ -40,7 +40,7 @@ pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> Token
     let definitions = Definitions::new(function);
     let affine = Affine::new(function, &definitions);
     let strips = RefCell::default();
-    let emitter = Emitter { function, names: Names::new(function), used, literals, affine, strips, replaced: RefCell::default() };
+    let emitter = Emitter { function, names: Names::new(function), used, literals, affine, strips, replaced: RefCell::default(), replaced_nodes: RefCell::default() };
     let signature = signature::Signature::new(item, primal, gradient, &emitter.names);
     let needs_workspace = uses_tape(function);
     let body = emitter.halves();
@@ -60,11 +60,21 @@ struct Emitter<'a> {
     strips: RefCell<Vec<strip::Strip>>,
     /// Values whose definition is written in another way at present.
     replaced: RefCell<HashMap<ValueId, TokenStream>>,
+    /// Other nodes that are, by their addresses.
+    replaced_nodes: RefCell<HashMap<usize, TokenStream>>,
 }
 
 impl Emitter<'_> {
     fn replace(&self, value: ValueId, statement: TokenStream) {
         self.replaced.borrow_mut().insert(value, statement);
+    }
+
+    fn replace_node(&self, node: &Node, statement: TokenStream) {
+        self.replaced_nodes.borrow_mut().insert(std::ptr::from_ref(node).addr(), statement);
+    }
+
+    fn restore_node(&self, node: &Node) {
+        self.replaced_nodes.borrow_mut().remove(&std::ptr::from_ref(node).addr());
     }
 
     fn restore(&self, value: ValueId) {

@@ -49,6 +49,11 @@ impl View {
         self.mutable
     }
 
+    /// Whether it steps from element to element.
+    pub(super) fn is_dense(&self) -> bool {
+        self.stride == 1
+    }
+
     /// The same view under another name.
     pub(super) fn renamed(view: &Self, ident: Ident) -> Self {
         Self { ident, ..view.clone() }
@@ -285,7 +290,7 @@ impl Emitter<'_> {
     }
 
     /// A list's first index as `stride * counter + base`.
-    fn first_index(&self, place: &Place, counter: ValueId) -> Option<(i128, Polynomial)> {
+    pub(super) fn first_index(&self, place: &Place, counter: ValueId) -> Option<(i128, Polynomial)> {
         let Some(Step::Index(index)) = place.path.first() else { return None };
         let (factor, base) = self.affine.of(*index).split(counter)?;
         let stride = factor.as_number().filter(|stride| *stride >= 1)?;
@@ -399,7 +404,7 @@ impl Emitter<'_> {
     }
 
     /// Something plus a polynomial of `usize` values, as an expression: what is subtracted comes last.
-    fn polynomial(&self, something: &TokenStream, polynomial: &Polynomial) -> TokenStream {
+    pub(super) fn polynomial(&self, something: &TokenStream, polynomial: &Polynomial) -> TokenStream {
         let (mut plus, mut minus) = (Vec::new(), Vec::new());
         for (symbols, factor) in polynomial.terms() {
             let size = factor.unsigned_abs() as usize;
