@@ -59,10 +59,10 @@ pub fn gradient(attribute: TokenStream, item: TokenStream) -> TokenStream {
         let function: syn::ItemFn = syn::parse2(item.clone()).map_err(|_| {
             Error::new(Span::call_site(), "`#[gradient]` goes on a function with a body")
         })?;
-        one(&function, &arguments, Module::empty())
+        one(&function, &arguments, &Module::empty())
     });
     match expanded {
-        Ok((tokens, _)) => quote!(#item #tokens),
+        Ok(tokens) => quote!(#item #tokens),
         Err(error) => {
             let error = error.to_compile_error();
             quote!(#item #error)
@@ -82,6 +82,13 @@ pub fn differentiable(attribute: &TokenStream, item: TokenStream) -> TokenStream
     }
 }
 
+/// `#[constant]` or `#[pullback]` outside a module that gives them a meaning.
+pub fn only_in_module(name: &str, item: TokenStream) -> TokenStream {
+    let message = format!("`#[{name}]` means something only to functions in a `#[stratape::differentiable] mod`");
+    let error = Error::new(Span::call_site(), message).to_compile_error();
+    quote!(#item #error)
+}
+
 fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     if !attribute.is_empty() {
         return Err(Error::new(attribute.span(), "`#[differentiable]` takes no arguments"));
@@ -97,9 +104,7 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     let mut wanted = Vec::new();
     for item in items.iter_mut() {
         if let Item::Fn(function) = item {
-            let at = function.attrs.iter().position(|attribute| {
-                attribute.path().segments.last().is_some_and(|segment| segment.ident == "gradient")
-            });
+            let at = function.attrs.iter().position(|attribute| is_marked(attribute, &["gradient"]));
             if let Some(at) = at {
                 let attribute = function.attrs.remove(at);
                 wanted.push((function.clone(), attribute));
@@ -109,7 +114,12 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     let mut errors: Option<Error> = None;
     let mut added = TokenStream::new();
     let context = Module::collect(items)?;
-    let mut context = Some(context);
+    check_pullbacks(items)?;
+    for item in items.iter_mut() {
+        if let Item::Fn(function) = item {
+            function.attrs.retain(|attribute| !is_marked(attribute, &["constant", "pullback"]));
+        }
+    }
     for (function, attribute) in wanted {
         let tokens = match &attribute.meta {
             syn::Meta::List(list) => list.tokens.clone(),
@@ -117,14 +127,10 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
         };
         let result = Arguments::parse
             .parse2(tokens)
-            .and_then(|arguments| one(&function, &arguments, context.take().unwrap_or_default()));
+            .and_then(|arguments| one(&function, &arguments, &context));
         match result {
-            Ok((tokens, back)) => {
-                added.extend(tokens);
-                context = Some(back);
-            }
+            Ok(tokens) => added.extend(tokens),
             Err(error) => {
-                context = Module::collect(items).ok();
                 match &mut errors {
                     Some(errors) => errors.combine(error),
                     None => errors = Some(error),
@@ -140,10 +146,48 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     Ok(quote!(#module #errors))
 }
 
-/// The gradient of one function, and its module back.
-fn one(item: &syn::ItemFn, arguments: &Arguments, module: Module) -> Result<(TokenStream, Module)> {
-    let options = front::Options { module };
-    let mut function = front::lower(item, &options)?;
+/// Whether an attribute is one of ours.
+fn is_marked(attribute: &syn::Attribute, names: &[&str]) -> bool {
+    let path = attribute.path();
+    let ours = path.segments.len() == 1 || path.segments.first().is_some_and(|first| first.ident == "stratape");
+    ours && path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))
+}
+
+/// Every pullback belongs to a function of the module, and has the parameters it will be called with.
+fn check_pullbacks(items: &[Item]) -> Result<()> {
+    let functions = || items.iter().filter_map(|item| if let Item::Fn(function) = item { Some(function) } else { None });
+    for pullback in functions() {
+        for attribute in pullback.attrs.iter().filter(|attribute| is_marked(attribute, &["pullback"])) {
+            let of = front::pullback_of(attribute)?;
+            let Some(function) = functions().find(|function| function.sig.ident == of) else {
+                return Err(Error::new(of.span(), format!("there is no function `{of}` in this module")));
+            };
+            let floats = |ty: &syn::Type| {
+                let text = ty.to_token_stream().to_string();
+                matches!(ty, syn::Type::Reference(_)) && (text.contains("f64") || text.contains("f32"))
+            };
+            let mut wanted = function.sig.inputs.len();
+            for input in &function.sig.inputs {
+                wanted += usize::from(matches!(input, syn::FnArg::Typed(input) if floats(&input.ty)));
+            }
+            wanted += usize::from(matches!(function.sig.output, syn::ReturnType::Type(..)));
+            if pullback.sig.inputs.len() != wanted {
+                return Err(Error::new(
+                    pullback.sig.ident.span(),
+                    format!(
+                        "the pullback of `{of}` takes {wanted} arguments: those of `{of}`, each slice of floats followed by \
+                         its shadow (`&mut`), and the adjoint of the result last"
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The gradient of one function.
+fn one(item: &syn::ItemFn, arguments: &Arguments, module: &Module) -> Result<TokenStream> {
+    let mut function = front::lower_in(item, module)?;
     crate::passes::simplify(&mut function);
     if let Some(wrt) = &arguments.wrt {
         check_wrt(item, wrt, &function)?;
@@ -165,8 +209,7 @@ fn one(item: &syn::ItemFn, arguments: &Arguments, module: Module) -> Result<(Tok
             format!("the gradient of this function failed the compiler's own check, please report it: {fault}"),
         )
     })?;
-    let tokens = rust::emit(item, &function, &gradient);
-    Ok((tokens, options.module))
+    Ok(rust::emit(item, &function, &gradient))
 }
 
 fn check_wrt(item: &syn::ItemFn, wrt: &[Ident], function: &crate::ir::Function) -> Result<()> {

@@ -26,7 +26,7 @@ macro_rules! pooled {
     )* };
 }
 
-pooled!(f64 f32 usize);
+pooled!(f64 f32 usize u64 u32 u16 u8 isize i64 i32 i16 i8);
 
 /// An array that goes back to the thread when it is dropped.
 #[derive(Debug)]

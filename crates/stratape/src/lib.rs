@@ -22,7 +22,7 @@ mod buffer;
 mod private;
 mod workspace;
 
-pub use stratape_macros::{differentiable, gradient};
+pub use stratape_macros::{constant, differentiable, gradient, pullback};
 pub use stratape_tape as tape;
 pub use workspace::Workspace;
 

@@ -1,6 +1,6 @@
 //! What emitted code calls. Not for use by hand: it may change in any version.
 
-use stratape_tape::{RecordTape, TapeError};
+use stratape_tape::{Pod, RecordTape, TapeError};
 
 pub use crate::buffer::{Buffer, Pooled};
 pub use crate::workspace::{Borrowed, take_last_bytes};
@@ -116,4 +116,26 @@ pub fn view_chunks_mut<T, const N: usize>(
     count: usize,
 ) -> &mut [[T; N]] {
     view_mut(slice, start, count.wrapping_mul(N)).as_chunks_mut().0
+}
+
+/// Puts a copy of a slice on the tape.
+pub fn save<T: Pod>(tape: &mut RecordTape, slice: &[T]) -> Result<(), TapeError> {
+    for part in slice.chunks(layer::<T>(slice.len()).max(1)) {
+        tape.reserve::<T>(part.len())?[..part.len()].copy_from_slice(part);
+        tape.commit::<T>(part.len())?;
+    }
+    tape.push(slice.len() as u64)
+}
+
+/// Takes a copy of a slice from the tape.
+pub fn restore<T: Pod + Pooled>(tape: &mut RecordTape) -> Result<Buffer<T>, TapeError> {
+    let mut left = tape.pop::<u64>()? as usize;
+    let mut buffer = Buffer::filled(T::zeroed(), left);
+    while left > 0 {
+        let part = tape.take::<T>()?;
+        let start = left - part.len();
+        buffer[start..left].copy_from_slice(part);
+        left = start;
+    }
+    Ok(buffer)
 }

@@ -106,7 +106,7 @@ impl Reverse<'_> {
         let mut active = false;
         walk(&block, &mut |node| {
             node.for_each_result(&mut |value| active |= self.active(value));
-            active |= node.written().is_some_and(|place| self.facts.activity.object(place.object));
+            active |= node.written().iter().any(|place| self.facts.activity.object(place.object));
         });
         active
     }
@@ -114,7 +114,9 @@ impl Reverse<'_> {
     /// Appends a piece of the forward half.
     fn forward(&mut self, nodes: &[Node]) {
         let block = match self.plan {
-            Some(plan) => save(nodes, plan, &mut self.b.function, &mut self.saved),
+            Some(plan) => {
+                save(nodes, plan, self.facts, &self.home_objects, &mut self.b.function, &mut self.saved)
+            }
             None => nodes.to_vec(),
         };
         block.into_iter().for_each(|node| self.b.node(node));
@@ -245,10 +247,8 @@ impl Reverse<'_> {
             if let Node::New { object, .. } = node {
                 own.insert(*object);
             }
-            if let Node::Let { op: Op::Load(place), .. } = node {
-                reads.insert(place.object);
-            }
-            writes.extend(node.written().map(|place| place.object));
+            reads.extend(node.read().iter().map(|place| place.object));
+            writes.extend(node.written().iter().map(|place| place.object));
         });
         reads.intersection(&writes).any(|object| is_shadow(*object) && !own.contains(object))
     }

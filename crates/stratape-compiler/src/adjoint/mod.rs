@@ -9,6 +9,7 @@
 //! 4. The second run of [`reverse`] writes the backward half with pops and recomputation, after a
 //!    forward half to which [`save`] has added the pushes.
 
+mod call;
 mod choose;
 mod cut;
 mod home;
@@ -61,7 +62,7 @@ pub fn differentiate(function: &Function, options: &Options) -> Gradient {
     let activity = Activity::new(function, &inputs);
     let definitions = Definitions::new(function);
     let clobbers = Clobbers::new(function, &definitions);
-    let facts = reverse::Facts { function, activity: &activity, definitions: &definitions, inputs: &inputs };
+    let facts = reverse::Facts { function, activity: &activity, definitions: &definitions, clobbers: &clobbers, inputs: &inputs };
     let found = reverse::explore(&facts);
     let plan = choose::choose(&facts, &clobbers, &found);
     let name = options.name.clone().unwrap_or_else(|| format!("{}_grad", function.name));

@@ -13,7 +13,7 @@ use super::Output;
 use super::choose::Plan;
 use super::home::Fusion;
 use super::save::{Saved, address};
-use crate::analysis::{Activity, Definitions};
+use crate::analysis::{Activity, Clobbers, Definitions};
 use crate::ir::{
     Binary, Block, Builder, Carried, Function, If, Loop, Merge, Node, ObjectId, Op, Origin, Param, Range,
     Scalar, Substitution, ValueId,
@@ -25,6 +25,7 @@ pub(super) struct Facts<'a> {
     pub(super) function: &'a Function,
     pub(super) activity: &'a Activity,
     pub(super) definitions: &'a Definitions,
+    pub(super) clobbers: &'a Clobbers,
     pub(super) inputs: &'a HashSet<Param>,
 }
 
@@ -306,7 +307,12 @@ impl<'a> Reverse<'a> {
             }
             Node::Loop(node) => self.repeat(node),
             Node::If(node) => self.branch(node),
-            Node::Check { .. } | Node::Push { .. } | Node::Pop { .. } => {}
+            Node::Call(call) => self.call(call),
+            Node::Check { .. }
+            | Node::Push { .. }
+            | Node::Pop { .. }
+            | Node::Save { .. }
+            | Node::Restore { .. } => {}
         }
     }
 

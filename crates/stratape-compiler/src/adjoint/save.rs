@@ -4,13 +4,15 @@
 //! branch comes out of it by a merge (zero where the other arm ran), so that the record of an iteration has
 //! the same slots whatever way it took.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::Span;
 
+use super::call::propagates;
 use super::choose::Plan;
+use super::reverse::Facts;
 use crate::ir::{
-    Block, Function, If, Loop, Merge, Node, Op, Record, RecordId, Scalar, ValueId,
+    Argument, Block, Call, Function, If, Loop, Merge, Node, ObjectId, Op, Record, RecordId, Scalar, Slice, ValueId,
 };
 
 /// Where the saved values of the forward half went.
@@ -20,6 +22,9 @@ pub(super) struct Saved {
     pub(super) records: HashMap<ValueId, (RecordId, Vec<ValueId>)>,
     /// For each arm (by the address of its branch in the original): values that come out, and as what.
     pub(super) exports: HashMap<(usize, bool), Vec<(ValueId, ValueId)>>,
+    /// For each call (by its address in the original): the slices it was passed that are copied, by their
+    /// positions among the arguments.
+    pub(super) copies: HashMap<usize, Vec<(usize, RecordId)>>,
 }
 
 /// Where a branch is, for tables.
@@ -28,12 +33,21 @@ pub(super) fn address(node: &If) -> usize {
 }
 
 /// A piece of the forward half with its pushes.
-pub(super) fn save(nodes: &[Node], plan: &Plan, function: &mut Function, saved: &mut Saved) -> Block {
-    Saver { plan, function, saved }.block(nodes).0
+pub(super) fn save(
+    nodes: &[Node],
+    plan: &Plan,
+    facts: &Facts<'_>,
+    homes: &HashSet<ObjectId>,
+    function: &mut Function,
+    saved: &mut Saved,
+) -> Block {
+    Saver { plan, facts, homes, function, saved }.block(nodes).0
 }
 
 struct Saver<'a> {
     plan: &'a Plan,
+    facts: &'a Facts<'a>,
+    homes: &'a HashSet<ObjectId>,
     function: &'a mut Function,
     saved: &'a mut Saved,
 }
@@ -51,6 +65,10 @@ impl Saver<'_> {
                     out.push(Node::If(Box::new(node)));
                     values.extend(exported);
                 }
+                Node::Call(call) => {
+                    out.push(node.clone());
+                    out.extend(self.copies(call));
+                }
                 node => out.push(node.clone()),
             }
             node.for_each_result(&mut |value| {
@@ -60,6 +78,28 @@ impl Saver<'_> {
             });
         }
         (out, values)
+    }
+
+    /// Copies of what a call was passed, where its pullback will ask for it and it will be gone.
+    fn copies(&mut self, call: &Call) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        if call.pullback.is_none() || !propagates(self.facts, call) {
+            return nodes;
+        }
+        let mut copied = Vec::new();
+        for (position, argument) in call.arguments.iter().enumerate() {
+            let Argument::Slice(slice) = argument else { continue };
+            let object = slice.place.object;
+            if self.homes.contains(&object) && !self.facts.clobbers.passed(call, object) {
+                continue;
+            }
+            self.function.records.push(Record { slots: Vec::new(), types: Vec::new() });
+            let record = RecordId((self.function.records.len() - 1) as u32);
+            nodes.push(Node::Save { record, slice: Slice { mutable: false, ..slice.clone() } });
+            copied.push((position, record));
+        }
+        self.saved.copies.insert(std::ptr::from_ref(call).addr(), copied);
+        nodes
     }
 
     fn repeat(&mut self, node: &Loop) -> Loop {

@@ -29,7 +29,7 @@ impl Reverse<'_> {
     }
 
     /// A place with indices as the backward half has them.
-    fn backward_place(&mut self, place: &Place) -> Place {
+    pub(super) fn backward_place(&mut self, place: &Place) -> Place {
         let path = place
             .path
             .iter()

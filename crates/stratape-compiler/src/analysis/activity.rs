@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::ir::{Block, Function, Init, Node, ObjectId, Op, Origin, Param, Scalar, ValueId};
+use crate::ir::{Argument, Block, Function, Init, Node, ObjectId, Op, Origin, Param, Scalar, ValueId};
 
 /// Values and objects that carry derivatives.
 #[derive(Clone, Debug, Default)]
@@ -126,6 +126,16 @@ fn forward(function: &Function, block: &Block, set: &mut Set) {
                     set.object(*object);
                 }
             }
+            Node::Call(call) if call.pullback.is_some() => {
+                let varied = call.arguments.iter().any(|argument| match argument {
+                    Argument::Value(value) => set.has(*value),
+                    Argument::Slice(slice) => set.objects.contains(&slice.place.object),
+                });
+                if varied {
+                    call.results.iter().filter(|v| is_float(function, **v)).for_each(|v| set.value(*v));
+                    node.written().iter().for_each(|place| set.object(place.object));
+                }
+            }
             Node::Loop(node) => {
                 for carried in &node.carried {
                     if is_float(function, carried.inside) && (set.has(carried.init) || set.has(carried.next)) {
@@ -180,6 +190,19 @@ fn backward(function: &Function, block: &Block, set: &mut Set) {
                 );
                 values.into_iter().filter(|v| is_float(function, *v)).for_each(|v| set.value(v));
                 objects.into_iter().for_each(|object| set.object(object));
+            }
+            Node::Call(call) if call.pullback.is_some() => {
+                let useful = call.results.iter().any(|value| set.has(*value))
+                    || node.written().iter().any(|place| set.objects.contains(&place.object));
+                if useful {
+                    for argument in &call.arguments {
+                        match argument {
+                            Argument::Value(value) if is_float(function, *value) => set.value(*value),
+                            Argument::Value(_) => {}
+                            Argument::Slice(slice) => set.object(slice.place.object),
+                        }
+                    }
+                }
             }
             Node::Loop(node) => {
                 for carried in &node.carried {

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::affine::{Affine, Polynomial};
 use super::Definitions;
-use crate::ir::{Block, Function, Node, ObjectId, Op, Place, Step, ValueId};
+use crate::ir::{Block, Call, Function, Node, ObjectId, Op, Place, Step, ValueId};
 
 /// Loads whose memory may be written after them.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,8 @@ pub struct Clobbers {
     loads: HashSet<ValueId>,
     /// Values that were stored, and are still there at the end.
     kept: HashMap<ValueId, Place>,
+    /// Objects passed to calls (by their addresses) that may be written afterwards.
+    passed: HashSet<(usize, ObjectId)>,
 }
 
 #[derive(Debug)]
@@ -53,7 +55,19 @@ impl Clobbers {
                 }
             }
         }
-        Self { loads, kept }
+        let mut passed = HashSet::new();
+        for (call, access) in &finder.calls {
+            let writes = finder.writes.get(&access.place.object);
+            if writes.into_iter().flatten().any(|write| may_overwrite(&affine, access, write)) {
+                passed.insert((*call, access.place.object));
+            }
+        }
+        Self { loads, kept, passed }
+    }
+
+    /// Whether what a call was passed may be gone at the end.
+    pub fn passed(&self, call: &Call, object: ObjectId) -> bool {
+        self.passed.contains(&(std::ptr::from_ref(call).addr(), object))
     }
 
     /// Where a value was stored, in the block that defines it, and still is at the end.
@@ -153,7 +167,7 @@ fn indices_differ(
         }
     };
     let difference = write_rest.minus(&read_rest);
-    // The symbols that are left must mean the same for both accesses.
+    // The symbols that are left must mean the same for both accesses, also those that cancel.
     let common: &[ValueId] = &read.loops[..same];
     let settled = |symbol: ValueId| {
         common.contains(&symbol)
@@ -161,7 +175,7 @@ fn indices_differ(
                 common.contains(counter) || affine.is_invariant(symbol, *counter)
             })
     };
-    let all = [&difference, &stride, &down, &up];
+    let all = [&read_rest, &write_rest, &stride, &down, &up];
     if !all.into_iter().flat_map(Polynomial::symbols).all(settled) {
         return false;
     }
@@ -201,6 +215,8 @@ struct Finder {
     reads: HashMap<ObjectId, Vec<Access>>,
     writes: HashMap<ObjectId, Vec<Access>>,
     stored: Vec<Access>,
+    /// What calls are passed, by the calls' addresses.
+    calls: Vec<(usize, Access)>,
     at: usize,
 }
 
@@ -217,13 +233,20 @@ impl Finder {
                 let access = Access { value: Some(*value), place: place.clone(), at, loops: loops.clone() };
                 self.reads.entry(place.object).or_default().push(access);
             }
+            if let Node::Call(call) = node {
+                for slice in call.slices() {
+                    let place = slice.place.clone();
+                    let access = Access { value: None, place, at, loops: loops.clone() };
+                    self.calls.push((std::ptr::from_ref(&**call).addr(), access));
+                }
+            }
             if let Node::Store { place, value } = node {
                 if defined.contains(value) {
                     let access = Access { value: Some(*value), place: place.clone(), at, loops: loops.clone() };
                     self.stored.push(access);
                 }
             }
-            if let Some(place) = node.written() {
+            for place in node.written() {
                 let access = Access { value: None, place: place.clone(), at, loops: loops.clone() };
                 self.writes.entry(place.object).or_default().push(access);
             }

@@ -77,6 +77,11 @@ impl Lowerer<'_> {
             path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let name = segments.last().cloned().unwrap_or_default();
         if let [only] = segments.as_slice() {
+            if let (Some(pullback), Some(function)) =
+                (self.module.opaque.get(only).cloned(), self.module.functions.get(only).cloned())
+            {
+                return self.opaque_call(path, &function.sig, pullback, args, span);
+            }
             if let Some(function) = self.module.functions.get(only).cloned() {
                 return self.expand(only, &function.sig, &function.block, None, args, path.span());
             }

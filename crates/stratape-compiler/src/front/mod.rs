@@ -20,6 +20,7 @@ mod macros;
 mod matching;
 mod method;
 mod module;
+mod opaque;
 mod place;
 mod signature;
 mod val;
@@ -33,6 +34,7 @@ use syn::{Error, Result};
 use self::control::Frame;
 use self::infer::{Class, Infer};
 pub use self::module::Module;
+pub(crate) use self::module::pullback_of;
 use self::val::{Binding, Kind, Lv, Memory, Names, Val, VarId};
 use crate::ir::{Builder, Function, Object, Origin, Param, Scalar, Type, ValueId};
 
@@ -48,8 +50,16 @@ pub struct Options {
 /// # Errors
 /// At the first token outside the language.
 pub fn lower(item: &syn::ItemFn, options: &Options) -> Result<Function> {
+    lower_in(item, &options.module)
+}
+
+/// Lowers a function of a module.
+///
+/// # Errors
+/// At the first token outside the language.
+pub fn lower_in(item: &syn::ItemFn, module: &Module) -> Result<Function> {
     signature::check(&item.sig)?;
-    let mut lowerer = Lowerer::new(&options.module, &item.sig.ident.to_string());
+    let mut lowerer = Lowerer::new(module, &item.sig.ident.to_string());
     lowerer.names_stack.push(item.sig.ident.to_string());
     lowerer.function(item)?;
     let Lowerer { b, infer, .. } = lowerer;

@@ -19,6 +19,8 @@ pub struct Module {
     pub(super) functions: HashMap<String, Rc<syn::ItemFn>>,
     pub(super) methods: HashMap<(String, String), Rc<syn::ImplItemFn>>,
     aliases: HashMap<String, syn::Type>,
+    /// Functions the compiler does not look into, and the pullbacks of those that have one.
+    pub(super) opaque: HashMap<String, Option<syn::Ident>>,
     /// Whether everything the function may call is here.
     pub(super) complete: bool,
 }
@@ -55,6 +57,7 @@ impl Module {
                     module.enums.insert(def.ident.to_string(), variants);
                 }
                 Item::Fn(function) => {
+                    module.note_opaque(function)?;
                     module
                         .functions
                         .insert(function.sig.ident.to_string(), Rc::new(function.clone()));
@@ -99,6 +102,26 @@ impl Module {
             }
         }
         Ok(module)
+    }
+
+    /// Notes a function that is marked as constant, or as the pullback of another.
+    fn note_opaque(&mut self, function: &syn::ItemFn) -> Result<()> {
+        for attribute in &function.attrs {
+            let Some(name) = attribute.path().segments.last().map(|segment| segment.ident.to_string()) else {
+                continue;
+            };
+            match name.as_str() {
+                "constant" => {
+                    self.opaque.insert(function.sig.ident.to_string(), None);
+                }
+                "pullback" => {
+                    let of = pullback_of(attribute)?;
+                    self.opaque.insert(of.to_string(), Some(function.sig.ident.clone()));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn read_struct(&self, def: &syn::ItemStruct) -> Result<Struct> {
@@ -253,6 +276,23 @@ impl Module {
             _ => name.to_owned(),
         }
     }
+}
+
+/// The function that `#[pullback(of = f)]` names.
+pub(crate) fn pullback_of(attribute: &syn::Attribute) -> Result<syn::Ident> {
+    let wanted = "write the function it belongs to: `#[stratape::pullback(of = f)]`";
+    let syn::Meta::List(list) = &attribute.meta else {
+        return Err(Error::new(attribute.span(), wanted));
+    };
+    let parser = |input: syn::parse::ParseStream<'_>| {
+        let key: syn::Ident = input.parse()?;
+        if key != "of" {
+            return Err(Error::new(key.span(), wanted));
+        }
+        input.parse::<syn::Token![=]>()?;
+        input.parse::<syn::Ident>()
+    };
+    syn::parse::Parser::parse2(parser, list.tokens.clone()).map_err(|error| Error::new(error.span(), wanted))
 }
 
 /// The scalar type with a name.

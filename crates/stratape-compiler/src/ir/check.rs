@@ -89,6 +89,9 @@ impl Scope<'_> {
             | Node::Store { place, .. }
             | Node::Accumulate { place, .. }
             | Node::New { init: Init::Copy(place), .. } => self.place(place)?,
+            Node::Call(_) | Node::Save { .. } => {
+                node.read().into_iter().try_for_each(|place| self.place(place))?;
+            }
             _ => {}
         }
         let mut result = Ok(());
@@ -98,7 +101,7 @@ impl Scope<'_> {
             }
         });
         result?;
-        if let Node::New { object, .. } = node {
+        if let Node::New { object, .. } | Node::Restore { object, .. } = node {
             self.objects.insert(*object);
         }
         let mut results = Vec::new();
@@ -138,6 +141,7 @@ fn tape_effect(block: &Block) -> Result<Vec<Effect>, String> {
     for node in block {
         match node {
             Node::Push { record, values } => stack.push(Effect::Record(*record, values.len())),
+            Node::Save { record, .. } => stack.push(Effect::Record(*record, 0)),
             Node::Loop(_) | Node::If(_) if touches_tape(node, true) && !touches_tape(node, false) => {
                 let mut blocks = node.blocks().into_iter().map(tape_effect);
                 let first = blocks.next().transpose()?.unwrap_or_default();
@@ -154,7 +158,7 @@ fn tape_effect(block: &Block) -> Result<Vec<Effect>, String> {
                     }
                 }
             }
-            Node::Pop { .. } | Node::Loop(_) | Node::If(_) if touches_tape(node, false) => {
+            Node::Pop { .. } | Node::Restore { .. } | Node::Loop(_) | Node::If(_) if touches_tape(node, false) => {
                 let popped = popped(node);
                 let top = stack.pop();
                 if top.as_ref() != Some(&popped) {
@@ -176,14 +180,15 @@ fn popped(node: &Node) -> Effect {
         Node::Loop(node) => Effect::Loop(sequence(&node.body)),
         Node::If(node) => Effect::If(sequence(&node.then), sequence(&node.other)),
         Node::Pop { record, values } => Effect::Record(*record, values.len()),
+        Node::Restore { record, .. } => Effect::Record(*record, 0),
         _ => Effect::Loop(Vec::new()),
     }
 }
 
 fn touches_tape(node: &Node, pushes: bool) -> bool {
     match node {
-        Node::Push { .. } => pushes,
-        Node::Pop { .. } => !pushes,
+        Node::Push { .. } | Node::Save { .. } => pushes,
+        Node::Pop { .. } | Node::Restore { .. } => !pushes,
         _ => node.blocks().into_iter().flatten().any(|node| touches_tape(node, pushes)),
     }
 }

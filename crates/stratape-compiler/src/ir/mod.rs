@@ -28,6 +28,7 @@
 //! pushes in reverse order.
 
 mod build;
+mod call;
 mod check;
 mod op;
 mod print;
@@ -39,6 +40,7 @@ use std::fmt;
 use proc_macro2::{Span, TokenStream};
 
 pub use self::build::Builder;
+pub use self::call::{Argument, Call, Slice};
 pub use self::check::check;
 pub use self::op::{Binary, Compare, Math, Op, Unary};
 pub use self::types::{Extent, Float, Int, Scalar, Struct, Type};
@@ -281,6 +283,22 @@ pub enum Node {
         record: RecordId,
         /// Its values, in the order of its slots.
         values: Vec<ValueId>,
+    },
+    /// A call of a function the compiler does not look into.
+    Call(Box<Call>),
+    /// Writes a copy of a slice to the tape, as a record of its own.
+    Save {
+        /// The kind of record.
+        record: RecordId,
+        /// What is copied.
+        slice: Slice,
+    },
+    /// Makes a local object, a `Vec`, of a copy on the tape.
+    Restore {
+        /// The kind of record.
+        record: RecordId,
+        /// The object.
+        object: ObjectId,
     },
     /// Takes a record from the tape.
     Pop {

@@ -208,12 +208,42 @@ impl Printer<'_> {
                 let text = format!("push {record:?} {}", self.values(values));
                 self.line(&text);
             }
+            Node::Call(call) => {
+                let arguments: Vec<_> = call
+                    .arguments
+                    .iter()
+                    .map(|argument| match argument {
+                        super::Argument::Value(value) => self.value(*value),
+                        super::Argument::Slice(slice) => self.slice(slice),
+                    })
+                    .collect();
+                let results = self.values(&call.results);
+                let text = format!("call {results} = {}({})", call.function, arguments.join(", "));
+                self.line(&text);
+            }
+            Node::Save { record, slice } => {
+                let text = format!("save {record:?} {}", self.slice(slice));
+                self.line(&text);
+            }
+            Node::Restore { record, object } => {
+                let text = format!("restore {record:?} {}", self.object(*object));
+                self.line(&text);
+            }
             Node::Pop { record, values } => {
                 let text = format!("pop {record:?} {}", self.values(values));
                 self.line(&text);
             }
         }
         Ok(())
+    }
+
+    fn slice(&self, slice: &super::Slice) -> String {
+        let sign = if slice.mutable { "&mut " } else { "&" };
+        let part = match slice.part {
+            Some((start, len)) => format!("[{} for {}]", self.value(start), self.value(len)),
+            None => String::new(),
+        };
+        format!("{sign}{}{part}", self.place(&slice.place))
     }
 
     fn init(&self, init: &Init) -> String {

@@ -69,7 +69,9 @@ impl Node {
                 Check::Library { condition, .. } => f(condition),
             },
             Self::Push { values, .. } => values.iter_mut().for_each(f),
-            Self::Pop { .. } => {}
+            Self::Call(call) => call.for_each_operand_mut(f),
+            Self::Save { slice, .. } => slice.for_each_operand_mut(f),
+            Self::Pop { .. } | Self::Restore { .. } => {}
         }
     }
 
@@ -102,7 +104,13 @@ impl Node {
                     f(merge.other);
                 }
             }
-            Self::New { .. } | Self::Check { .. } | Self::Push { .. } | Self::Pop { .. } => {
+            Self::New { .. }
+            | Self::Check { .. }
+            | Self::Push { .. }
+            | Self::Pop { .. }
+            | Self::Call(_)
+            | Self::Save { .. }
+            | Self::Restore { .. } => {
                 self.clone().for_each_operand_mut(&mut |value| f(*value));
             }
         }
@@ -118,10 +126,13 @@ impl Node {
             }
             Self::If(node) => node.merges.iter().for_each(|merge| f(merge.value)),
             Self::Pop { values, .. } => values.iter().copied().for_each(f),
+            Self::Call(call) => call.results.iter().copied().for_each(f),
             Self::Store { .. }
             | Self::Accumulate { .. }
             | Self::New { .. }
             | Self::Check { .. }
+            | Self::Save { .. }
+            | Self::Restore { .. }
             | Self::Push { .. } => {}
         }
     }
@@ -144,11 +155,24 @@ impl Node {
         }
     }
 
-    /// The place the node writes, if it writes one.
-    pub fn written(&self) -> Option<&Place> {
+    /// The places the node itself writes.
+    pub fn written(&self) -> Vec<&Place> {
         match self {
-            Self::Store { place, .. } | Self::Accumulate { place, .. } => Some(place),
-            _ => None,
+            Self::Store { place, .. } | Self::Accumulate { place, .. } => vec![place],
+            Self::Call(call) => {
+                call.slices().filter(|slice| slice.mutable).map(|slice| &slice.place).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The places the node itself reads.
+    pub fn read(&self) -> Vec<&Place> {
+        match self {
+            Self::Let { op: super::Op::Load(place), .. } => vec![place],
+            Self::Call(call) => call.slices().map(|slice| &slice.place).collect(),
+            Self::Save { slice, .. } => vec![&slice.place],
+            _ => Vec::new(),
         }
     }
 }
@@ -245,6 +269,14 @@ impl Substitution {
                 | Node::Accumulate { place, .. }
                 | Node::New { init: Init::Copy(place), .. } => {
                     self.apply_object(&mut place.object);
+                }
+                Node::Save { slice, .. } => self.apply_object(&mut slice.place.object),
+                Node::Call(call) => {
+                    for argument in &mut call.arguments {
+                        if let super::Argument::Slice(slice) = argument {
+                            self.apply_object(&mut slice.place.object);
+                        }
+                    }
                 }
                 _ => {}
             }

@@ -83,7 +83,7 @@ fn memory_is_free(affine: &Affine<'_>, node: &Loop) -> bool {
         Node::Store { place, .. } => {
             stored.insert(place.object);
         }
-        Node::Push { .. } => simple = false,
+        Node::Push { .. } | Node::Call(_) | Node::Save { .. } | Node::Restore { .. } => simple = false,
         _ => {}
     });
     if !simple {
@@ -104,11 +104,8 @@ fn keeps_to_own_element(affine: &Affine<'_>, node: &Loop, object: ObjectId) -> b
     let mut index = None;
     let mut fits = true;
     walk(&node.body, &mut |item| {
-        let place = match item {
-            Node::Let { op: Op::Load(place), .. } => Some(place),
-            item => item.written(),
-        };
-        let Some(place) = place.filter(|place| place.object == object) else { return };
+        let mut places = item.read().into_iter().chain(item.written());
+        let Some(place) = places.find(|place| place.object == object) else { return };
         let Some(Step::Index(first)) = place.path.first() else {
             fits = false;
             return;

@@ -105,6 +105,9 @@ fn alone(block: &Block, place: &Place, top: bool) -> bool {
             Node::Store { place: other, .. } => other.object == place.object,
             Node::Accumulate { place: other, .. } => other.object == place.object && (!top || other != place),
             Node::New { object, init } => *object == place.object || copies(init, place),
+            Node::Call(_) | Node::Save { .. } => {
+                node.read().iter().any(|other| other.object == place.object)
+            }
             _ => false,
         };
         !touches && node.blocks().into_iter().all(|inner| alone(inner, place, false))

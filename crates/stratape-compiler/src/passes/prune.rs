@@ -61,6 +61,9 @@ fn read_objects(function: &Function) -> HashSet<ObjectId> {
             objects.insert(place.object);
         }
         Node::New { init, .. } => init_objects(init, &mut objects),
+        Node::Call(_) | Node::Save { .. } => {
+            objects.extend(node.read().iter().map(|place| place.object));
+        }
         Node::Check { check: crate::ir::Check::Assert { objects: named, .. }, .. } => {
             objects.extend(named.iter().map(|(_, object)| *object));
         }

@@ -70,9 +70,8 @@ impl Sharer<'_> {
                 }
                 _ => {}
             }
-            if let Some(place) = node.written() {
-                table.forget(&HashSet::from([place.object]));
-            }
+            let objects: HashSet<ObjectId> = node.written().iter().map(|place| place.object).collect();
+            table.forget(&objects);
             if let Node::Store { place, value } = &node {
                 // What was stored is what a load will find.
                 let key = format!("{} {:?}", self.function.ty(*value), Op::Load(place.clone()));
@@ -121,7 +120,7 @@ impl Sharer<'_> {
 pub(crate) fn written(block: &Block) -> HashSet<ObjectId> {
     let mut objects = HashSet::new();
     walk(block, &mut |node| {
-        objects.extend(node.written().map(|place| place.object));
+        objects.extend(node.written().iter().map(|place| place.object));
     });
     objects
 }

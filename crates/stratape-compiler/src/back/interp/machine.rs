@@ -6,8 +6,14 @@ use super::operation::binary;
 use super::{Argument, Datum, Memory, Number, Options, Outcome, Trap, fault};
 use crate::ir::{
     Binary, Block, Carried, Check, Extent, Function, Init, Loop, Node, ObjectId, Param, Place,
-    Range, RecordId, Scalar, Step, Type, ValueId,
+    Range, RecordId, Scalar, Slice, Step, Type, ValueId,
 };
+
+/// What a record on the tape holds.
+enum Entry<N> {
+    Values(Vec<Datum<N>>),
+    Copy(Vec<Memory<N>>),
+}
 
 /// A run of a function.
 pub(super) struct Machine<'a, N> {
@@ -15,7 +21,7 @@ pub(super) struct Machine<'a, N> {
     options: &'a Options,
     values: Vec<Option<Datum<N>>>,
     objects: Vec<Option<Memory<N>>>,
-    tape: Vec<(RecordId, Vec<Datum<N>>)>,
+    tape: Vec<(RecordId, Entry<N>)>,
     on_tape: usize,
     peak: usize,
     pushes: u64,
@@ -128,10 +134,29 @@ impl<'a, N: Number> Machine<'a, N> {
                 self.pushes += 1;
                 self.on_tape += values.len();
                 self.peak = self.peak.max(self.on_tape);
-                self.tape.push((*record, values));
+                self.tape.push((*record, Entry::Values(values)));
                 Ok(())
             }
             Node::Pop { record, values } => self.pop(*record, values),
+            Node::Save { record, slice } => {
+                let items = self.slice(slice)?;
+                self.pushes += 1;
+                self.on_tape += items.len();
+                self.peak = self.peak.max(self.on_tape);
+                self.tape.push((*record, Entry::Copy(items)));
+                Ok(())
+            }
+            Node::Restore { record, object } => match self.tape.pop() {
+                Some((found, Entry::Copy(items))) if found == *record => {
+                    self.on_tape -= items.len();
+                    self.set_object(*object, Memory::List(items))
+                }
+                other => {
+                    let found = other.map(|(found, _)| found);
+                    fault(format!("{record:?} is restored where {found:?} lies"))
+                }
+            },
+            Node::Call(call) => Err(Trap::Unknown(format!("function `{}`", call.function))),
         }
     }
 
@@ -209,8 +234,12 @@ impl<'a, N: Number> Machine<'a, N> {
     }
 
     fn pop(&mut self, record: RecordId, values: &[ValueId]) -> Result<(), Trap> {
-        let Some((found, saved)) = self.tape.pop() else {
-            return fault(format!("{record:?} is popped from an empty tape"));
+        let (found, saved) = match self.tape.pop() {
+            Some((found, Entry::Values(saved))) => (found, saved),
+            Some((found, Entry::Copy(_))) => {
+                return fault(format!("{record:?} is popped where {found:?}, a copy, lies"));
+            }
+            None => return fault(format!("{record:?} is popped from an empty tape")),
         };
         if found != record || saved.len() != values.len() {
             return fault(format!(
@@ -221,6 +250,21 @@ impl<'a, N: Number> Machine<'a, N> {
         }
         self.on_tape -= saved.len();
         self.set_all(values.iter().copied(), saved)
+    }
+
+    /// The items of a slice.
+    fn slice(&self, slice: &Slice) -> Result<Vec<Memory<N>>, Trap> {
+        let Memory::List(items) = self.memory(&slice.place)? else {
+            return fault(format!("{:?} has no items", slice.place));
+        };
+        let Some((start, len)) = slice.part else { return Ok(items.clone()) };
+        let range =
+            usize::try_from(self.int(start)?).ok().zip(usize::try_from(self.int(len)?).ok());
+        let part = range.and_then(|(start, len)| items.get(start..start.checked_add(len)?));
+        match part {
+            Some(part) => Ok(part.to_vec()),
+            None => fault(format!("{range:?} is not a part of {:?}", slice.place)),
+        }
     }
 
     fn initial(&self, init: &Init, ty: &Type) -> Result<Memory<N>, Trap> {

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
-use crate::ir::{Check, If, Loop, Node, Range, ValueId};
+use crate::ir::{Argument, Call, Check, If, Loop, Node, Range, Slice, ValueId};
 
 impl Emitter<'_> {
     /// The statements of a block.
@@ -50,6 +50,19 @@ impl Emitter<'_> {
             Node::Loop(node) => self.repeat(node),
             Node::If(node) => self.branch(node),
             Node::Check { check, .. } => self.check(check),
+            Node::Call(call) => self.call(call),
+            Node::Save { slice, .. } => {
+                let (tape, slice) = (self.tape(), self.slice(slice));
+                quote!(::stratape::__private::save(#tape, #slice)?;)
+            }
+            Node::Restore { object, .. } => {
+                let (tape, ident) = (self.tape(), self.names.object(*object));
+                let owner = Ident::new(&format!("{ident}_owner"), Span::mixed_site());
+                quote! {
+                    let mut #owner = ::stratape::__private::restore(#tape)?;
+                    let #ident = &mut *#owner;
+                }
+            }
             Node::Push { record, values } => {
                 let cells = self.record(*record, values);
                 match self.region(*record) {
@@ -73,6 +86,33 @@ impl Emitter<'_> {
                 }
             }
         }
+    }
+
+    fn call(&self, call: &Call) -> TokenStream {
+        let function = &call.function;
+        let arguments = call.arguments.iter().map(|argument| match argument {
+            Argument::Value(value) => self.operand(*value),
+            Argument::Slice(slice) => self.slice(slice),
+        });
+        let results = call.results.iter().map(|value| self.names.value(*value));
+        match call.results.len() {
+            0 => quote!(#function(#(#arguments),*);),
+            1 => quote!(let #(#results)* = #function(#(#arguments),*);),
+            _ => quote!(let (#(#results),*) = #function(#(#arguments),*);),
+        }
+    }
+
+    /// A slice as an argument.
+    fn slice(&self, slice: &Slice) -> TokenStream {
+        let place = self.place(&slice.place);
+        let range = match slice.part {
+            Some((start, len)) => {
+                let (start, len) = (self.operand(start), self.operand(len));
+                quote!(#start..#start + #len)
+            }
+            None => quote!(..),
+        };
+        if slice.mutable { quote!(&mut #place[#range]) } else { quote!(&#place[#range]) }
     }
 
     fn repeat(&self, node: &Loop) -> TokenStream {

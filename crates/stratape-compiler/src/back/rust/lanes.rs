@@ -248,7 +248,7 @@ impl Emitter<'_> {
             matches!(item, Node::Let { op: Op::Math(Math::Sqrt, _) | Op::Binary(Binary::Div, ..), value }
                 if self.function.ty(*value).is_float())
         });
-        let writes = node.body.iter().any(|item| item.written().is_some());
+        let writes = node.body.iter().any(|item| !item.written().is_empty());
         slow || writes || sums.iter().any(|sum| sum.free)
     }
 }

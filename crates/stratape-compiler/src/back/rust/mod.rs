@@ -98,15 +98,13 @@ impl Emitter<'_> {
 }
 
 fn pushes(node: &Node) -> bool {
-    matches!(node, Node::Push { .. }) || node.blocks().into_iter().flatten().any(pushes)
+    matches!(node, Node::Push { .. } | Node::Save { .. }) || node.blocks().into_iter().flatten().any(pushes)
 }
 
 fn pops(node: &Node) -> bool {
-    matches!(node, Node::Pop { .. }) || node.blocks().into_iter().flatten().any(pops)
+    matches!(node, Node::Pop { .. } | Node::Restore { .. }) || node.blocks().into_iter().flatten().any(pops)
 }
 
 fn uses_tape(function: &Function) -> bool {
-    let mut found = false;
-    walk(&function.body, &mut |node| found |= matches!(node, Node::Push { .. } | Node::Pop { .. }));
-    found
+    function.body.iter().any(|node| pushes(node) || pops(node))
 }

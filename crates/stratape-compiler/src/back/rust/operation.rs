@@ -205,7 +205,7 @@ impl Emitter<'_> {
     pub(super) fn is_written(&self, object: ObjectId) -> bool {
         let mut written = false;
         walk(&self.function.body, &mut |node: &Node| {
-            written |= node.written().is_some_and(|place| place.object == object);
+            written |= node.written().iter().any(|place| place.object == object);
         });
         written
     }

@@ -92,9 +92,13 @@ impl Emitter<'_> {
         if node.exit.is_some() || node.trips.is_some() || !matches!(node.range, Range::UpTo { .. }) {
             return false;
         }
-        let mut has_loops = false;
+        let (mut has_loops, mut has_calls) = (false, false);
         for item in &node.body {
             has_loops |= contains(item, &|node| matches!(node, Node::Loop(_)));
+            has_calls |= contains(item, &|node| matches!(node, Node::Call(_)));
+        }
+        if has_calls {
+            return false;
         }
         self.region_of(node).is_some() || !has_loops
     }
@@ -106,7 +110,12 @@ impl Emitter<'_> {
         for item in &node.body {
             match item {
                 Node::Push { record, .. } | Node::Pop { record, .. } => records.push(*record),
-                item => inner |= contains(item, &|node| matches!(node, Node::Push { .. } | Node::Pop { .. })),
+                item => inner |= contains(item, &|node| {
+                    matches!(
+                        node,
+                        Node::Push { .. } | Node::Pop { .. } | Node::Save { .. } | Node::Restore { .. }
+                    )
+                }),
             }
         }
         match records[..] {

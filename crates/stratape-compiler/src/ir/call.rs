@@ -1,0 +1,71 @@
+//! Calls of functions the compiler does not look into, and copies of memory on the tape for them.
+
+use proc_macro2::{Span, TokenStream};
+
+use super::{Place, ValueId};
+
+/// What is passed to a function.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// A value.
+    Value(ValueId),
+    /// A slice.
+    Slice(Slice),
+}
+
+/// A list in memory, or a part of it.
+#[derive(Clone, Debug)]
+pub struct Slice {
+    /// The list.
+    pub place: Place,
+    /// Start and length of the part.
+    pub part: Option<(ValueId, ValueId)>,
+    /// Whether it is passed as `&mut`.
+    pub mutable: bool,
+}
+
+impl Slice {
+    /// Calls `f` with each operand, to be changed in place.
+    pub fn for_each_operand_mut(&mut self, f: &mut dyn FnMut(&mut ValueId)) {
+        self.place.for_each_operand_mut(f);
+        if let Some((start, len)) = &mut self.part {
+            f(start);
+            f(len);
+        }
+    }
+}
+
+/// A call.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The function.
+    pub function: TokenStream,
+    /// What it is passed.
+    pub arguments: Vec<Argument>,
+    /// What it returns: nothing, a value, or a tuple of values.
+    pub results: Vec<ValueId>,
+    /// The function that propagates adjoints through it; none if it has no derivative.
+    pub pullback: Option<TokenStream>,
+    /// The source it comes from.
+    pub span: Span,
+}
+
+impl Call {
+    /// The slices it is passed.
+    pub fn slices(&self) -> impl Iterator<Item = &Slice> {
+        self.arguments.iter().filter_map(|argument| match argument {
+            Argument::Slice(slice) => Some(slice),
+            Argument::Value(_) => None,
+        })
+    }
+
+    /// Calls `f` with each operand, to be changed in place.
+    pub fn for_each_operand_mut(&mut self, f: &mut dyn FnMut(&mut ValueId)) {
+        for argument in &mut self.arguments {
+            match argument {
+                Argument::Value(value) => f(value),
+                Argument::Slice(slice) => slice.for_each_operand_mut(f),
+            }
+        }
+    }
+}
