@@ -103,6 +103,12 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     };
     let mut wanted = Vec::new();
     for item in items.iter_mut() {
+        if let Item::Use(import) = item {
+            // The attribute is read here, so that rustc sees no use of it.
+            if names_gradient(&import.tree) {
+                import.attrs.push(syn::parse_quote!(#[allow(unused_imports)]));
+            }
+        }
         if let Item::Fn(function) = item {
             let at = function.attrs.iter().position(|attribute| is_marked(attribute, &["gradient"]));
             if let Some(at) = at {
@@ -144,6 +150,16 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     let errors = errors.map(|errors| errors.to_compile_error());
     let module = module.into_token_stream();
     Ok(quote!(#module #errors))
+}
+
+/// Whether an import brings the attribute into scope.
+fn names_gradient(tree: &syn::UseTree) -> bool {
+    match tree {
+        syn::UseTree::Path(path) => names_gradient(&path.tree),
+        syn::UseTree::Group(group) => group.items.iter().any(names_gradient),
+        syn::UseTree::Name(name) => name.ident == "gradient",
+        _ => false,
+    }
 }
 
 /// Whether an attribute is one of ours.

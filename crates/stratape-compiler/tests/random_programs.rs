@@ -57,22 +57,22 @@ fn show(seed: u64, program: &Program, failure: &Failure) -> String {
 
 #[test]
 fn straight_lines() {
-    compare(&Config::straight(), 0..300);
+    compare(&Config::straight(), 0..2000);
 }
 
 #[test]
 fn loops_branches_and_arrays() {
-    compare(&Config::core(), 0..300);
+    compare(&Config::core(), 0..2000);
 }
 
 #[test]
 fn every_control_flow() {
-    compare(&Config::control(), 0..300);
+    compare(&Config::control(), 0..2000);
 }
 
 #[test]
 fn closures_and_iterators() {
-    compare(&Config::full(), 0..300);
+    compare(&Config::full(), 0..2000);
 }
 
 #[test]

@@ -139,3 +139,17 @@ pub fn restore<T: Pod + Pooled>(tape: &mut RecordTape) -> Result<Buffer<T>, Tape
     }
     Ok(buffer)
 }
+
+/// The sum of lanes, by halves.
+#[inline(always)]
+pub fn sum<T: Copy + std::ops::Add<Output = T>, const N: usize>(lanes: [T; N]) -> T {
+    let mut lanes = lanes;
+    let mut width = N;
+    while width > 1 {
+        width /= 2;
+        for lane in 0..width {
+            lanes[lane] = lanes[lane] + lanes[lane + width];
+        }
+    }
+    lanes[0]
+}

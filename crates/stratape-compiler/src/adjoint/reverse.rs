@@ -399,7 +399,6 @@ impl<'a> Reverse<'a> {
 
     fn repeat(&mut self, node: &Loop) {
         let span = node.span;
-        let (range, reversed) = self.backward_range(node);
         let counter = self.b.function.new_value_like(node.counter);
         self.here.insert(node.counter, counter);
         let (scope, flows) = self.enter_body(node);
@@ -411,6 +410,11 @@ impl<'a> Reverse<'a> {
         }
         self.block(&node.body);
         let ended = self.leave_body(scope, flows);
+        if ended.body.is_empty() && ended.carried.is_empty() {
+            self.add_all(ended.inits);
+            return;
+        }
+        let (range, reversed) = self.backward_range(node);
         let node = Loop {
             counter,
             range,
@@ -527,7 +531,6 @@ impl<'a> Reverse<'a> {
     }
 
     fn branch(&mut self, node: &If) {
-        let condition = self.primal(node.condition);
         let (then, other, merges) = self.arms(node, &mut |me, then, block| {
             if let Some(exports) = me.saved.exports.get(&(address(node), then)).cloned() {
                 for (inner, outer) in exports {
@@ -540,6 +543,8 @@ impl<'a> Reverse<'a> {
         if then.is_empty() && other.is_empty() && merges.is_empty() {
             return;
         }
+        // Asked for only now: a branch without adjoints does not need it.
+        let condition = self.primal(node.condition);
         self.b.node(Node::If(Box::new(If { condition, then, other, merges, span: node.span })));
     }
 

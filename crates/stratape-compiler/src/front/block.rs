@@ -7,7 +7,7 @@ use syn::{Error, Expr, Pat, Result, Stmt};
 use super::exits;
 use super::val::{Kind, Lv, Memory, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::{Extent, Type};
+use crate::ir::{Extent, Int, Scalar, Type};
 
 impl Lowerer<'_> {
     /// A block with a scope of its own.
@@ -118,7 +118,7 @@ impl Lowerer<'_> {
                 })
             }
             Stmt::Item(syn::Item::Const(constant)) => {
-                let val = self.constant_item(constant)?;
+                let val = self.constant_item(&constant.ty, &constant.expr)?;
                 self.bind_name(&constant.ident.to_string(), val, false, constant.span());
                 Ok(Val::Unit)
             }
@@ -166,7 +166,7 @@ impl Lowerer<'_> {
     }
 
     /// A written type; `_` says nothing.
-    fn annotation(&self, ty: &syn::Type) -> Result<Option<Type>> {
+    pub(super) fn annotation(&self, ty: &syn::Type) -> Result<Option<Type>> {
         match ty {
             syn::Type::Infer(_) => Ok(None),
             syn::Type::Array(array) if matches!(*array.elem, syn::Type::Infer(_)) => Ok(None),
@@ -216,6 +216,11 @@ impl Lowerer<'_> {
                 a.iter().zip(b).try_for_each(|(a, b)| self.unify_types(a, b, span))
             }
             (a, b) if a == b => Ok(()),
+            (Type::Enum(_), other) | (other, Type::Enum(_))
+                if *other == Type::Scalar(Scalar::Int(Int::Isize)) =>
+            {
+                Ok(())
+            }
             (a, b) => Err(Error::new(span, format!("`{b}` was expected, found `{a}`"))),
         }
     }
@@ -315,15 +320,31 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Assigns to an expression that is a place, or to a tuple of them.
+    /// Assigns to an expression that is a place, or to a pattern of them.
     pub(super) fn assign(&mut self, target: &Expr, val: Val) -> Result<()> {
         let span = target.span();
         match target {
             Expr::Infer(_) => Ok(()),
             Expr::Paren(inner) => self.assign(&inner.expr, val),
-            Expr::Tuple(tuple) => {
-                for (index, item) in tuple.elems.iter().enumerate() {
-                    let part = self.part(&val, index, span)?;
+            Expr::Group(inner) => self.assign(&inner.expr, val),
+            Expr::Tuple(tuple) => self.assign_items(tuple.elems.iter(), &val),
+            Expr::Call(call) => self.assign_items(call.args.iter(), &val),
+            Expr::Struct(fields) => {
+                let lv = super::control::lv_of(val);
+                for field in &fields.fields {
+                    let part = self.field_named(&lv, &field.member)?;
+                    let part = self.read(&part, span)?;
+                    self.assign(&field.expr, part)?;
+                }
+                Ok(())
+            }
+            Expr::Array(array) => {
+                let lv = super::control::lv_of(val);
+                for (position, item) in array.elems.iter().enumerate() {
+                    refuse_rest(item)?;
+                    let index = self.b.usize(position, span);
+                    let part = self.element(&lv, index, span)?;
+                    let part = self.read(&part, span)?;
                     self.assign(item, part)?;
                 }
                 Ok(())
@@ -340,6 +361,15 @@ impl Lowerer<'_> {
         }
     }
 
+    fn assign_items<'a>(&mut self, items: impl Iterator<Item = &'a Expr>, val: &Val) -> Result<()> {
+        for (index, item) in items.enumerate() {
+            refuse_rest(item)?;
+            let part = self.part(val, index, item.span())?;
+            self.assign(item, part)?;
+        }
+        Ok(())
+    }
+
     /// A value assigned to a variable takes its name, for the reader of what is emitted.
     fn name_assigned(&mut self, target: &Expr, place: &Lv) {
         if let (Expr::Path(path), Lv::Var(var)) = (target, place) {
@@ -349,5 +379,15 @@ impl Lowerer<'_> {
                 *known = Some(name.to_string());
             }
         }
+    }
+}
+
+/// `..` on the left side of an assignment.
+fn refuse_rest(item: &Expr) -> Result<()> {
+    match item {
+        Expr::Range(range) if range.start.is_none() && range.end.is_none() => {
+            Err(unsupported(range.span(), "`..` in patterns", "write `_` for each part to skip"))
+        }
+        _ => Ok(()),
     }
 }

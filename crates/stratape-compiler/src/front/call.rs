@@ -7,8 +7,9 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
 use super::control::{Frame, lv_of};
-use super::module::scalar_named;
-use super::val::{Binding, Closure, Kind, Lv, Names, Val};
+use super::iter::Iter;
+use super::module::{Written, scalar_named};
+use super::val::{Closure, Kind, Lv, Names, Val};
 use super::{Lowerer, signature, unsupported};
 use crate::ir::{Op, Scalar, Type};
 
@@ -46,18 +47,26 @@ impl Lowerer<'_> {
         if closure.text.inputs.len() != args.len() {
             return Err(Error::new(span, format!("the closure takes {} arguments", closure.text.inputs.len())));
         }
+        let output = match &closure.text.output {
+            syn::ReturnType::Type(_, ty) => self.annotation(ty)?,
+            syn::ReturnType::Default => None,
+        };
         let scopes = std::mem::replace(&mut self.scopes, closure.scopes.clone());
         let result = self.in_frame(Names::new(), |me| {
             for (pat, arg) in closure.text.inputs.iter().zip(args) {
                 me.bind(pat, arg)?;
             }
             match &*closure.text.body {
-                Expr::Block(block) if block.label.is_none() => me.body(&block.block, None),
+                Expr::Block(block) if block.label.is_none() => me.body(&block.block, output.clone()),
                 body => me.expr(body),
             }
         });
         self.scopes = scopes;
-        result
+        let val = result?;
+        if let Some(output) = &output {
+            self.expect_type(&val, output, span)?;
+        }
+        Ok(val)
     }
 
     /// Runs `f` in a frame and scope of its own, on top of the names in sight.
@@ -83,7 +92,7 @@ impl Lowerer<'_> {
                 return self.opaque_call(path, &function.sig, pullback, args, span);
             }
             if let Some(function) = self.module.functions.get(only).cloned() {
-                return self.expand(only, &function.sig, &function.block, None, args, path.span());
+                return self.expand(only, &function.sig, &function.block, args, path.span());
             }
             if let Some(def) = self.module.structs.get(&self.module.type_name(only)).cloned() {
                 if def.tuple && def.fields.len() == args.len() {
@@ -95,16 +104,19 @@ impl Lowerer<'_> {
             }
         }
         if let [.., owner, method] = segments.as_slice() {
-            let owner = if owner == "Self" { self.self_type().unwrap_or_default() } else { self.module.type_name(owner) };
+            let owner = self.module.type_name(owner);
             if let Some(function) = self.module.methods.get(&(owner.clone(), method.clone())).cloned() {
                 let label = format!("{owner}::{method}");
-                return self.expand(&label, &function.sig, &function.block, Some(&owner), args, path.span());
+                return self.expand(&label, &function.sig, &function.block, args, path.span());
             }
             if let Some(scalar) = scalar_named(&owner) {
                 return self.scalar_function(scalar, method, args, path.span(), span);
             }
             if owner == "mem" && method == "swap" {
                 return self.swap(args, span);
+            }
+            if owner == "iter" && method == "zip" {
+                return self.zip(args, span);
             }
             if owner == "Vec" {
                 return Err(unsupported(
@@ -124,7 +136,7 @@ impl Lowerer<'_> {
                 return self.number_method(method, values, path.span(), span);
             }
         }
-        if self.names_stack.contains(&name) {
+        if segments.len() == 1 && self.names_stack.contains(&name) {
             return Err(recursion(path.span()));
         }
         Err(Error::new(
@@ -190,6 +202,17 @@ impl Lowerer<'_> {
         Ok(Val::Unit)
     }
 
+    fn zip(&mut self, args: Vec<Val>, span: Span) -> Result<Val> {
+        let mut iterators = Vec::new();
+        for arg in args {
+            iterators.push(Box::new(self.into_iter(arg, span)?));
+        }
+        match <[_; 2]>::try_from(iterators) {
+            Ok([a, b]) => Ok(Val::Iter(Box::new(Iter::Zip(a, b)))),
+            Err(_) => Err(Error::new(span, "`zip` takes two iterators")),
+        }
+    }
+
     /// A method of a struct of the module.
     pub(super) fn method_of(&mut self, owner: &str, receiver: Val, call: &syn::ExprMethodCall) -> Result<Val> {
         let name = call.method.to_string();
@@ -223,17 +246,7 @@ impl Lowerer<'_> {
             args.push(self.expr(arg)?);
         }
         let label = format!("{owner}::{name}");
-        self.expand(&label, &function.sig, &function.block, Some(owner), args, call.method.span())
-    }
-
-    /// The struct that `Self` names.
-    pub(super) fn self_type(&self) -> Option<String> {
-        match self.lookup("Self") {
-            Some(Binding { val: Val::Function(path), .. }) => {
-                path.path.get_ident().map(ToString::to_string)
-            }
-            _ => None,
-        }
+        self.expand(&label, &function.sig, &function.block, args, call.method.span())
     }
 
     /// Expands the body of a function with its arguments.
@@ -242,7 +255,6 @@ impl Lowerer<'_> {
         label: &str,
         sig: &syn::Signature,
         block: &syn::Block,
-        owner: Option<&str>,
         args: Vec<Val>,
         span: Span,
     ) -> Result<Val> {
@@ -256,11 +268,6 @@ impl Lowerer<'_> {
         self.names_stack.push(label.to_owned());
         let scopes = std::mem::replace(&mut self.scopes, vec![Names::new()]);
         let result = self.in_frame(Names::new(), |me| {
-            if let Some(owner) = owner {
-                let ident = syn::Ident::new(owner, span);
-                let path: syn::ExprPath = syn::parse_quote!(#ident);
-                me.bind_name("Self", Val::Function(path), false, span);
-            }
             for (input, arg) in sig.inputs.iter().zip(args) {
                 match input {
                     syn::FnArg::Receiver(receiver) => {
@@ -269,21 +276,19 @@ impl Lowerer<'_> {
                         me.bind_name("self", arg, mutable, span);
                     }
                     syn::FnArg::Typed(input) => {
-                        let written = me.module.read_type(&input.ty)?;
-                        me.expect_type(&arg, &written.ty, span)?;
+                        if let Some(written) = me.module.read_helper_type(&input.ty)? {
+                            me.expect_type(&arg, &written.ty, span)?;
+                        }
                         me.bind(&input.pat, arg)?;
                     }
                 }
             }
             let output = match &sig.output {
                 syn::ReturnType::Default => None,
-                syn::ReturnType::Type(_, ty) if is_self(ty) => owner
-                    .and_then(|owner| me.module.structs.get(owner))
-                    .map(|def| Type::Struct(def.clone())),
-                syn::ReturnType::Type(_, ty) => match me.module.read_type(ty)? {
-                    written if written.reference.is_some() => None,
-                    written if matches!(&written.ty, Type::Tuple(items) if items.is_empty()) => None,
-                    written => Some(written.ty),
+                syn::ReturnType::Type(_, ty) => match me.module.read_helper_type(ty)? {
+                    None | Some(Written { reference: Some(_), .. }) => None,
+                    Some(written) if matches!(&written.ty, Type::Tuple(items) if items.is_empty()) => None,
+                    Some(written) => Some(written.ty),
                 },
             };
             let val = me.body(block, output.clone())?;
@@ -296,10 +301,6 @@ impl Lowerer<'_> {
         self.names_stack.pop();
         result
     }
-}
-
-fn is_self(ty: &syn::Type) -> bool {
-    matches!(ty, syn::Type::Path(path) if path.path.is_ident("Self"))
 }
 
 fn recursion(span: Span) -> Error {

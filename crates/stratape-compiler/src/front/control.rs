@@ -10,7 +10,7 @@ use super::exits::{self, Exit};
 use super::val::{Kind, Lv, Val, VarId};
 use super::{Lowerer, unsupported};
 use crate::ir::{
-    Binary, Carried, If, Init, Loop, Merge, Node, Object, Origin, Range, Scalar, Substitution, Type,
+    Binary, Carried, If, Init, Loop, Merge, Node, Object, Op, Origin, Range, Scalar, Substitution, Type,
     ValueId,
 };
 
@@ -47,7 +47,7 @@ impl Lowerer<'_> {
         then: impl FnOnce(&mut Self) -> Result<Val>,
         other: impl FnOnce(&mut Self) -> Result<Val>,
     ) -> Result<Val> {
-        if let Some(crate::ir::Op::Bool(known)) = self.b.constant(condition) {
+        if let Some(Op::Bool(known)) = self.b.constant(condition) {
             return if *known { then(self) } else { other(self) };
         }
         let (before, live) = (self.vars.clone(), self.live.len());
@@ -97,6 +97,8 @@ impl Lowerer<'_> {
         self.unify(then, other, span)?;
         let merge = self.b.merge(then, other, span);
         merges.push(merge);
+        let same = self.enums.get(&then).or_else(|| self.enums.get(&other)).cloned();
+        self.enums.extend(same.map(|name| (merge.value, name)));
         Ok(merge.value)
     }
 
@@ -142,7 +144,7 @@ impl Lowerer<'_> {
         let counter = self.b.function.new_value(counter_type, span);
         let mut insides = Vec::new();
         for (var, init) in &entering {
-            let inside = self.b.function.new_value_like(*init);
+            let inside = self.value_like(*init);
             self.name_after(inside, *var);
             insides.push(inside);
             self.set(*var, inside);
@@ -177,7 +179,7 @@ impl Lowerer<'_> {
                 self.set(*var, *init);
             } else {
                 self.unify(*init, next, span)?;
-                let after = self.b.function.new_value_like(*init);
+                let after = self.value_like(*init);
                 carried.push(Carried { init: *init, inside, next, after });
                 self.set(*var, after);
             }
@@ -206,12 +208,19 @@ impl Lowerer<'_> {
         Ok(frame.and_then(|frame| frame.result).unwrap_or(Val::Unit))
     }
 
+    fn value_like(&mut self, value: ValueId) -> ValueId {
+        let like = self.b.function.new_value_like(value);
+        let same = self.enums.get(&value).cloned();
+        self.enums.extend(same.map(|name| (like, name)));
+        like
+    }
+
     pub(super) fn or(&mut self, a: ValueId, b: ValueId, span: Span) -> ValueId {
         match (self.b.constant(a), self.b.constant(b)) {
-            (Some(crate::ir::Op::Bool(false)), _) => b,
-            (_, Some(crate::ir::Op::Bool(false))) => a,
-            (Some(crate::ir::Op::Bool(true)), _) => a,
-            (_, Some(crate::ir::Op::Bool(true))) => b,
+            (Some(Op::Bool(false)), _) => b,
+            (_, Some(Op::Bool(false))) => a,
+            (Some(Op::Bool(true)), _) => a,
+            (_, Some(Op::Bool(true))) => b,
             _ => self.b.binary(Binary::BitOr, a, b, span),
         }
     }
@@ -371,6 +380,15 @@ impl Lowerer<'_> {
             Scalar::Bool => self.b.bool(false, span),
             _ if self.infer.is_int(ty) => self.b.int(0, ty, span),
             _ => self.b.float(0.0, ty, span),
+        }
+    }
+
+    /// Zero, or false, as an operation of a type that may have become known since it was needed.
+    pub(super) fn zero_op(&self, ty: Scalar) -> Op {
+        match self.infer.resolve(ty) {
+            Scalar::Bool => Op::Bool(false),
+            _ if self.infer.is_int(ty) => Op::Int(0),
+            _ => Op::Float(0.0, "0.0".to_owned()),
         }
     }
 

@@ -90,6 +90,23 @@ pub(super) fn of_stmt(stmt: &Stmt) -> Vec<Exit> {
     finder.exits
 }
 
+/// Whether a block returns something before its end.
+pub(super) fn returns_value(block: &syn::Block) -> bool {
+    struct Returns(bool);
+    impl<'ast> Visit<'ast> for Returns {
+        fn visit_expr(&mut self, expr: &'ast Expr) {
+            match expr {
+                Expr::Closure(_) => {}
+                Expr::Return(inner) => self.0 |= inner.expr.is_some(),
+                _ => visit::visit_expr(self, expr),
+            }
+        }
+    }
+    let mut returns = Returns(false);
+    returns.visit_block(block);
+    returns.0
+}
+
 /// Whether control never reaches the end of a block, as can be seen from its last statement.
 pub(super) fn diverges(block: &syn::Block) -> bool {
     match block.stmts.last() {

@@ -153,9 +153,7 @@ impl Lowerer<'_> {
             Expr::Return(node) => {
                 if let Some(expr) = &node.expr {
                     let val = self.expr(expr)?;
-                    if let Some(result) = self.frame().result.clone() {
-                        self.write_parts(&super::control::lv_of(result), val, span)?;
-                    }
+                    self.leave_result(val, expr.span())?;
                 }
                 self.jump(None, span);
                 Ok(Val::Never)
@@ -178,6 +176,20 @@ impl Lowerer<'_> {
             Expr::Let(_) => Err(unsupported(span, "`if let`", "use `match` on integers, or `if`")),
             _ => Err(unsupported(span, "this expression", "write it with loops, branches, indexing and float methods")),
         }
+    }
+
+    /// Puts what is returned where the end of the function finds it.
+    fn leave_result(&mut self, val: Val, span: Span) -> Result<()> {
+        let Some(result) = self.frame().result.clone() else { return Ok(()) };
+        let lv = super::control::lv_of(result);
+        if matches!((&lv, &val), (Lv::Var(_), Val::Parts(..) | Val::Place(_) | Val::Ref(_))) {
+            return Err(unsupported(
+                span,
+                "an early `return` of this",
+                "return a number, or write the type that is returned (`-> (f64, f64)`), without references",
+            ));
+        }
+        self.write_parts(&lv, val, span)
     }
 
     fn literal(&mut self, lit: &syn::Lit) -> Result<Val> {
@@ -220,7 +232,7 @@ impl Lowerer<'_> {
                 return Ok(binding.val.clone());
             }
             if let Some(constant) = self.module.constants.get(&name) {
-                return self.constant_item(&constant.clone());
+                return self.constant_item(&constant.ty, &constant.expr);
             }
             if self.module.functions.contains_key(&name) {
                 return Ok(Val::Function(path.clone()));
@@ -242,13 +254,19 @@ impl Lowerer<'_> {
         if self.module.enums.get(&owner_type).is_some_and(|all| all.iter().any(|v| v == name)) {
             let tokens = quote::quote!((#path as isize));
             let ty = Scalar::Int(crate::ir::Int::Isize);
-            return Ok(Val::Scalar(self.b.emit(Op::Const(tokens), ty, span)));
+            let value = self.b.emit(Op::Const(tokens), ty, span);
+            self.enums.insert(value, owner_type);
+            return Ok(Val::Scalar(value));
+        }
+        let key = (owner_type.clone(), name.to_owned());
+        if let Some(constant) = self.module.associated_constants.get(&key) {
+            return self.constant_item(&constant.ty, &constant.expr);
         }
         let upper = name.chars().all(|c| c.is_uppercase() || c.is_numeric() || c == '_');
         if !upper {
             return Ok(Val::Function(path.clone()));
         }
-        let ty = match (owner, scalar_named(owner)) {
+        let ty = match (owner, scalar_named(&owner_type)) {
             (_, Some(Scalar::Int(_))) if name == "BITS" => Scalar::Int(crate::ir::Int::U32),
             (_, Some(Scalar::Float(_))) if name == "DIGITS" || name == "RADIX" => {
                 Scalar::Int(crate::ir::Int::U32)
@@ -262,13 +280,13 @@ impl Lowerer<'_> {
     }
 
     /// The value of a constant the compiler can see.
-    pub(super) fn constant_item(&mut self, constant: &syn::ItemConst) -> Result<Val> {
-        let ty = self.module.read_type(&constant.ty)?.ty;
+    pub(super) fn constant_item(&mut self, ty: &syn::Type, expr: &Expr) -> Result<Val> {
+        let ty = self.module.read_type(ty)?.ty;
         let scopes = std::mem::replace(&mut self.scopes, vec![super::Names::new()]);
-        let val = self.expr(&constant.expr);
+        let val = self.expr(expr);
         self.scopes = scopes;
         let val = val?;
-        self.expect_type(&val, &ty, constant.span())?;
+        self.expect_type(&val, &ty, expr.span())?;
         Ok(val)
     }
 
@@ -467,13 +485,20 @@ impl Lowerer<'_> {
     pub(super) fn init_of(&mut self, val: Val, span: Span) -> Result<(Init, Type)> {
         match val {
             Val::Scalar(value) => {
-                Ok((Init::Value(value), Type::Scalar(self.b.function.ty(value))))
+                let ty = match self.enums.get(&value) {
+                    Some(name) => Type::Enum(name.clone()),
+                    None => Type::Scalar(self.b.function.ty(value)),
+                };
+                Ok((Init::Value(value), ty))
             }
             Val::Parts(kind, parts) => {
                 let mut inits = Vec::new();
                 let mut types = Vec::new();
                 for part in parts {
                     let (init, ty) = self.init_of(part, span)?;
+                    if let (Kind::Struct(_), Type::Enum(_)) = (&kind, &ty) {
+                        return Err(stored_enum(span));
+                    }
                     inits.push(init);
                     types.push(ty);
                 }
@@ -506,7 +531,6 @@ impl Lowerer<'_> {
     fn struct_literal(&mut self, literal: &syn::ExprStruct) -> Result<Val> {
         let span = literal.span();
         let name = literal.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-        let name = if name == "Self" { self.self_type().unwrap_or(name) } else { name };
         let name = self.module.type_name(&name);
         let Some(def) = self.module.structs.get(&name).cloned() else {
             return Err(Error::new(
@@ -614,6 +638,15 @@ impl Lowerer<'_> {
             })
         })
     }
+}
+
+/// An enum that would have to be made from its number again.
+pub(super) fn stored_enum(span: Span) -> Error {
+    unsupported(
+        span,
+        "an enum stored in an array of structs or in a parameter",
+        "keep an integer there (`law as usize`), or branch where the enum is at hand",
+    )
 }
 
 /// The operator of a compound assignment.

@@ -587,11 +587,7 @@ impl<'m> Lowerer<'m> {
         });
         let block = self.b.close();
         looped?;
-        let op = match self.infer.resolve(ty) {
-            Scalar::Bool => Op::Bool(false),
-            _ if self.infer.is_int(ty) => Op::Int(0),
-            _ => Op::Float(0.0, "0.0".to_owned()),
-        };
+        let op = self.zero_op(ty);
         self.b.node(Node::Let { value: zero, op });
         let item = Box::new(crate::ir::Init::Value(zero));
         self.b.node(Node::New { object, init: crate::ir::Init::Repeat(item, len) });

@@ -4,7 +4,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::iter::Iter;
-use super::val::{Lv, Memory, Val};
+use super::val::{Kind, Lv, Memory, Val};
 use super::{Lowerer, unsupported};
 use crate::ir::{Binary, Check, Compare, Int, Math, Node, Op, Scalar, Type, Unary, ValueId};
 
@@ -23,7 +23,7 @@ impl Lowerer<'_> {
             Val::Ordering(a, b, total) if name == "reverse" => Ok(Val::Ordering(b, a, total)),
             Val::Ordering(a, b, _) if name == "unwrap_or" => Ok(Val::Ordering(a, b, false)),
             receiver => {
-                if let Some(owner) = struct_name(&receiver) {
+                if let Some(owner) = self.owner_of(&receiver) {
                     return self.method_of(&owner, receiver, call);
                 }
                 match list_of(&receiver) {
@@ -365,6 +365,24 @@ impl Lowerer<'_> {
         }
     }
 
+    /// The struct or enum a value is or refers to.
+    fn owner_of(&self, val: &Val) -> Option<String> {
+        match val {
+            Val::Scalar(value) => self.enums.get(value).cloned(),
+            Val::Parts(Kind::Struct(def), _) => Some(def.name.clone()),
+            Val::Place(lv) | Val::Ref(lv) => match lv {
+                Lv::Parts(Kind::Struct(def), _) | Lv::Memory(Memory { ty: Type::Struct(def), .. }) => {
+                    Some(def.name.clone())
+                }
+                Lv::Memory(Memory { ty: Type::Enum(name), .. }) => Some(name.clone()),
+                Lv::Var(var) => self.enums.get(&self.get(*var)).cloned(),
+                Lv::Value(val) => self.owner_of(val),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Negation, for those who write `Neg::neg`.
     pub(super) fn negate(&mut self, a: ValueId, span: proc_macro2::Span) -> ValueId {
         let ty = self.b.function.ty(a);
@@ -393,22 +411,6 @@ fn list_of(val: &Val) -> Option<Lv> {
         Val::Place(lv) | Val::Ref(lv) => match lv {
             Lv::Memory(Memory { ty: Type::Array(..) | Type::Slice(_) | Type::Vec(_), .. }) => Some(lv.clone()),
             Lv::Value(val) => list_of(val),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// The struct a value is or refers to.
-fn struct_name(val: &Val) -> Option<String> {
-    use super::val::Kind;
-    match val {
-        Val::Parts(Kind::Struct(def), _) => Some(def.name.clone()),
-        Val::Place(lv) | Val::Ref(lv) => match lv {
-            Lv::Parts(Kind::Struct(def), _) | Lv::Memory(Memory { ty: Type::Struct(def), .. }) => {
-                Some(def.name.clone())
-            }
-            Lv::Value(val) => struct_name(val),
             _ => None,
         },
         _ => None,

@@ -20,6 +20,7 @@ mod macros;
 mod matching;
 mod method;
 mod module;
+mod naming;
 mod opaque;
 mod place;
 mod signature;
@@ -36,7 +37,7 @@ use self::infer::{Class, Infer};
 pub use self::module::Module;
 pub(crate) use self::module::pullback_of;
 use self::val::{Binding, Kind, Lv, Memory, Names, Val, VarId};
-use crate::ir::{Builder, Function, Object, Origin, Param, Scalar, Type, ValueId};
+use crate::ir::{Builder, Function, Node, Object, Op, Origin, Param, Scalar, Type, ValueId};
 
 /// How to lower.
 #[derive(Debug, Default)]
@@ -94,6 +95,8 @@ struct Lowerer<'m> {
     frames: Vec<Frame>,
     /// Functions that are being expanded, to find recursion.
     names_stack: Vec<String>,
+    /// The enum that a value is a discriminant of.
+    enums: HashMap<ValueId, String>,
 }
 
 impl<'m> Lowerer<'m> {
@@ -108,6 +111,7 @@ impl<'m> Lowerer<'m> {
             scopes: vec![HashMap::new()],
             frames: vec![Frame::default()],
             names_stack: Vec::new(),
+            enums: HashMap::new(),
         }
     }
 
@@ -134,7 +138,14 @@ impl<'m> Lowerer<'m> {
                     let value = self.b.function.new_value(ty, span);
                     self.b.function.values[value.index()].name = Some(name.to_string());
                     self.b.function.params.push(Param::Value(value));
-                    Val::Scalar(value)
+                    Val::Scalar(match &written.ty {
+                        Type::Enum(name) => {
+                            let value = self.b.emit(Op::Cast(value, ty), ty, span);
+                            self.enums.insert(value, name.clone());
+                            value
+                        }
+                        _ => value,
+                    })
                 }
                 _ => {
                     let object = self.b.function.new_object(Object {
@@ -164,29 +175,55 @@ impl<'m> Lowerer<'m> {
         Ok(())
     }
 
-    /// Lowers a body in the frame that was opened for it.
+    /// Lowers a body in the frame that was opened for it. Without a written type, it is
+    /// found from what the body yields.
     fn body(&mut self, block: &syn::Block, output: Option<Type>) -> Result<Val> {
         let span = block.span();
         let found = exits::of_block(block);
         self.prepare_jumps(&found, block, span);
-        let returns = found.contains(&exits::Exit::Return);
-        if returns {
-            if let Some(ty) = &output {
-                let result = self.zero_val(ty, span)?;
-                self.frame().result = Some(result);
-            }
+        if !found.contains(&exits::Exit::Return) {
+            self.frame().output = output;
+            let val = self.block(block)?;
+            return self.rvalue(val, span);
+        }
+        if let Some(ty) = &output {
+            let result = self.zero_val(ty, span)?;
+            self.frame().result = Some(result);
+        } else if exits::returns_value(block) {
+            return self.body_of_unknown_type(block, span);
         }
         self.frame().output = output;
+        self.body_with_returns(block, span)
+    }
+
+    /// A body with early returns, whose value goes through a variable.
+    fn body_with_returns(&mut self, block: &syn::Block, span: Span) -> Result<Val> {
         let val = self.block(block)?;
         match self.frame().result.clone() {
-            Some(result) if returns => {
+            Some(result) => {
                 if !matches!(val, Val::Never) {
                     self.return_value(val, span)?;
                 }
                 self.rvalue(result, span)
             }
-            _ => self.rvalue(val, span),
+            None => self.rvalue(val, span),
         }
+    }
+
+    /// A body that returns early a number whose type shows only there: the variable's first value
+    /// is written afterwards.
+    fn body_of_unknown_type(&mut self, block: &syn::Block, span: Span) -> Result<Val> {
+        let ty = self.fresh(Class::Any);
+        let first = self.b.function.new_value(ty, span);
+        let var = self.new_var(first);
+        self.frame().result = Some(Val::Place(Lv::Var(var)));
+        self.b.open();
+        let lowered = self.body_with_returns(block, span);
+        let nodes = self.b.close();
+        let op = self.zero_op(ty);
+        self.b.node(Node::Let { value: first, op });
+        nodes.into_iter().for_each(|node| self.b.node(node));
+        lowered
     }
 
     /// Writes what a function returns, where control is still on its normal way.

@@ -6,8 +6,10 @@ use std::rc::Rc;
 
 use quote::ToTokens;
 use syn::spanned::Spanned;
+use syn::visit_mut::VisitMut;
 use syn::{Error, Expr, Item, Result};
 
+use super::naming::NamesSelf;
 use crate::ir::{Extent, Float, Int, Scalar, Struct, Type};
 
 /// The items of a module.
@@ -18,6 +20,7 @@ pub struct Module {
     pub(super) constants: HashMap<String, syn::ItemConst>,
     pub(super) functions: HashMap<String, Rc<syn::ItemFn>>,
     pub(super) methods: HashMap<(String, String), Rc<syn::ImplItemFn>>,
+    pub(super) associated_constants: HashMap<(String, String), syn::ImplItemConst>,
     aliases: HashMap<String, syn::Type>,
     /// Functions the compiler does not look into, and the pullbacks of those that have one.
     pub(super) opaque: HashMap<String, Option<syn::Ident>>,
@@ -62,15 +65,7 @@ impl Module {
                         .functions
                         .insert(function.sig.ident.to_string(), Rc::new(function.clone()));
                 }
-                Item::Impl(block) if block.trait_.is_none() => {
-                    let owner = block.self_ty.to_token_stream().to_string();
-                    for item in &block.items {
-                        if let syn::ImplItem::Fn(method) = item {
-                            let key = (owner.clone(), method.sig.ident.to_string());
-                            module.methods.insert(key, Rc::new(method.clone()));
-                        }
-                    }
-                }
+                Item::Impl(block) if block.trait_.is_none() => module.collect_impl(block),
                 _ => {}
             }
         }
@@ -124,6 +119,27 @@ impl Module {
         Ok(())
     }
 
+    fn collect_impl(&mut self, block: &syn::ItemImpl) {
+        let owner = block.self_ty.to_token_stream().to_string();
+        for item in &block.items {
+            match item {
+                syn::ImplItem::Fn(method) => {
+                    let mut method = method.clone();
+                    NamesSelf { owner: &owner }.visit_impl_item_fn_mut(&mut method);
+                    let key = (owner.clone(), method.sig.ident.to_string());
+                    self.methods.insert(key, Rc::new(method));
+                }
+                syn::ImplItem::Const(constant) => {
+                    let mut constant = constant.clone();
+                    NamesSelf { owner: &owner }.visit_impl_item_const_mut(&mut constant);
+                    let key = (owner.clone(), constant.ident.to_string());
+                    self.associated_constants.insert(key, constant);
+                }
+                _ => {}
+            }
+        }
+    }
+
     fn read_struct(&self, def: &syn::ItemStruct) -> Result<Struct> {
         let mut fields = Vec::new();
         for (position, field) in def.fields.iter().enumerate() {
@@ -171,6 +187,25 @@ impl Module {
                 "this type is not supported here: use floats, integers, bool, slices, arrays, tuples, \
                  `Vec`, or structs of a `#[stratape::differentiable]` module",
             )),
+        }
+    }
+
+    /// The type of a helper's parameter or result; nothing where only the compiler's own
+    /// reading of the body can tell, as for closures and for references inside tuples.
+    pub(super) fn read_helper_type(&self, ty: &syn::Type) -> Result<Option<Written>> {
+        match ty {
+            syn::Type::ImplTrait(_) | syn::Type::Infer(_) => Ok(None),
+            syn::Type::Reference(reference) if matches!(*reference.elem, syn::Type::TraitObject(_)) => Ok(None),
+            syn::Type::Tuple(tuple) => {
+                for item in &tuple.elems {
+                    match self.read_helper_type(item)? {
+                        Some(Written { reference: None, .. }) => {}
+                        _ => return Ok(None),
+                    }
+                }
+                self.read_type(ty).map(Some)
+            }
+            _ => self.read_type(ty).map(Some),
         }
     }
 

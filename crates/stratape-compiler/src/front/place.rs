@@ -4,6 +4,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
+use super::expr::stored_enum;
 use super::val::{Kind, Lv, Memory, Val, Window};
 use super::{Lowerer, unsupported};
 use crate::ir::{
@@ -19,7 +20,13 @@ impl Lowerer<'_> {
             Val::Place(Lv::Value(val)) | Val::Ref(Lv::Value(val)) => self.scalar(*val, span),
             Val::Place(Lv::Memory(memory)) | Val::Ref(Lv::Memory(memory)) => {
                 match memory.ty.scalar() {
-                    Some(ty) => Ok(self.b.emit(Op::Load(memory.place), ty, span)),
+                    Some(ty) => {
+                        let value = self.b.emit(Op::Load(memory.place), ty, span);
+                        if let Type::Enum(name) = memory.ty {
+                            self.enums.insert(value, name);
+                        }
+                        Ok(value)
+                    }
                     None => Err(Error::new(span, format!("a number was expected, found `{}`", memory.ty))),
                 }
             }
@@ -166,6 +173,9 @@ impl Lowerer<'_> {
             Lv::Value(_) => Err(Error::new(span, "this is not a place that can be assigned to")),
             Lv::Memory(memory) => match &memory.ty {
                 Type::Scalar(_) | Type::Enum(_) => {
+                    if matches!(memory.ty, Type::Enum(_)) && !self.holds_discriminants(memory) {
+                        return Err(stored_enum(span));
+                    }
                     let value = self.scalar(val, span)?;
                     if let Some(ty) = memory.ty.scalar() {
                         self.expect(value, ty, span)?;
@@ -191,6 +201,12 @@ impl Lowerer<'_> {
                 }
             },
         }
+    }
+
+    /// Whether memory of an enum's type is emitted as integers: the function's own arrays are.
+    fn holds_discriminants(&self, memory: &Memory) -> bool {
+        let object = &self.b.function.objects[memory.place.object.index()];
+        object.origin == Origin::Local && memory.place.path.iter().all(|step| matches!(step, Step::Index(_)))
     }
 
     fn write_fields(&mut self, lv: &Lv, count: usize, val: &Val, span: Span) -> Result<()> {

@@ -7,6 +7,7 @@ mod prune;
 mod reciprocal;
 mod select;
 mod share;
+mod winner;
 
 pub use self::hoist::hoist;
 pub use self::order::order;
@@ -16,6 +17,7 @@ pub use self::reciprocal::reciprocal;
 pub use self::select::select;
 pub use self::share::share;
 pub(crate) use self::share::written;
+pub use self::winner::winner;
 
 use crate::ir::{Binary, Function, Math, Op, Scalar, Unary};
 
@@ -27,6 +29,7 @@ pub fn simplify(function: &mut Function) {
     share(function);
     select(function);
     share(function);
+    winner(function);
     prune(function);
 }
 

@@ -106,7 +106,7 @@ impl Emitter<'_> {
             if sum.free {
                 starts.push(quote!(let mut #many = #zero;));
                 self.replace(sum.carried.next, quote!(#many[#lane] += #term;));
-                ends.push(quote!(for #lane in 0..#lanes { #ident #sign #many[#lane]; }));
+                ends.push(quote!(#ident #sign ::stratape::__private::sum(#many);));
             } else {
                 block_starts.push(quote!(let mut #many = #zero;));
                 self.replace(sum.carried.next, quote!(#many[#lane] = #term;));
