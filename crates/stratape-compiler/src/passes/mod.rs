@@ -7,6 +7,7 @@ mod prune;
 mod reciprocal;
 mod select;
 mod share;
+mod tabulate;
 mod winner;
 
 pub use self::hoist::hoist;
@@ -17,6 +18,7 @@ pub use self::reciprocal::reciprocal;
 pub use self::select::select;
 pub use self::share::share;
 pub(crate) use self::share::written;
+pub use self::tabulate::tabulate;
 pub use self::winner::winner;
 
 use crate::ir::{Binary, Function, Math, Op, Scalar, Unary};
@@ -30,6 +32,8 @@ pub fn simplify(function: &mut Function) {
     select(function);
     share(function);
     winner(function);
+    tabulate(function);
+    share(function);
     prune(function);
 }
 
