@@ -37,11 +37,15 @@ impl Parse for Arguments {
                     input.parse::<Token![=]>()?;
                     arguments.name = Some(input.parse()?);
                 }
-                "wrt" | "name" => return Err(Error::new(key.span(), format!("`{key}` is given twice"))),
+                "wrt" | "name" => {
+                    return Err(Error::new(key.span(), format!("`{key}` is given twice")));
+                }
                 _ => {
                     return Err(Error::new(
                         key.span(),
-                        format!("unknown argument `{key}`: `wrt(x, y)` and `name = my_grad` are known"),
+                        format!(
+                            "unknown argument `{key}`: `wrt(x, y)` and `name = my_grad` are known"
+                        ),
                     ));
                 }
             }
@@ -84,7 +88,9 @@ pub fn differentiable(attribute: &TokenStream, item: TokenStream) -> TokenStream
 
 /// `#[constant]` or `#[pullback]` outside a module that gives them a meaning.
 pub fn only_in_module(name: &str, item: TokenStream) -> TokenStream {
-    let message = format!("`#[{name}]` means something only to functions in a `#[stratape::differentiable] mod`");
+    let message = format!(
+        "`#[{name}]` means something only to functions in a `#[stratape::differentiable] mod`"
+    );
     let error = Error::new(Span::call_site(), message).to_compile_error();
     quote!(#item #error)
 }
@@ -93,8 +99,9 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     if !attribute.is_empty() {
         return Err(Error::new(attribute.span(), "`#[differentiable]` takes no arguments"));
     }
-    let mut module: syn::ItemMod = syn::parse2(item)
-        .map_err(|_| Error::new(Span::call_site(), "`#[differentiable]` goes on a module: `mod physics { … }`"))?;
+    let mut module: syn::ItemMod = syn::parse2(item).map_err(|_| {
+        Error::new(Span::call_site(), "`#[differentiable]` goes on a module: `mod physics { … }`")
+    })?;
     let Some((_, items)) = &mut module.content else {
         return Err(Error::new(
             module.ident.span(),
@@ -110,7 +117,8 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
             }
         }
         if let Item::Fn(function) = item {
-            let at = function.attrs.iter().position(|attribute| is_marked(attribute, &["gradient"]));
+            let at =
+                function.attrs.iter().position(|attribute| is_marked(attribute, &["gradient"]));
             if let Some(at) = at {
                 let attribute = function.attrs.remove(at);
                 wanted.push((function.clone(), attribute));
@@ -136,12 +144,10 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
             .and_then(|arguments| one(&function, &arguments, &context));
         match result {
             Ok(tokens) => added.extend(tokens),
-            Err(error) => {
-                match &mut errors {
-                    Some(errors) => errors.combine(error),
-                    None => errors = Some(error),
-                }
-            }
+            Err(error) => match &mut errors {
+                Some(errors) => errors.combine(error),
+                None => errors = Some(error),
+            },
         }
     }
     if let Some((_, items)) = &mut module.content {
@@ -165,26 +171,38 @@ fn names_gradient(tree: &syn::UseTree) -> bool {
 /// Whether an attribute is one of ours.
 fn is_marked(attribute: &syn::Attribute, names: &[&str]) -> bool {
     let path = attribute.path();
-    let ours = path.segments.len() == 1 || path.segments.first().is_some_and(|first| first.ident == "stratape");
+    let ours = path.segments.len() == 1
+        || path.segments.first().is_some_and(|first| first.ident == "stratape");
     ours && path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))
 }
 
 /// Every pullback belongs to a function of the module, and has the parameters it will be called with.
 fn check_pullbacks(items: &[Item]) -> Result<()> {
-    let functions = || items.iter().filter_map(|item| if let Item::Fn(function) = item { Some(function) } else { None });
+    let functions = || {
+        items
+            .iter()
+            .filter_map(|item| if let Item::Fn(function) = item { Some(function) } else { None })
+    };
     for pullback in functions() {
-        for attribute in pullback.attrs.iter().filter(|attribute| is_marked(attribute, &["pullback"])) {
+        for attribute in
+            pullback.attrs.iter().filter(|attribute| is_marked(attribute, &["pullback"]))
+        {
             let of = front::pullback_of(attribute)?;
             let Some(function) = functions().find(|function| function.sig.ident == of) else {
-                return Err(Error::new(of.span(), format!("there is no function `{of}` in this module")));
+                return Err(Error::new(
+                    of.span(),
+                    format!("there is no function `{of}` in this module"),
+                ));
             };
             let floats = |ty: &syn::Type| {
                 let text = ty.to_token_stream().to_string();
-                matches!(ty, syn::Type::Reference(_)) && (text.contains("f64") || text.contains("f32"))
+                matches!(ty, syn::Type::Reference(_))
+                    && (text.contains("f64") || text.contains("f32"))
             };
             let mut wanted = function.sig.inputs.len();
             for input in &function.sig.inputs {
-                wanted += usize::from(matches!(input, syn::FnArg::Typed(input) if floats(&input.ty)));
+                wanted +=
+                    usize::from(matches!(input, syn::FnArg::Typed(input) if floats(&input.ty)));
             }
             wanted += usize::from(matches!(function.sig.output, syn::ReturnType::Type(..)));
             if pullback.sig.inputs.len() != wanted {

@@ -1,20 +1,35 @@
 //! Stratape: gradients of ordinary Rust programs on stable Rust, on a tape that goes on past the
 //! size of memory.
 //!
-//! This is the crate to depend on. At present it holds the tape:
-//!
 //! ```
-//! use stratape::tape::{LayeredTape, TapeOptions};
+//! use stratape::gradient;
 //!
-//! let mut tape: LayeredTape<f64> = TapeOptions::new().memory(1 << 20).open()?;
-//! for i in 0..1_000_000 {
-//!     tape.push(f64::from(i))?; // 8 MB through 1 MiB of RAM
+//! /// Generates `energy_grad` beside it.
+//! #[gradient]
+//! fn energy(x: &[f64], k: f64) -> f64 {
+//!     let mut sum = 0.0;
+//!     for i in 1..x.len() {
+//!         let stretch = x[i] - x[i - 1];
+//!         sum += 0.5 * k * stretch * stretch;
+//!     }
+//!     sum
 //! }
-//! assert_eq!(tape.pop()?, Some(999_999.0));
-//! # Ok::<(), stratape::tape::TapeError>(())
+//!
+//! let x = [0.0, 1.0, 3.0];
+//! let mut dx = [0.0; 3];
+//! let (value, dk) = energy_grad(&x, &mut dx, 2.0, 1.0);
+//! assert_eq!((value, dk), (5.0, 2.5));
+//! assert_eq!(dx, [-2.0, -2.0, 4.0]);
 //! ```
 //!
-//! See [`tape`] for which tape to choose.
+//! | you have | use |
+//! |---|---|
+//! | a function of floats, slices, arrays | [`gradient`] on it |
+//! | functions that call each other, structs, constants | [`differentiable`] on their module |
+//! | a function whose derivative you know better | [`pullback`] |
+//! | a function without derivative | [`constant`] |
+//! | a tape larger than memory, or the wish to see its size | a [`Workspace`] and `f_grad_in` |
+//! | an AD tool of your own that needs a tape | [`tape`] |
 
 #![forbid(unsafe_code)]
 
@@ -22,7 +37,106 @@ mod buffer;
 mod private;
 mod workspace;
 
-pub use stratape_macros::{constant, differentiable, gradient, pullback};
+/// Marks a function of a [`differentiable`] module as one without derivative: neither its result nor
+/// what it writes to `&mut` slices depends on anything.
+///
+/// ```
+/// #[stratape::differentiable]
+/// mod model {
+///     #[stratape::constant]
+///     fn bucket(t: f64) -> f64 {
+///         (10.0 * t).round()
+///     }
+///
+///     #[gradient]
+///     pub fn f(t: f64) -> f64 {
+///         t * bucket(t)
+///     }
+/// }
+///
+/// assert_eq!(model::f_grad(0.5, 1.0), (2.5, 5.0));
+/// ```
+pub use stratape_macros::constant;
+
+/// A module whose functions, structs, enums and constants [`gradient`] can see.
+///
+/// ```
+/// #[stratape::differentiable]
+/// mod area {
+///     pub struct Rectangle {
+///         pub width: f64,
+///         pub height: f64,
+///     }
+///
+///     fn product(a: f64, b: f64) -> f64 {
+///         a * b
+///     }
+///
+///     #[gradient]
+///     pub fn area(r: &Rectangle) -> f64 {
+///         product(r.width, r.height)
+///     }
+/// }
+///
+/// let r = area::Rectangle { width: 2.0, height: 3.0 };
+/// let mut dr = area::Rectangle { width: 0.0, height: 0.0 };
+/// assert_eq!(area::area_grad(&r, &mut dr, 1.0), 6.0);
+/// assert_eq!((dr.width, dr.height), (3.0, 2.0));
+/// ```
+pub use stratape_macros::differentiable;
+
+/// Generates the gradient of a function beside it: `f_grad`, and `f_grad_in` for a [`Workspace`] of yours.
+///
+/// References are followed by their shadows, to which adjoints are added; adjoints of scalars are
+/// returned after the value; the seed comes last. `#[gradient(wrt(x, a))]` differentiates by some
+/// parameters only, `#[gradient(name = my_grad)]` chooses the name. The guide (docs/gradient.md in the
+/// repository) has the whole convention, and what is accepted.
+///
+/// ```
+/// use stratape::gradient;
+///
+/// #[gradient(wrt(x))]
+/// fn dot(x: &[f64], y: &[f64]) -> f64 {
+///     x.iter().zip(y).map(|(a, b)| a * b).sum()
+/// }
+///
+/// let mut dx = [0.0; 2];
+/// assert_eq!(dot_grad(&[1.0, 2.0], &mut dx, &[3.0, 4.0], 1.0), 11.0);
+/// assert_eq!(dx, [3.0, 4.0]);
+/// ```
+pub use stratape_macros::gradient;
+
+/// Marks a function of a [`differentiable`] module as the pullback of another: its derivative by hand.
+///
+/// It takes what `f_grad` would take: the arguments of the function, each slice of floats followed by its
+/// shadow, and the adjoint of the result; and returns the adjoints of its float scalars.
+///
+/// ```
+/// #[stratape::differentiable]
+/// mod model {
+///     fn norm(x: &[f64]) -> f64 {
+///         x.iter().map(|v| v * v).sum::<f64>().sqrt()
+///     }
+///
+///     #[stratape::pullback(of = norm)]
+///     fn norm_back(x: &[f64], dx: &mut [f64], seed: f64) {
+///         let length = norm(x);
+///         for (d, v) in dx.iter_mut().zip(x) {
+///             *d += seed * v / length;
+///         }
+///     }
+///
+///     #[gradient]
+///     pub fn twice(x: &[f64]) -> f64 {
+///         2.0 * norm(x)
+///     }
+/// }
+///
+/// let mut dx = [0.0; 2];
+/// assert_eq!(model::twice_grad(&[3.0, 4.0], &mut dx, 1.0), 10.0);
+/// assert_eq!(dx, [1.2, 1.6]);
+/// ```
+pub use stratape_macros::pullback;
 pub use stratape_tape as tape;
 pub use workspace::Workspace;
 
@@ -38,3 +152,7 @@ struct ReadMe;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/tape.md")]
 struct TapeGuide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/gradient.md")]
+struct GradientGuide;

@@ -3,8 +3,8 @@
 use stratape_tape::{Pod, RecordTape, TapeError};
 
 pub use crate::buffer::{Buffer, Pooled};
-pub use crate::workspace::{Borrowed, take_last_bytes};
 use crate::workspace::Workspace;
+pub use crate::workspace::{Borrowed, take_last_bytes};
 
 /// The tape of a workspace, empty, and where its length at the turn is noted.
 pub fn begin(workspace: &mut Workspace) -> (&mut RecordTape, &mut u64) {

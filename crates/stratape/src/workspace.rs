@@ -85,7 +85,8 @@ impl Workspace {
     /// let (x, mut dx) = (vec![1.0; 1000], vec![0.0; 1000]);
     /// let mut workspace = Workspace::new();
     /// product_grad_in(&mut workspace, &x, &mut dx, 1.0)?;
-    /// assert_eq!(workspace.last_bytes(), 8 * 1000); // the product so far, at each step
+    /// // The product so far, at each step, and a few bytes for the region they lie in.
+    /// assert!((8000..8100).contains(&workspace.last_bytes()));
     /// # Ok::<(), stratape::tape::TapeError>(())
     /// ```
     pub fn last_bytes(&self) -> u64 {

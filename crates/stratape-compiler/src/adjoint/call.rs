@@ -7,7 +7,8 @@
 
 use super::reverse::{Facts, Reverse};
 use crate::ir::{
-    Argument, Call, Init, Loop, Node, Object, ObjectId, Op, Origin, Range, Scalar, Slice, Step, Type, ValueId,
+    Argument, Call, Init, Loop, Node, Object, ObjectId, Op, Origin, Range, Scalar, Slice, Step,
+    Type, ValueId,
 };
 
 /// Whether adjoints pass through a call.
@@ -19,7 +20,9 @@ pub(super) fn propagates(facts: &Facts<'_>, call: &Call) -> bool {
 impl Reverse<'_> {
     pub(super) fn call(&mut self, call: &Call) {
         match &call.pullback {
-            Some(pullback) if propagates(self.facts, call) => self.pull_back(call, pullback.clone()),
+            Some(pullback) if propagates(self.facts, call) => {
+                self.pull_back(call, pullback.clone())
+            }
             Some(_) => {}
             None => {
                 for slice in call.slices().filter(|slice| slice.mutable) {
@@ -33,7 +36,9 @@ impl Reverse<'_> {
         let address = std::ptr::from_ref(call).addr();
         let mut restored: Vec<(usize, ObjectId)> = Vec::new();
         // What was saved last is on top.
-        for (position, record) in self.saved.copies.get(&address).cloned().unwrap_or_default().into_iter().rev() {
+        for (position, record) in
+            self.saved.copies.get(&address).cloned().unwrap_or_default().into_iter().rev()
+        {
             let Argument::Slice(slice) = &call.arguments[position] else { continue };
             let Some(item) = self.element_type(slice) else { continue };
             let object = self.b.function.new_object(Object {
@@ -57,7 +62,8 @@ impl Reverse<'_> {
                     arguments.push(Argument::Value(self.primal(*value)));
                 }
                 Argument::Slice(slice) => {
-                    let copy = restored.iter().find(|(at, _)| *at == position).map(|(_, object)| *object);
+                    let copy =
+                        restored.iter().find(|(at, _)| *at == position).map(|(_, object)| *object);
                     let there = self.backward_slice(slice);
                     let passed = match copy {
                         Some(object) => Slice {
@@ -141,7 +147,9 @@ impl Reverse<'_> {
         let place = there.place.of(shadow);
         let (from, to): (ValueId, ValueId) = match there.part {
             Some((start, len)) => (start, self.b.binary(crate::ir::Binary::Add, start, len, span)),
-            None => (self.b.usize(0, span), self.b.emit(Op::Len(place.clone()), Scalar::USIZE, span)),
+            None => {
+                (self.b.usize(0, span), self.b.emit(Op::Len(place.clone()), Scalar::USIZE, span))
+            }
         };
         let counter = self.b.function.new_value(Scalar::USIZE, span);
         self.b.open();

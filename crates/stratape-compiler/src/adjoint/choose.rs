@@ -123,9 +123,14 @@ impl Graph<'_> {
         self.network.edge(available, recomputed, save);
         self.network.edge(recomputed, available, INFINITE);
         match definition {
-            Definition::Op(op) if self.can_recompute(value, &op) || self.reload(value).is_some() => {
+            Definition::Op(op)
+                if self.can_recompute(value, &op) || self.reload(value).is_some() =>
+            {
                 let op = match self.reload(value) {
-                    Some(load) if !self.can_recompute(value, &op) || cost_of(&op, self.facts.function) > RELOAD => {
+                    Some(load)
+                        if !self.can_recompute(value, &op)
+                            || cost_of(&op, self.facts.function) > RELOAD =>
+                    {
                         self.reloads.insert(value, load.clone());
                         load
                     }
@@ -149,7 +154,8 @@ impl Graph<'_> {
     fn reload(&self, value: ValueId) -> Option<Op> {
         let place = self.clobbers.kept(value)?;
         let load = Op::Load(place.clone());
-        let fits = self.found.home_objects.contains(&place.object) && !self.depends_on(&load, value);
+        let fits =
+            self.found.home_objects.contains(&place.object) && !self.depends_on(&load, value);
         fits.then_some(load)
     }
 
@@ -166,7 +172,9 @@ impl Graph<'_> {
 
     fn can_recompute(&self, value: ValueId, op: &Op) -> bool {
         match op {
-            Op::Load(place) => self.found.home_objects.contains(&place.object) && !self.clobbers.load(value),
+            Op::Load(place) => {
+                self.found.home_objects.contains(&place.object) && !self.clobbers.load(value)
+            }
             Op::Len(place) => self.found.home_objects.contains(&place.object),
             _ => true,
         }
@@ -178,7 +186,11 @@ fn reason(facts: &Facts<'_>, clobbers: &Clobbers, found: &Findings, value: Value
         Definition::Inside => Reason::Carried,
         Definition::Outcome | Definition::Popped => Reason::Outcome,
         Definition::Op(Op::Load(_)) if clobbers.load(value) => Reason::Overwritten,
-        Definition::Op(Op::Load(place) | Op::Len(place)) if !found.home_objects.contains(&place.object) => Reason::Gone,
+        Definition::Op(Op::Load(place) | Op::Len(place))
+            if !found.home_objects.contains(&place.object) =>
+        {
+            Reason::Gone
+        }
         _ => Reason::Cheaper,
     }
 }

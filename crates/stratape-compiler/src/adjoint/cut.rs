@@ -62,7 +62,13 @@ impl Network {
         levels
     }
 
-    fn push(&mut self, node: usize, flow: u64, levels: &[Option<usize>], tried: &mut [usize]) -> u64 {
+    fn push(
+        &mut self,
+        node: usize,
+        flow: u64,
+        levels: &[Option<usize>],
+        tried: &mut [usize],
+    ) -> u64 {
         if node == SINK {
             return flow;
         }

@@ -114,9 +114,14 @@ impl Reverse<'_> {
     /// Appends a piece of the forward half.
     fn forward(&mut self, nodes: &[Node]) {
         let block = match self.plan {
-            Some(plan) => {
-                save(nodes, plan, self.facts, &self.home_objects, &mut self.b.function, &mut self.saved)
-            }
+            Some(plan) => save(
+                nodes,
+                plan,
+                self.facts,
+                &self.home_objects,
+                &mut self.b.function,
+                &mut self.saved,
+            ),
             None => nodes.to_vec(),
         };
         block.into_iter().for_each(|node| self.b.node(node));
@@ -126,9 +131,7 @@ impl Reverse<'_> {
     fn fused(&mut self, block: &[Node], at: usize) -> bool {
         let (before, rest) = block.split_at(at);
         let Some((node, after)) = rest.split_first() else { return false };
-        let makes_shadow = |node: &Node| {
-            matches!(node, Node::New { object, .. } if self.facts.activity.object(*object))
-        };
+        let makes_shadow = |node: &Node| matches!(node, Node::New { object, .. } if self.facts.activity.object(*object));
         if after.iter().any(makes_shadow) {
             return false;
         }
@@ -175,7 +178,11 @@ impl Reverse<'_> {
     }
 
     /// Whether what runs early asks only for what can be computed from values that are there by then.
-    fn early_can_be_recomputed(&self, already: &HashSet<ValueId>, later: &HashSet<ValueId>) -> bool {
+    fn early_can_be_recomputed(
+        &self,
+        already: &HashSet<ValueId>,
+        later: &HashSet<ValueId>,
+    ) -> bool {
         let written = crate::passes::written(&self.facts.function.body);
         let fits = |value: &ValueId| self.can_be_recomputed(*value, later, &written);
         self.fusion.early.difference(already).all(fits)
@@ -194,7 +201,12 @@ impl Reverse<'_> {
         }
     }
 
-    fn can_be_recomputed(&self, value: ValueId, later: &HashSet<ValueId>, written: &HashSet<ObjectId>) -> bool {
+    fn can_be_recomputed(
+        &self,
+        value: ValueId,
+        later: &HashSet<ValueId>,
+        written: &HashSet<ObjectId>,
+    ) -> bool {
         use crate::analysis::Definition;
         if self.homes.contains(&value) {
             return !later.contains(&value) || self.literal(value).is_some();
@@ -204,13 +216,16 @@ impl Reverse<'_> {
             Definition::Op(op) => {
                 let there = match op {
                     Op::Load(place) => {
-                        self.home_objects.contains(&place.object) && !written.contains(&place.object)
+                        self.home_objects.contains(&place.object)
+                            && !written.contains(&place.object)
                     }
                     Op::Len(place) => self.home_objects.contains(&place.object),
                     _ => true,
                 };
                 let mut all = there;
-                op.for_each_operand(&mut |operand| all = all && self.can_be_recomputed(operand, later, written));
+                op.for_each_operand(&mut |operand| {
+                    all = all && self.can_be_recomputed(operand, later, written)
+                });
                 all
             }
             Definition::Inside | Definition::Outcome | Definition::Popped => false,
@@ -226,7 +241,8 @@ impl Reverse<'_> {
         self.homes.insert(node.counter);
         self.homes.extend(node.carried.iter().map(|carried| carried.inside));
         self.home(&node.body);
-        let passes = flows.iter().all(|flow| self.adjoints.get(&flow.primal.inside) == Some(&flow.inside));
+        let passes =
+            flows.iter().all(|flow| self.adjoints.get(&flow.primal.inside) == Some(&flow.inside));
         let ended = self.leave_body(scope, flows);
         if !passes || self.reads_shadow_it_writes(&ended.body) {
             return false;
@@ -242,7 +258,8 @@ impl Reverse<'_> {
     fn reads_shadow_it_writes(&self, body: &Block) -> bool {
         let mut own = HashSet::new();
         let (mut reads, mut writes) = (HashSet::new(), HashSet::new());
-        let is_shadow = |object: ObjectId| self.b.function.objects[object.index()].shadow_of.is_some();
+        let is_shadow =
+            |object: ObjectId| self.b.function.objects[object.index()].shadow_of.is_some();
         walk(body, &mut |node| {
             if let Node::New { object, .. } = node {
                 own.insert(*object);

@@ -62,7 +62,13 @@ pub fn differentiate(function: &Function, options: &Options) -> Gradient {
     let activity = Activity::new(function, &inputs);
     let definitions = Definitions::new(function);
     let clobbers = Clobbers::new(function, &definitions);
-    let facts = reverse::Facts { function, activity: &activity, definitions: &definitions, clobbers: &clobbers, inputs: &inputs };
+    let facts = reverse::Facts {
+        function,
+        activity: &activity,
+        definitions: &definitions,
+        clobbers: &clobbers,
+        inputs: &inputs,
+    };
     let found = reverse::explore(&facts);
     let plan = choose::choose(&facts, &clobbers, &found);
     let name = options.name.clone().unwrap_or_else(|| format!("{}_grad", function.name));

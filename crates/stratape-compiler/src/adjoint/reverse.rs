@@ -15,8 +15,8 @@ use super::home::Fusion;
 use super::save::{Saved, address};
 use crate::analysis::{Activity, Clobbers, Definitions};
 use crate::ir::{
-    Binary, Block, Builder, Carried, Function, If, Loop, Merge, Node, ObjectId, Op, Origin, Param, Range,
-    Scalar, Substitution, ValueId,
+    Binary, Block, Builder, Carried, Function, If, Loop, Merge, Node, ObjectId, Op, Origin, Param,
+    Range, Scalar, Substitution, ValueId,
 };
 
 /// What is known of the function to differentiate.
@@ -113,7 +113,10 @@ impl<'a> Reverse<'a> {
                 if self.facts.activity.object(*object) {
                     // Not an input, yet derivatives pass through its memory.
                     let shadow = self.new_shadow(*object, Origin::Local);
-                    self.b.node(Node::New { object: shadow, init: crate::ir::Init::ZeroLike(*object) });
+                    self.b.node(Node::New {
+                        object: shadow,
+                        init: crate::ir::Init::ZeroLike(*object),
+                    });
                 }
                 continue;
             }
@@ -228,7 +231,8 @@ impl<'a> Reverse<'a> {
                     self.recompute(*value, op);
                 }
                 Node::New { object, init }
-                    if self.facts.activity.object(*object) && !self.shadows.contains_key(object) =>
+                    if self.facts.activity.object(*object)
+                        && !self.shadows.contains_key(object) =>
                 {
                     self.make_shadow(*object, init);
                 }
@@ -372,7 +376,8 @@ impl<'a> Reverse<'a> {
     }
 
     pub(super) fn name_adjoint(&mut self, adjoint: ValueId, value: ValueId) {
-        let name = self.b.function.values[value.index()].name.as_ref().map(|name| format!("d{name}"));
+        let name =
+            self.b.function.values[value.index()].name.as_ref().map(|name| format!("d{name}"));
         self.b.function.values[adjoint.index()].name = name;
         self.is_adjoint(adjoint);
     }
@@ -388,7 +393,11 @@ impl<'a> Reverse<'a> {
     }
 
     /// Values from outside that a body may add adjoints to.
-    pub(super) fn touched(&self, used: HashSet<ValueId>, defined: &HashSet<ValueId>) -> Vec<ValueId> {
+    pub(super) fn touched(
+        &self,
+        used: HashSet<ValueId>,
+        defined: &HashSet<ValueId>,
+    ) -> Vec<ValueId> {
         let mut touched: Vec<_> = used
             .into_iter()
             .filter(|value| self.active(*value) && !defined.contains(value))
@@ -442,7 +451,12 @@ impl<'a> Reverse<'a> {
         for carried in &node.carried {
             if self.active(carried.inside) || self.active(carried.after) {
                 let init = self.adjoints.remove(&carried.after);
-                flows.push(Flow { primal: *carried, init, inside: carried.inside, next: carried.inside });
+                flows.push(Flow {
+                    primal: *carried,
+                    init,
+                    inside: carried.inside,
+                    next: carried.inside,
+                });
             }
         }
         let scope = self.enter_loop(touched);
@@ -457,11 +471,7 @@ impl<'a> Reverse<'a> {
     }
 
     /// Ends it: the adjoint of what an iteration saw goes to the one before.
-    pub(super) fn leave_body(
-        &mut self,
-        scope: LoopScope,
-        mut flows: Vec<Flow>,
-    ) -> Ended {
+    pub(super) fn leave_body(&mut self, scope: LoopScope, mut flows: Vec<Flow>) -> Ended {
         for flow in &mut flows {
             flow.next = match self.adjoints.remove(&flow.primal.inside) {
                 Some(next) => next,
@@ -572,8 +582,10 @@ impl<'a> Reverse<'a> {
         };
         let (mut then, adjoints_then) = arm(self, true);
         let (mut other, adjoints_other) = arm(self, false);
-        let inner: HashSet<ValueId> =
-            crate::ir::defined(&node.then).into_iter().chain(crate::ir::defined(&node.other)).collect();
+        let inner: HashSet<ValueId> = crate::ir::defined(&node.then)
+            .into_iter()
+            .chain(crate::ir::defined(&node.other))
+            .collect();
         let mut values: Vec<ValueId> =
             adjoints_then.keys().chain(adjoints_other.keys()).copied().collect();
         values.sort_unstable();

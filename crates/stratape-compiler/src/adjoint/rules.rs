@@ -42,7 +42,14 @@ impl Reverse<'_> {
         }
     }
 
-    fn propagate_binary(&mut self, value: ValueId, sign: Binary, a: ValueId, b: ValueId, d: ValueId) {
+    fn propagate_binary(
+        &mut self,
+        value: ValueId,
+        sign: Binary,
+        a: ValueId,
+        b: ValueId,
+        d: ValueId,
+    ) {
         match sign {
             Binary::Add => {
                 self.add(a, d);
@@ -281,8 +288,11 @@ impl Reverse<'_> {
         let exponent = self.primal(n);
         let exponent_type = self.ty(n);
         let one = self.b.int(1, exponent_type, span);
-        let less =
-            self.b.emit(Op::Method("wrapping_sub".to_owned(), vec![exponent, one]), exponent_type, span);
+        let less = self.b.emit(
+            Op::Method("wrapping_sub".to_owned(), vec![exponent, one]),
+            exponent_type,
+            span,
+        );
         let power = self.math(Math::Powi, vec![x, less]);
         let times = self.b.emit(Op::Cast(exponent, ty), ty, span);
         let slope = self.mul(times, power);
@@ -295,7 +305,13 @@ impl Reverse<'_> {
     }
 
     /// `d` times the derivative of a function of one argument.
-    fn derivative(&mut self, value: ValueId, function: Math, args: &[ValueId], d: ValueId) -> Option<ValueId> {
+    fn derivative(
+        &mut self,
+        value: ValueId,
+        function: Math,
+        args: &[ValueId],
+        d: ValueId,
+    ) -> Option<ValueId> {
         let ty = self.ty(value);
         let span = self.span(value);
         let a = args[0];
@@ -336,7 +352,11 @@ impl Reverse<'_> {
                 self.div(d, below)
             }
             Math::Log2 | Math::Log10 => {
-                let ln = if function == Math::Log2 { std::f64::consts::LN_2 } else { std::f64::consts::LN_10 };
+                let ln = if function == Math::Log2 {
+                    std::f64::consts::LN_2
+                } else {
+                    std::f64::consts::LN_10
+                };
                 let (x, ln) = (self.primal(a), number(self, ln));
                 let below = self.mul(x, ln);
                 self.div(d, below)

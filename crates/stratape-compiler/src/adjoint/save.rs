@@ -12,7 +12,8 @@ use super::call::propagates;
 use super::choose::Plan;
 use super::reverse::Facts;
 use crate::ir::{
-    Argument, Block, Call, Function, If, Loop, Merge, Node, ObjectId, Op, Record, RecordId, Scalar, Slice, ValueId,
+    Argument, Block, Call, Function, If, Loop, Merge, Node, ObjectId, Op, Record, RecordId, Scalar,
+    Slice, ValueId,
 };
 
 /// Where the saved values of the forward half went.

@@ -46,7 +46,8 @@ impl Reverse<'_> {
     pub(super) fn make_shadow(&mut self, object: ObjectId, init: &Init) {
         let shadow = self.new_shadow(object, crate::ir::Origin::Local);
         let ty = self.b.function.objects[object.index()].ty.clone();
-        let init = if self.is_home(object) { Init::ZeroLike(object) } else { self.zeros(&ty, init) };
+        let init =
+            if self.is_home(object) { Init::ZeroLike(object) } else { self.zeros(&ty, init) };
         self.b.node(Node::New { object: shadow, init });
     }
 
@@ -75,14 +76,20 @@ impl Reverse<'_> {
 
     fn fixed_zeros(&mut self, ty: &Type) -> Init {
         match ty {
-            Type::Scalar(Scalar::Float(_)) => Init::Value(self.zero(ty.scalar().unwrap_or(Scalar::Bool))),
+            Type::Scalar(Scalar::Float(_)) => {
+                Init::Value(self.zero(ty.scalar().unwrap_or(Scalar::Bool)))
+            }
             Type::Scalar(Scalar::Bool) => Init::Value(self.b.bool(false, Span::call_site())),
             Type::Scalar(scalar) => Init::Value(self.b.int(0, *scalar, Span::call_site())),
-            Type::Enum(_) => Init::Value(self.b.int(0, Scalar::Int(crate::ir::Int::Isize), Span::call_site())),
+            Type::Enum(_) => {
+                Init::Value(self.b.int(0, Scalar::Int(crate::ir::Int::Isize), Span::call_site()))
+            }
             Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => {
                 Init::Fill(Box::new(self.fixed_zeros(item)))
             }
-            Type::Tuple(items) => Init::Items(items.iter().map(|item| self.fixed_zeros(item)).collect()),
+            Type::Tuple(items) => {
+                Init::Items(items.iter().map(|item| self.fixed_zeros(item)).collect())
+            }
             Type::Struct(def) => {
                 Init::Items(def.fields.iter().map(|(_, ty)| self.fixed_zeros(ty)).collect())
             }

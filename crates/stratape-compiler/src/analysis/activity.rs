@@ -3,7 +3,9 @@
 
 use std::collections::HashSet;
 
-use crate::ir::{Argument, Block, Function, Init, Node, ObjectId, Op, Origin, Param, Scalar, ValueId};
+use crate::ir::{
+    Argument, Block, Function, Init, Node, ObjectId, Op, Origin, Param, Scalar, ValueId,
+};
 
 /// Values and objects that carry derivatives.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +97,13 @@ pub(crate) fn differentiable_operands(op: &Op) -> Vec<ValueId> {
         Op::Unary(_, a) | Op::Cast(a, _) => vec![*a],
         Op::Binary(_, a, b) | Op::Select(_, a, b) => vec![*a, *b],
         Op::Math(
-            Math::Signum | Math::Floor | Math::Ceil | Math::Round | Math::RoundTiesEven | Math::Trunc | Math::DivEuclid,
+            Math::Signum
+            | Math::Floor
+            | Math::Ceil
+            | Math::Round
+            | Math::RoundTiesEven
+            | Math::Trunc
+            | Math::DivEuclid,
             _,
         ) => Vec::new(),
         Op::Math(Math::Powi | Math::Copysign, args) => vec![args[0]],
@@ -122,7 +130,9 @@ fn forward(function: &Function, block: &Block, set: &mut Set) {
                 }
             }
             Node::New { object, init } => {
-                if init_any(init, &mut |value| set.has(value), &mut |other| set.objects.contains(&other)) {
+                if init_any(init, &mut |value| set.has(value), &mut |other| {
+                    set.objects.contains(&other)
+                }) {
                     set.object(*object);
                 }
             }
@@ -132,13 +142,18 @@ fn forward(function: &Function, block: &Block, set: &mut Set) {
                     Argument::Slice(slice) => set.objects.contains(&slice.place.object),
                 });
                 if varied {
-                    call.results.iter().filter(|v| is_float(function, **v)).for_each(|v| set.value(*v));
+                    call.results
+                        .iter()
+                        .filter(|v| is_float(function, **v))
+                        .for_each(|v| set.value(*v));
                     node.written().iter().for_each(|place| set.object(place.object));
                 }
             }
             Node::Loop(node) => {
                 for carried in &node.carried {
-                    if is_float(function, carried.inside) && (set.has(carried.init) || set.has(carried.next)) {
+                    if is_float(function, carried.inside)
+                        && (set.has(carried.init) || set.has(carried.next))
+                    {
                         set.value(carried.inside);
                         set.value(carried.after);
                     }
@@ -149,7 +164,9 @@ fn forward(function: &Function, block: &Block, set: &mut Set) {
                 forward(function, &node.then, set);
                 forward(function, &node.other, set);
                 for merge in &node.merges {
-                    if is_float(function, merge.value) && (set.has(merge.then) || set.has(merge.other)) {
+                    if is_float(function, merge.value)
+                        && (set.has(merge.then) || set.has(merge.other))
+                    {
                         set.value(merge.value);
                     }
                 }
@@ -197,7 +214,9 @@ fn backward(function: &Function, block: &Block, set: &mut Set) {
                 if useful {
                     for argument in &call.arguments {
                         match argument {
-                            Argument::Value(value) if is_float(function, *value) => set.value(*value),
+                            Argument::Value(value) if is_float(function, *value) => {
+                                set.value(*value)
+                            }
                             Argument::Value(_) => {}
                             Argument::Slice(slice) => set.object(slice.place.object),
                         }
@@ -206,7 +225,9 @@ fn backward(function: &Function, block: &Block, set: &mut Set) {
             }
             Node::Loop(node) => {
                 for carried in &node.carried {
-                    if is_float(function, carried.inside) && (set.has(carried.after) || set.has(carried.inside)) {
+                    if is_float(function, carried.inside)
+                        && (set.has(carried.after) || set.has(carried.inside))
+                    {
                         set.value(carried.next);
                         set.value(carried.init);
                         set.value(carried.inside);

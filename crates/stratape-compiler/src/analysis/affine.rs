@@ -92,7 +92,8 @@ impl Polynomial {
             match count {
                 0 => rest.add_term(monomial.clone(), *number),
                 1 => {
-                    let others = monomial.iter().copied().filter(|symbol| *symbol != value).collect();
+                    let others =
+                        monomial.iter().copied().filter(|symbol| *symbol != value).collect();
                     factor.add_term(others, *number);
                 }
                 _ => return None,
@@ -104,7 +105,8 @@ impl Polynomial {
     /// Whether it is at least a number, all symbols being at least 0.
     pub fn is_at_least(&self, least: i128) -> bool {
         let constant = self.terms.get(&Vec::new() as &Vec<ValueId>).copied().unwrap_or(0);
-        constant >= least && self.terms.iter().all(|(monomial, factor)| monomial.is_empty() || *factor >= 0)
+        constant >= least
+            && self.terms.iter().all(|(monomial, factor)| monomial.is_empty() || *factor >= 0)
     }
 }
 
@@ -175,7 +177,9 @@ impl<'a> Affine<'a> {
     }
 
     fn limited(&self, value: ValueId, fuel: usize) -> Polynomial {
-        let Definition::Op(op) = self.definitions.of(value) else { return Polynomial::symbol(value) };
+        let Definition::Op(op) = self.definitions.of(value) else {
+            return Polynomial::symbol(value);
+        };
         if fuel == 0 {
             return Polynomial::symbol(value);
         }

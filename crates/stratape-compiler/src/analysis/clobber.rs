@@ -7,8 +7,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::affine::{Affine, Polynomial};
 use super::Definitions;
+use super::affine::{Affine, Polynomial};
 use crate::ir::{Block, Call, Function, Node, ObjectId, Op, Place, Step, ValueId};
 
 /// Loads whose memory may be written after them.
@@ -93,7 +93,13 @@ fn may_overwrite(affine: &Affine<'_>, read: &Access, write: &Access) -> bool {
 
 /// Whether two accesses hit different places, given that the first `same` loops are in the same
 /// iteration, and the next one (if given) is in a later iteration for the write.
-fn differ(affine: &Affine<'_>, read: &Access, write: &Access, same: usize, later: Option<ValueId>) -> bool {
+fn differ(
+    affine: &Affine<'_>,
+    read: &Access,
+    write: &Access,
+    same: usize,
+    later: Option<ValueId>,
+) -> bool {
     let steps = read.place.path.iter().zip(&write.place.path);
     for (a, b) in steps {
         match (a, b) {
@@ -169,12 +175,13 @@ fn indices_differ(
     let difference = write_rest.minus(&read_rest);
     // The symbols that are left must mean the same for both accesses, also those that cancel.
     let common: &[ValueId] = &read.loops[..same];
-    let settled = |symbol: ValueId| {
-        common.contains(&symbol)
-            || read.loops.iter().chain(&write.loops).all(|counter| {
-                common.contains(counter) || affine.is_invariant(symbol, *counter)
-            })
-    };
+    let settled =
+        |symbol: ValueId| {
+            common.contains(&symbol)
+                || read.loops.iter().chain(&write.loops).all(|counter| {
+                    common.contains(counter) || affine.is_invariant(symbol, *counter)
+                })
+        };
     let all = [&read_rest, &write_rest, &stride, &down, &up];
     if !all.into_iter().flat_map(Polynomial::symbols).all(settled) {
         return false;
@@ -192,7 +199,8 @@ fn indices_differ(
     let below = Polynomial::default().minus(&difference).minus(&up);
     let grows = is_at_least(affine, &stride, 0) && is_at_least(affine, &stride.plus(&above), 1);
     let opposite = Polynomial::default().minus(&stride);
-    let shrinks = is_at_least(affine, &opposite, 0) && is_at_least(affine, &opposite.plus(&below), 1);
+    let shrinks =
+        is_at_least(affine, &opposite, 0) && is_at_least(affine, &opposite.plus(&below), 1);
     grows || shrinks
 }
 
@@ -205,7 +213,8 @@ fn is_at_least(affine: &Affine<'_>, polynomial: &Polynomial, least: i128) -> boo
     match polynomial.as_number() {
         Some(number) => number >= least,
         None => {
-            polynomial.is_at_least(least) && polynomial.symbols().all(|symbol| affine.is_natural(symbol))
+            polynomial.is_at_least(least)
+                && polynomial.symbols().all(|symbol| affine.is_natural(symbol))
         }
     }
 }
@@ -230,7 +239,8 @@ impl Finder {
             self.at += 1;
             let at = self.at;
             if let Node::Let { value, op: Op::Load(place) } = node {
-                let access = Access { value: Some(*value), place: place.clone(), at, loops: loops.clone() };
+                let access =
+                    Access { value: Some(*value), place: place.clone(), at, loops: loops.clone() };
                 self.reads.entry(place.object).or_default().push(access);
             }
             if let Node::Call(call) = node {
@@ -242,7 +252,12 @@ impl Finder {
             }
             if let Node::Store { place, value } = node {
                 if defined.contains(value) {
-                    let access = Access { value: Some(*value), place: place.clone(), at, loops: loops.clone() };
+                    let access = Access {
+                        value: Some(*value),
+                        place: place.clone(),
+                        at,
+                        loops: loops.clone(),
+                    };
                     self.stored.push(access);
                 }
             }

@@ -34,7 +34,9 @@ impl Lowerer<'_> {
         if let Stmt::Expr(Expr::If(branch), _) = stmt {
             if !matches!(*branch.cond, Expr::Let(_)) && exits::of_expr(&branch.cond).is_empty() {
                 let other_diverges = match &branch.else_branch {
-                    Some((_, other)) => matches!(&**other, Expr::Block(block) if exits::diverges(&block.block)),
+                    Some((_, other)) => {
+                        matches!(&**other, Expr::Block(block) if exits::diverges(&block.block))
+                    }
                     None => false,
                 };
                 if exits::diverges(&branch.then_branch) || other_diverges {
@@ -190,10 +192,9 @@ impl Lowerer<'_> {
                 Some(scalar) => self.expect(*value, scalar, span),
                 None => Err(Error::new(span, format!("`{ty}` was expected, found a number"))),
             },
-            (Val::Parts(_, parts), Type::Tuple(types)) if parts.len() == types.len() => parts
-                .iter()
-                .zip(types)
-                .try_for_each(|(part, ty)| self.expect_type(part, ty, span)),
+            (Val::Parts(_, parts), Type::Tuple(types)) if parts.len() == types.len() => {
+                parts.iter().zip(types).try_for_each(|(part, ty)| self.expect_type(part, ty, span))
+            }
             (Val::Place(Lv::Memory(memory)) | Val::Ref(Lv::Memory(memory)), ty) => {
                 self.unify_types(&memory.ty.clone(), ty, span)
             }
@@ -232,7 +233,11 @@ impl Lowerer<'_> {
             Pat::Wild(_) => Ok(()),
             Pat::Ident(name) => {
                 if let Some((token, _)) = &name.subpat {
-                    return Err(unsupported(token.span(), "`@` patterns", "bind the name with `let`"));
+                    return Err(unsupported(
+                        token.span(),
+                        "`@` patterns",
+                        "bind the name with `let`",
+                    ));
                 }
                 let val = match name.by_ref {
                     Some(_) => Val::Ref(super::control::lv_of(val)),
@@ -267,7 +272,11 @@ impl Lowerer<'_> {
                 }
                 for (position, item) in slice.elems.iter().enumerate() {
                     if let Pat::Rest(rest) = item {
-                        return Err(unsupported(rest.span(), "`..` in patterns", "take the elements by index"));
+                        return Err(unsupported(
+                            rest.span(),
+                            "`..` in patterns",
+                            "take the elements by index",
+                        ));
                     }
                     let index = self.b.usize(position, span);
                     let place = self.element(&lv, index, span)?;
@@ -275,7 +284,11 @@ impl Lowerer<'_> {
                 }
                 Ok(())
             }
-            _ => Err(unsupported(span, "this pattern", "bind names, tuples and structs, and use `match` on integers")),
+            _ => Err(unsupported(
+                span,
+                "this pattern",
+                "bind names, tuples and structs, and use `match` on integers",
+            )),
         }
     }
 
@@ -296,7 +309,11 @@ impl Lowerer<'_> {
         }
         for (index, item) in items.enumerate() {
             if let Pat::Rest(rest) = item {
-                return Err(unsupported(rest.span(), "`..` in tuple patterns", "name each part, or `_`"));
+                return Err(unsupported(
+                    rest.span(),
+                    "`..` in tuple patterns",
+                    "name each part, or `_`",
+                ));
             }
             let part = self.part(val, index, span)?;
             self.bind(item, part)?;
@@ -351,7 +368,9 @@ impl Lowerer<'_> {
             }
             _ => {
                 let place = self.place(target)?;
-                if let (Lv::Parts(Kind::Struct(_) | Kind::Tuple, _), Val::Scalar(_)) = (&place, &val) {
+                if let (Lv::Parts(Kind::Struct(_) | Kind::Tuple, _), Val::Scalar(_)) =
+                    (&place, &val)
+                {
                     return Err(Error::new(span, "a struct or tuple was expected"));
                 }
                 self.write_parts(&place, val, span)?;

@@ -21,7 +21,12 @@ impl Lowerer<'_> {
     pub(super) fn call(&mut self, call: &syn::ExprCall) -> Result<Val> {
         let span = call.span();
         let f = match &*call.func {
-            Expr::Path(path) if path.path.get_ident().is_none_or(|name| self.lookup(&name.to_string()).is_none()) => {
+            Expr::Path(path)
+                if path
+                    .path
+                    .get_ident()
+                    .is_none_or(|name| self.lookup(&name.to_string()).is_none()) =>
+            {
                 Val::Function(path.clone())
             }
             func => self.operand(func)?,
@@ -38,14 +43,19 @@ impl Lowerer<'_> {
         match f {
             Val::Closure(closure) => self.apply_closure(&closure.clone(), args, span),
             Val::Function(path) => self.apply_path(&path.clone(), args, span),
-            Val::Ref(Lv::Value(val)) | Val::Place(Lv::Value(val)) => self.apply(&val.clone(), args, span),
+            Val::Ref(Lv::Value(val)) | Val::Place(Lv::Value(val)) => {
+                self.apply(&val.clone(), args, span)
+            }
             _ => Err(Error::new(span, "a function or closure was expected")),
         }
     }
 
     fn apply_closure(&mut self, closure: &Rc<Closure>, args: Vec<Val>, span: Span) -> Result<Val> {
         if closure.text.inputs.len() != args.len() {
-            return Err(Error::new(span, format!("the closure takes {} arguments", closure.text.inputs.len())));
+            return Err(Error::new(
+                span,
+                format!("the closure takes {} arguments", closure.text.inputs.len()),
+            ));
         }
         let output = match &closure.text.output {
             syn::ReturnType::Type(_, ty) => self.annotation(ty)?,
@@ -57,7 +67,9 @@ impl Lowerer<'_> {
                 me.bind(pat, arg)?;
             }
             match &*closure.text.body {
-                Expr::Block(block) if block.label.is_none() => me.body(&block.block, output.clone()),
+                Expr::Block(block) if block.label.is_none() => {
+                    me.body(&block.block, output.clone())
+                }
                 body => me.expr(body),
             }
         });
@@ -105,7 +117,9 @@ impl Lowerer<'_> {
         }
         if let [.., owner, method] = segments.as_slice() {
             let owner = self.module.type_name(owner);
-            if let Some(function) = self.module.methods.get(&(owner.clone(), method.clone())).cloned() {
+            if let Some(function) =
+                self.module.methods.get(&(owner.clone(), method.clone())).cloned()
+            {
                 let label = format!("{owner}::{method}");
                 return self.expand(&label, &function.sig, &function.block, args, path.span());
             }
@@ -125,7 +139,10 @@ impl Lowerer<'_> {
                     "make it as long as it will be with `vec![0.0; n]`, and write the elements",
                 ));
             }
-            if matches!(owner.as_str(), "Neg" | "Add" | "Sub" | "Mul" | "Div" | "Rem" | "Ord" | "PartialOrd") {
+            if matches!(
+                owner.as_str(),
+                "Neg" | "Add" | "Sub" | "Mul" | "Div" | "Rem" | "Ord" | "PartialOrd"
+            ) {
                 let mut values = Vec::new();
                 for arg in args {
                     values.push(self.scalar(arg, span)?);
@@ -189,7 +206,8 @@ impl Lowerer<'_> {
         let [a, b] = &places[..] else {
             return Err(Error::new(span, "`swap` takes two places"));
         };
-        if matches!(a, Lv::Memory(memory) if memory.ty.scalar().is_none() && !memory.ty.is_fixed()) {
+        if matches!(a, Lv::Memory(memory) if memory.ty.scalar().is_none() && !memory.ty.is_fixed())
+        {
             return Err(unsupported(
                 span,
                 "swapping whole `Vec`s or slices",
@@ -214,7 +232,12 @@ impl Lowerer<'_> {
     }
 
     /// A method of a struct of the module.
-    pub(super) fn method_of(&mut self, owner: &str, receiver: Val, call: &syn::ExprMethodCall) -> Result<Val> {
+    pub(super) fn method_of(
+        &mut self,
+        owner: &str,
+        receiver: Val,
+        call: &syn::ExprMethodCall,
+    ) -> Result<Val> {
         let name = call.method.to_string();
         if name == "clone" {
             let val = match receiver {
@@ -223,15 +246,19 @@ impl Lowerer<'_> {
             };
             return self.rvalue(val, call.span());
         }
-        let Some(function) = self.module.methods.get(&(owner.to_owned(), name.clone())).cloned() else {
+        let Some(function) = self.module.methods.get(&(owner.to_owned(), name.clone())).cloned()
+        else {
             return Err(Error::new(
                 call.method.span(),
-                format!("`{owner}` has no method `{name}` in this module that the compiler can see into"),
+                format!(
+                    "`{owner}` has no method `{name}` in this module that the compiler can see into"
+                ),
             ));
         };
-        let by_reference = function.sig.receiver().is_some_and(|receiver| {
-            !matches!(receiver.kind, syn::ReceiverKind::Value { .. })
-        });
+        let by_reference = function
+            .sig
+            .receiver()
+            .is_some_and(|receiver| !matches!(receiver.kind, syn::ReceiverKind::Value { .. }));
         let receiver = if by_reference {
             Val::Ref(lv_of(receiver))
         } else {
@@ -263,7 +290,10 @@ impl Lowerer<'_> {
         }
         signature::check(sig)?;
         if sig.inputs.len() != args.len() {
-            return Err(Error::new(span, format!("`{label}` takes {} arguments", sig.inputs.len())));
+            return Err(Error::new(
+                span,
+                format!("`{label}` takes {} arguments", sig.inputs.len()),
+            ));
         }
         self.names_stack.push(label.to_owned());
         let scopes = std::mem::replace(&mut self.scopes, vec![Names::new()]);
@@ -304,9 +334,5 @@ impl Lowerer<'_> {
 }
 
 fn recursion(span: Span) -> Error {
-    unsupported(
-        span,
-        "recursion",
-        "write it as a loop, with a stack in a `vec![…; n]` if need be",
-    )
+    unsupported(span, "recursion", "write it as a loop, with a stack in a `vec![…; n]` if need be")
 }

@@ -111,7 +111,9 @@ pub(super) fn returns_value(block: &syn::Block) -> bool {
 pub(super) fn diverges(block: &syn::Block) -> bool {
     match block.stmts.last() {
         Some(Stmt::Expr(expr, _)) => expr_diverges(expr),
-        Some(Stmt::Macro(stmt)) => stmt.mac.path.is_ident("panic") || stmt.mac.path.is_ident("unreachable"),
+        Some(Stmt::Macro(stmt)) => {
+            stmt.mac.path.is_ident("panic") || stmt.mac.path.is_ident("unreachable")
+        }
         _ => false,
     }
 }

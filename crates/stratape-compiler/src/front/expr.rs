@@ -25,7 +25,8 @@ impl Lowerer<'_> {
     pub(super) fn expr_as(&mut self, expr: &Expr, ty: &Type) -> Result<Val> {
         if let (Expr::Call(call), Type::Vec(item)) = (expr, ty) {
             if let Expr::Path(path) = &*call.func {
-                let name = path.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+                let name =
+                    path.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
                 if path.path.segments.len() == 2 && (name == "new" || name == "with_capacity") {
                     let _ = item;
                     return Err(unsupported(
@@ -48,7 +49,11 @@ impl Lowerer<'_> {
     /// A condition.
     pub(super) fn condition(&mut self, expr: &Expr) -> Result<ValueId> {
         if let Expr::Let(_) = expr {
-            return Err(unsupported(expr.span(), "`if let` and `while let`", "use `match` on integers, or `if`"));
+            return Err(unsupported(
+                expr.span(),
+                "`if let` and `while let`",
+                "use `match` on integers, or `if`",
+            ));
         }
         let value = self.number(expr)?;
         self.expect(value, Scalar::Bool, expr.span())?;
@@ -87,21 +92,25 @@ impl Lowerer<'_> {
                 let lv = match base {
                     Val::Place(lv) | Val::Ref(lv) => lv,
                     val @ Val::Parts(..) => Lv::Value(Box::new(val)),
-                    _ => return Err(Error::new(field.base.span(), "only structs and tuples have fields")),
+                    _ => {
+                        return Err(Error::new(
+                            field.base.span(),
+                            "only structs and tuples have fields",
+                        ));
+                    }
                 };
                 Ok(Val::Place(self.field_named(&lv, &field.member)?))
             }
-            Expr::Reference(reference) => {
-                Ok(match self.operand(&reference.expr)? {
-                    Val::Place(lv) => Val::Ref(lv),
-                    val @ Val::Parts(..) => Val::Ref(Lv::Value(Box::new(val))),
-                    other => other,
-                })
-            }
+            Expr::Reference(reference) => Ok(match self.operand(&reference.expr)? {
+                Val::Place(lv) => Val::Ref(lv),
+                val @ Val::Parts(..) => Val::Ref(Lv::Value(Box::new(val))),
+                other => other,
+            }),
             Expr::Cast(cast) => self.cast(cast),
             Expr::Tuple(tuple) if tuple.elems.is_empty() => Ok(Val::Unit),
             Expr::Tuple(tuple) => {
-                let parts = tuple.elems.iter().map(|item| self.expr(item)).collect::<Result<_>>()?;
+                let parts =
+                    tuple.elems.iter().map(|item| self.expr(item)).collect::<Result<_>>()?;
                 Ok(Self::tuple(parts))
             }
             Expr::Array(array) => self.array(array),
@@ -112,12 +121,20 @@ impl Lowerer<'_> {
                     None => Extent::Const(repeat.len.to_token_stream()),
                 };
                 let (init, item) = self.init_of(item, span)?;
-                Ok(self.new_array(Type::Array(Box::new(item), extent), Init::Fill(Box::new(init)), span))
+                Ok(self.new_array(
+                    Type::Array(Box::new(item), extent),
+                    Init::Fill(Box::new(init)),
+                    span,
+                ))
             }
             Expr::Struct(literal) => self.struct_literal(literal),
             Expr::Block(block) => {
                 if let Some(label) = &block.label {
-                    return Err(unsupported(label.span(), "labelled blocks", "use a loop, or a helper function"));
+                    return Err(unsupported(
+                        label.span(),
+                        "labelled blocks",
+                        "use a loop, or a helper function",
+                    ));
                 }
                 let val = self.block(&block.block)?;
                 self.rvalue(val, span)
@@ -166,15 +183,25 @@ impl Lowerer<'_> {
             Expr::MethodCall(call) => self.method(call),
             Expr::Macro(call) => self.macro_call(&call.mac, span),
             Expr::Range(range) => self.range_value(range),
-            Expr::Try(node) => Err(unsupported(node.question_token.span(), "`?`", "check before, and `assert!` what must hold")),
+            Expr::Try(node) => Err(unsupported(
+                node.question_token.span(),
+                "`?`",
+                "check before, and `assert!` what must hold",
+            )),
             Expr::Unsafe(node) => Err(unsupported(
                 node.unsafe_token.span(),
                 "`unsafe` blocks",
                 "move it into a function of its own, with `#[stratape::constant]` or a `#[stratape::pullback]`",
             )),
-            Expr::Await(_) | Expr::Async(_) => Err(unsupported(span, "`async`", "make it a plain function")),
+            Expr::Await(_) | Expr::Async(_) => {
+                Err(unsupported(span, "`async`", "make it a plain function"))
+            }
             Expr::Let(_) => Err(unsupported(span, "`if let`", "use `match` on integers, or `if`")),
-            _ => Err(unsupported(span, "this expression", "write it with loops, branches, indexing and float methods")),
+            _ => Err(unsupported(
+                span,
+                "this expression",
+                "write it with loops, branches, indexing and float methods",
+            )),
         }
     }
 
@@ -211,7 +238,10 @@ impl Lowerer<'_> {
                     suffix => self.suffix(suffix, span)?,
                 };
                 if self.infer.is_float(ty) {
-                    let number: f64 = lit.base10_digits().parse().map_err(|_| Error::new(span, "not a number"))?;
+                    let number: f64 = lit
+                        .base10_digits()
+                        .parse()
+                        .map_err(|_| Error::new(span, "not a number"))?;
                     return Ok(Val::Scalar(self.b.float(number, ty, span)));
                 }
                 Ok(Val::Scalar(self.b.int(lit.base10_parse()?, ty, span)))
@@ -333,7 +363,11 @@ impl Lowerer<'_> {
         }
         let left = self.operand(&expr.left)?;
         if let Val::Ordering(..) = left {
-            return Err(unsupported(span, "comparing an `Ordering`", "compare the numbers with `<` and `>`"));
+            return Err(unsupported(
+                span,
+                "comparing an `Ordering`",
+                "compare the numbers with `<` and `>`",
+            ));
         }
         let a = self.scalar(left, expr.left.span())?;
         let b = self.number(&expr.right)?;
@@ -361,7 +395,9 @@ impl Lowerer<'_> {
                 self.unify(a, b, span)?;
                 Ok(Val::Scalar(self.b.compare(sign, a, b, span)))
             }
-            Ok(sign @ (Binary::Shl | Binary::Shr)) => Ok(Val::Scalar(self.b.binary(sign, a, b, span))),
+            Ok(sign @ (Binary::Shl | Binary::Shr)) => {
+                Ok(Val::Scalar(self.b.binary(sign, a, b, span)))
+            }
             Ok(sign) => {
                 let ty = self.unify(a, b, span)?;
                 Ok(Val::Scalar(self.b.emit(Op::Binary(sign, a, b), ty, span)))
@@ -408,7 +444,11 @@ impl Lowerer<'_> {
                 if self.infer.is_float(ty) {
                     self.expect(b, ty, span)?;
                     let subtract = sign == Binary::Sub;
-                    self.b.node(Node::Accumulate { place: memory.place.clone(), value: b, subtract });
+                    self.b.node(Node::Accumulate {
+                        place: memory.place.clone(),
+                        value: b,
+                        subtract,
+                    });
                     return Ok(Val::Unit);
                 }
             }
@@ -524,7 +564,11 @@ impl Lowerer<'_> {
                     val => self.init_of(val, span),
                 }
             }
-            _ => Err(unsupported(span, "this as an element", "use numbers, tuples, structs and arrays")),
+            _ => Err(unsupported(
+                span,
+                "this as an element",
+                "use numbers, tuples, structs and arrays",
+            )),
         }
     }
 
@@ -535,7 +579,9 @@ impl Lowerer<'_> {
         let Some(def) = self.module.structs.get(&name).cloned() else {
             return Err(Error::new(
                 literal.path.span(),
-                format!("the compiler does not know the struct `{name}`: declare it in the same `#[stratape::differentiable] mod`"),
+                format!(
+                    "the compiler does not know the struct `{name}`: declare it in the same `#[stratape::differentiable] mod`"
+                ),
             ));
         };
         let mut parts: Vec<Option<Val>> = vec![None; def.fields.len()];
@@ -545,7 +591,10 @@ impl Lowerer<'_> {
                 syn::Member::Unnamed(index) => index.index.to_string(),
             };
             let Some(index) = def.fields.iter().position(|(known, _)| *known == name) else {
-                return Err(Error::new(field.member.span(), format!("`{}` has no field `{name}`", def.name)));
+                return Err(Error::new(
+                    field.member.span(),
+                    format!("`{}` has no field `{name}`", def.name),
+                ));
             };
             let val = self.expr(&field.expr)?;
             self.expect_type(&val, &def.fields[index].1, field.expr.span())?;
@@ -622,12 +671,19 @@ impl Lowerer<'_> {
         let found = exits::of_block(&node.body);
         if let Some(range) = as_range(&node.expr) {
             let (from, to) = self.range_bounds(range)?;
-            return self.repeat(Range::UpTo { from, to }, false, node.label.as_ref(), &found, span, |me, counter| {
-                me.scoped(|me| {
-                    me.bind(&node.pat, Val::Scalar(counter))?;
-                    me.block(&node.body).map(|_| ())
-                })
-            });
+            return self.repeat(
+                Range::UpTo { from, to },
+                false,
+                node.label.as_ref(),
+                &found,
+                span,
+                |me, counter| {
+                    me.scoped(|me| {
+                        me.bind(&node.pat, Val::Scalar(counter))?;
+                        me.block(&node.body).map(|_| ())
+                    })
+                },
+            );
         }
         let val = self.operand(&node.expr)?;
         let iter = self.into_iter(val, node.expr.span())?;

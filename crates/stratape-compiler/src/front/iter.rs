@@ -185,7 +185,9 @@ impl<'m> Lowerer<'m> {
 
     /// How many integers a range holds; its type may not be known yet.
     fn range_len(&mut self, from: ValueId, to: ValueId, span: Span) -> ValueId {
-        if let (Some(Op::Int(from)), Some(Op::Int(to))) = (self.b.constant(from), self.b.constant(to)) {
+        if let (Some(Op::Int(from)), Some(Op::Int(to))) =
+            (self.b.constant(from), self.b.constant(to))
+        {
             let len = (to - from).max(0);
             return self.b.int(len, Scalar::USIZE, span);
         }
@@ -338,7 +340,10 @@ impl<'m> Lowerer<'m> {
                         let zero = self.b.usize(0, span);
                         let condition = self.b.compare(Compare::Ne, n, zero, span);
                         let message = "assertion failed: step != 0".to_owned();
-                        self.b.node(Node::Check { check: Check::Library { condition, message }, span });
+                        self.b.node(Node::Check {
+                            check: Check::Library { condition, message },
+                            span,
+                        });
                         Iter::StepBy(boxed, n)
                     }
                 }
@@ -348,10 +353,17 @@ impl<'m> Lowerer<'m> {
         Ok(Val::Iter(Box::new(adapted)))
     }
 
-    fn consume(&mut self, iter: &Iter, name: &str, args: Vec<Val>, call: &syn::ExprMethodCall) -> Result<Val> {
+    fn consume(
+        &mut self,
+        iter: &Iter,
+        name: &str,
+        args: Vec<Val>,
+        call: &syn::ExprMethodCall,
+    ) -> Result<Val> {
         let span = call.span();
         let mut args = args.into_iter();
-        let mut one = || args.next().ok_or_else(|| Error::new(span, format!("`{name}` takes an argument")));
+        let mut one =
+            || args.next().ok_or_else(|| Error::new(span, format!("`{name}` takes an argument")));
         match name {
             "sum" | "product" => self.sum(iter, name == "product", call),
             "count" => {
@@ -543,8 +555,10 @@ impl<'m> Lowerer<'m> {
         match item {
             Val::Ref(lv) | Val::Place(lv) => self.read(&lv, span),
             Val::Parts(kind, parts) => {
-                let parts =
-                    parts.into_iter().map(|part| self.value_of(part, span)).collect::<Result<_>>()?;
+                let parts = parts
+                    .into_iter()
+                    .map(|part| self.value_of(part, span))
+                    .collect::<Result<_>>()?;
                 Ok(Val::Parts(kind, parts))
             }
             other => Ok(other),
@@ -553,9 +567,19 @@ impl<'m> Lowerer<'m> {
 
     /// Whether an item takes the place of the best so far: for a maximum, unless it is less; for a minimum,
     /// if it is less.
-    fn replaces(&mut self, f: &Val, max: bool, so_far: Val, item: Val, span: Span) -> Result<ValueId> {
+    fn replaces(
+        &mut self,
+        f: &Val,
+        max: bool,
+        so_far: Val,
+        item: Val,
+        span: Span,
+    ) -> Result<ValueId> {
         let Val::Ordering(a, b, total) = self.apply(f, vec![so_far, item], span)? else {
-            return Err(Error::new(span, "the closure must end with `a.total_cmp(b)` or `a.partial_cmp(b).unwrap()`"));
+            return Err(Error::new(
+                span,
+                "the closure must end with `a.total_cmp(b)` or `a.partial_cmp(b).unwrap()`",
+            ));
         };
         let greater = if total {
             self.b.emit(Op::TotalCmp { less: false, a, b }, Scalar::Bool, span)
@@ -578,13 +602,14 @@ impl<'m> Lowerer<'m> {
         let lv = Lv::Memory(super::val::Memory::whole(object, vec));
         self.b.open();
         let from = self.b.usize(0, span);
-        let looped = self.repeat(Range::UpTo { from, to: len }, false, None, &[], span, |me, at| {
-            me.visit(iter, at, span, &mut |me, item| {
-                let place = me.element_unchecked(&lv, at, span)?;
-                let item = me.value_of(item, span)?;
-                me.write_parts(&place, item, span)
-            })
-        });
+        let looped =
+            self.repeat(Range::UpTo { from, to: len }, false, None, &[], span, |me, at| {
+                me.visit(iter, at, span, &mut |me, item| {
+                    let place = me.element_unchecked(&lv, at, span)?;
+                    let item = me.value_of(item, span)?;
+                    me.write_parts(&place, item, span)
+                })
+            });
         let block = self.b.close();
         looped?;
         let op = self.zero_op(ty);

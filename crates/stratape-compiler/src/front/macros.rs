@@ -45,10 +45,12 @@ impl Parse for VecArgs {
 impl Lowerer<'_> {
     /// `name!(…)`
     pub(super) fn macro_call(&mut self, mac: &syn::Macro, span: Span) -> Result<Val> {
-        let name = mac.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+        let name =
+            mac.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
         match name.as_str() {
             "vec" => self.vec_macro(mac, span),
-            "assert" | "debug_assert" | "assert_eq" | "assert_ne" | "debug_assert_eq" | "debug_assert_ne" => {
+            "assert" | "debug_assert" | "assert_eq" | "assert_ne" | "debug_assert_eq"
+            | "debug_assert_ne" => {
                 self.assertion(mac, &name, span)?;
                 Ok(Val::Unit)
             }
@@ -116,7 +118,10 @@ impl Lowerer<'_> {
     fn assert_node(&mut self, mac: &syn::Macro, condition: ValueId, span: Span) -> Result<()> {
         let (names, objects) = self.names_in(&mac.tokens)?;
         let otherwise = mac.to_token_stream();
-        self.b.node(Node::Check { check: Check::Assert { condition, otherwise, names, objects }, span });
+        self.b.node(Node::Check {
+            check: Check::Assert { condition, otherwise, names, objects },
+            span,
+        });
         Ok(())
     }
 
@@ -127,13 +132,17 @@ impl Lowerer<'_> {
         let mut names: Vec<(String, ValueId)> = Vec::new();
         let mut objects: Vec<(String, ObjectId)> = Vec::new();
         for word in words {
-            if names.iter().any(|(known, _)| *known == word) || objects.iter().any(|(known, _)| *known == word) {
+            if names.iter().any(|(known, _)| *known == word)
+                || objects.iter().any(|(known, _)| *known == word)
+            {
                 continue;
             }
             let Some(binding) = self.lookup(&word) else { continue };
             match binding.val.clone() {
                 Val::Scalar(value) => names.push((word, value)),
-                Val::Place(Lv::Var(var)) | Val::Ref(Lv::Var(var)) => names.push((word, self.get(var))),
+                Val::Place(Lv::Var(var)) | Val::Ref(Lv::Var(var)) => {
+                    names.push((word, self.get(var)))
+                }
                 Val::Ref(Lv::Memory(memory)) if memory.ty.scalar().is_some() => {
                     let value = self.scalar(Val::Ref(Lv::Memory(memory)), Span::call_site())?;
                     names.push((word, value));

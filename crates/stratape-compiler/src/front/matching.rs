@@ -45,7 +45,12 @@ impl Lowerer<'_> {
         };
         self.scoped(|me| {
             if let Some(name) = binds {
-                me.bind_name(&name.ident.to_string(), Val::Scalar(value), name.mutability.is_some(), span);
+                me.bind_name(
+                    &name.ident.to_string(),
+                    Val::Scalar(value),
+                    name.mutability.is_some(),
+                    span,
+                );
             }
             let condition = match (fits, guard) {
                 // The last arm of an exhaustive match needs no test.

@@ -58,7 +58,9 @@ impl Lowerer<'_> {
         }
         if self.infer.class(self.ty(args[0])) == Some(super::Class::Any) {
             // A constant of unknown type: a method only floats have says what it is.
-            if Math::from_method(name).is_some() && !matches!(name, "min" | "max" | "abs" | "clamp" | "signum") {
+            if Math::from_method(name).is_some()
+                && !matches!(name, "min" | "max" | "abs" | "clamp" | "signum")
+            {
                 let float = self.fresh(super::Class::Float);
                 self.expect(args[0], float, span)?;
             }
@@ -72,10 +74,16 @@ impl Lowerer<'_> {
         if self.infer.class(self.ty(args[0])) == Some(super::Class::Any) {
             return Err(Error::new(
                 at,
-                format!("the type of this constant is not known where `{name}` is called: bind it first, as in `let c: f64 = C;`"),
+                format!(
+                    "the type of this constant is not known where `{name}` is called: bind it first, as in `let c: f64 = C;`"
+                ),
             ));
         }
-        Err(unsupported(at, &format!("the method `{name}` of `bool`"), "use `if`, `&&`, `||` and `!`"))
+        Err(unsupported(
+            at,
+            &format!("the method `{name}` of `bool`"),
+            "use `if`, `&&`, `||` and `!`",
+        ))
     }
 
     fn float_method(
@@ -88,7 +96,11 @@ impl Lowerer<'_> {
         let ty = self.b.function.ty(args[0]);
         match name {
             "is_nan" | "is_finite" | "is_infinite" | "is_sign_negative" | "is_sign_positive" => {
-                return Ok(Val::Scalar(self.b.emit(Op::Method(name.to_owned(), args), Scalar::Bool, span)));
+                return Ok(Val::Scalar(self.b.emit(
+                    Op::Method(name.to_owned(), args),
+                    Scalar::Bool,
+                    span,
+                )));
             }
             "sin_cos" => {
                 let sin = self.b.emit(Op::Math(Math::Sin, args.clone()), ty, span);
@@ -108,7 +120,10 @@ impl Lowerer<'_> {
             ));
         };
         if args.len() != function.arity() {
-            return Err(Error::new(at, format!("`{name}` takes {} arguments", function.arity() - 1)));
+            return Err(Error::new(
+                at,
+                format!("`{name}` takes {} arguments", function.arity() - 1),
+            ));
         }
         if function == Math::Powi {
             self.expect(args[1], Scalar::Int(Int::I32), span)?;
@@ -140,8 +155,9 @@ impl Lowerer<'_> {
                 }
                 ty
             }
-            "min" | "max" | "clamp" | "rem_euclid" | "div_euclid" | "wrapping_add" | "wrapping_sub"
-            | "wrapping_mul" | "saturating_add" | "saturating_sub" | "saturating_mul" | "div_ceil" => {
+            "min" | "max" | "clamp" | "rem_euclid" | "div_euclid" | "wrapping_add"
+            | "wrapping_sub" | "wrapping_mul" | "saturating_add" | "saturating_sub"
+            | "saturating_mul" | "div_ceil" => {
                 for arg in &args[1..] {
                     self.unify(args[0], *arg, span)?;
                 }
@@ -153,10 +169,18 @@ impl Lowerer<'_> {
                     self.unify(args[0], args[1], span)?;
                     ty
                 }
-                _ => return Err(unsupported(at, "`abs_diff` of signed integers", "use `(a - b).abs()`")),
+                _ => {
+                    return Err(unsupported(
+                        at,
+                        "`abs_diff` of signed integers",
+                        "use `(a - b).abs()`",
+                    ));
+                }
             },
             "is_power_of_two" | "is_positive" | "is_negative" => Scalar::Bool,
-            "count_ones" | "count_zeros" | "leading_zeros" | "trailing_zeros" => Scalar::Int(Int::U32),
+            "count_ones" | "count_zeros" | "leading_zeros" | "trailing_zeros" => {
+                Scalar::Int(Int::U32)
+            }
             _ => {
                 return Err(unsupported(
                     at,
@@ -184,7 +208,9 @@ impl Lowerer<'_> {
             }
             "iter" | "iter_mut" => iter(Iter::Slice(lv.clone())),
             "into_iter" => iter(Iter::Copied(Box::new(Iter::Slice(lv.clone())))),
-            "as_slice" | "as_mut_slice" | "as_ref" | "as_mut" | "borrow" => Ok(Val::Ref(lv.clone())),
+            "as_slice" | "as_mut_slice" | "as_ref" | "as_mut" | "borrow" => {
+                Ok(Val::Ref(lv.clone()))
+            }
             "chunks_exact" | "chunks_exact_mut" | "windows" => {
                 let size = one(self)?;
                 let zero = self.b.usize(0, span);
@@ -250,12 +276,15 @@ impl Lowerer<'_> {
                 let (to, from) = (self.len_of(lv, span)?, self.len_of(&source, span)?);
                 let condition = self.b.compare(Compare::Eq, to, from, span);
                 let message =
-                    "copy_from_slice: source slice length does not match destination slice length".to_owned();
+                    "copy_from_slice: source slice length does not match destination slice length"
+                        .to_owned();
                 self.b.node(Node::Check { check: Check::Library { condition, message }, span });
-                let pairs = Iter::Zip(Box::new(Iter::Slice(lv.clone())), Box::new(Iter::Slice(source)));
+                let pairs =
+                    Iter::Zip(Box::new(Iter::Slice(lv.clone())), Box::new(Iter::Slice(source)));
                 self.each(&pairs, None, &[], span, &mut |me, item| {
                     let Val::Parts(_, parts) = item else { return Ok(()) };
-                    let val = me.rvalue(Val::Place(super::control::lv_of(parts[1].clone())), span)?;
+                    let val =
+                        me.rvalue(Val::Place(super::control::lv_of(parts[1].clone())), span)?;
                     me.write_parts(&super::control::lv_of(parts[0].clone()), val, span)
                 })?;
                 Ok(Val::Unit)
@@ -292,11 +321,13 @@ impl Lowerer<'_> {
                 }
                 _ => Err(Error::new(span, "a slice was expected")),
             },
-            "push" | "pop" | "extend" | "resize" | "truncate" | "clear" | "insert" | "remove" => Err(unsupported(
-                call.method.span(),
-                "`Vec`s that change their length",
-                "make it as long as it will be with `vec![0.0; n]`, and write the elements",
-            )),
+            "push" | "pop" | "extend" | "resize" | "truncate" | "clear" | "insert" | "remove" => {
+                Err(unsupported(
+                    call.method.span(),
+                    "`Vec`s that change their length",
+                    "make it as long as it will be with `vec![0.0; n]`, and write the elements",
+                ))
+            }
             "sort" | "sort_by" | "sort_unstable_by" => Err(unsupported(
                 call.method.span(),
                 "sorting",
@@ -310,23 +341,35 @@ impl Lowerer<'_> {
         }
     }
 
-    fn option_method(&mut self, some: ValueId, val: Val, call: &syn::ExprMethodCall) -> Result<Val> {
+    fn option_method(
+        &mut self,
+        some: ValueId,
+        val: Val,
+        call: &syn::ExprMethodCall,
+    ) -> Result<Val> {
         let span = call.span();
         let name = call.method.to_string();
         match name.as_str() {
             "copied" | "cloned" => {
                 // Read only where there is something to read.
-                Ok(Val::Maybe(some, Box::new(match val {
-                    Val::Ref(lv) => Val::Place(lv),
-                    other => other,
-                })))
+                Ok(Val::Maybe(
+                    some,
+                    Box::new(match val {
+                        Val::Ref(lv) => Val::Place(lv),
+                        other => other,
+                    }),
+                ))
             }
             "unwrap" | "expect" => {
                 let message = match (name.as_str(), call.args.first()) {
-                    ("expect", Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }))) => text.value(),
+                    (
+                        "expect",
+                        Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })),
+                    ) => text.value(),
                     _ => "called `Option::unwrap()` on a `None` value".to_owned(),
                 };
-                self.b.node(Node::Check { check: Check::Library { condition: some, message }, span });
+                self.b
+                    .node(Node::Check { check: Check::Library { condition: some, message }, span });
                 Ok(val)
             }
             "unwrap_or" => {
@@ -354,7 +397,12 @@ impl Lowerer<'_> {
                     return Err(Error::new(span, "`map` takes an argument"));
                 };
                 let f = self.operand(arg)?;
-                let shape = self.branch(some, span, |me| me.apply(&f, vec![val], span), |_| Ok(Val::Never))?;
+                let shape = self.branch(
+                    some,
+                    span,
+                    |me| me.apply(&f, vec![val], span),
+                    |_| Ok(Val::Never),
+                )?;
                 Ok(Val::Maybe(some, Box::new(shape)))
             }
             _ => Err(unsupported(
@@ -371,9 +419,8 @@ impl Lowerer<'_> {
             Val::Scalar(value) => self.enums.get(value).cloned(),
             Val::Parts(Kind::Struct(def), _) => Some(def.name.clone()),
             Val::Place(lv) | Val::Ref(lv) => match lv {
-                Lv::Parts(Kind::Struct(def), _) | Lv::Memory(Memory { ty: Type::Struct(def), .. }) => {
-                    Some(def.name.clone())
-                }
+                Lv::Parts(Kind::Struct(def), _)
+                | Lv::Memory(Memory { ty: Type::Struct(def), .. }) => Some(def.name.clone()),
                 Lv::Memory(Memory { ty: Type::Enum(name), .. }) => Some(name.clone()),
                 Lv::Var(var) => self.enums.get(&self.get(*var)).cloned(),
                 Lv::Value(val) => self.owner_of(val),
@@ -390,7 +437,12 @@ impl Lowerer<'_> {
     }
 
     /// `a op b` as a function.
-    pub(super) fn operator(&mut self, name: &str, args: &[ValueId], span: proc_macro2::Span) -> Result<Option<Val>> {
+    pub(super) fn operator(
+        &mut self,
+        name: &str,
+        args: &[ValueId],
+        span: proc_macro2::Span,
+    ) -> Result<Option<Val>> {
         let sign = match (name, args) {
             ("neg", [a]) => return Ok(Some(Val::Scalar(self.negate(*a, span)))),
             ("add", [_, _]) => Binary::Add,
@@ -409,7 +461,9 @@ impl Lowerer<'_> {
 fn list_of(val: &Val) -> Option<Lv> {
     match val {
         Val::Place(lv) | Val::Ref(lv) => match lv {
-            Lv::Memory(Memory { ty: Type::Array(..) | Type::Slice(_) | Type::Vec(_), .. }) => Some(lv.clone()),
+            Lv::Memory(Memory { ty: Type::Array(..) | Type::Slice(_) | Type::Vec(_), .. }) => {
+                Some(lv.clone())
+            }
             Lv::Value(val) => list_of(val),
             _ => None,
         },

@@ -102,7 +102,9 @@ impl Module {
     /// Notes a function that is marked as constant, or as the pullback of another.
     fn note_opaque(&mut self, function: &syn::ItemFn) -> Result<()> {
         for attribute in &function.attrs {
-            let Some(name) = attribute.path().segments.last().map(|segment| segment.ident.to_string()) else {
+            let Some(name) =
+                attribute.path().segments.last().map(|segment| segment.ident.to_string())
+            else {
                 continue;
             };
             match name.as_str() {
@@ -143,7 +145,8 @@ impl Module {
     fn read_struct(&self, def: &syn::ItemStruct) -> Result<Struct> {
         let mut fields = Vec::new();
         for (position, field) in def.fields.iter().enumerate() {
-            let name = field.ident.as_ref().map_or_else(|| position.to_string(), ToString::to_string);
+            let name =
+                field.ident.as_ref().map_or_else(|| position.to_string(), ToString::to_string);
             let written = self.read_type(&field.ty)?;
             if written.reference.is_some() {
                 return Err(Error::new(field.ty.span(), "a field behind a reference"));
@@ -170,15 +173,14 @@ impl Module {
                 }
                 Ok(Written { ty: inner.ty, reference: Some(reference.mutability.is_some()) })
             }
-            syn::Type::Slice(slice) => {
-                Ok(plain(Type::Slice(Box::new(self.owned(&slice.elem)?))))
-            }
+            syn::Type::Slice(slice) => Ok(plain(Type::Slice(Box::new(self.owned(&slice.elem)?)))),
             syn::Type::Array(array) => {
                 let extent = self.extent(&array.len);
                 Ok(plain(Type::Array(Box::new(self.owned(&array.elem)?), extent)))
             }
             syn::Type::Tuple(tuple) => {
-                let items = tuple.elems.iter().map(|item| self.owned(item)).collect::<Result<_>>()?;
+                let items =
+                    tuple.elems.iter().map(|item| self.owned(item)).collect::<Result<_>>()?;
                 Ok(plain(Type::Tuple(items)))
             }
             syn::Type::Path(path) => self.read_path(path),
@@ -195,7 +197,11 @@ impl Module {
     pub(super) fn read_helper_type(&self, ty: &syn::Type) -> Result<Option<Written>> {
         match ty {
             syn::Type::ImplTrait(_) | syn::Type::Infer(_) => Ok(None),
-            syn::Type::Reference(reference) if matches!(*reference.elem, syn::Type::TraitObject(_)) => Ok(None),
+            syn::Type::Reference(reference)
+                if matches!(*reference.elem, syn::Type::TraitObject(_)) =>
+            {
+                Ok(None)
+            }
             syn::Type::Tuple(tuple) => {
                 for item in &tuple.elems {
                     match self.read_helper_type(item)? {
@@ -303,11 +309,10 @@ impl Module {
     /// Follows an alias to the struct or enum it names.
     pub(super) fn type_name(&self, name: &str) -> String {
         match self.aliases.get(name) {
-            Some(syn::Type::Path(path)) => path
-                .path
-                .segments
-                .last()
-                .map_or_else(|| name.to_owned(), |segment| self.type_name(&segment.ident.to_string())),
+            Some(syn::Type::Path(path)) => path.path.segments.last().map_or_else(
+                || name.to_owned(),
+                |segment| self.type_name(&segment.ident.to_string()),
+            ),
             _ => name.to_owned(),
         }
     }
@@ -327,7 +332,8 @@ pub(crate) fn pullback_of(attribute: &syn::Attribute) -> Result<syn::Ident> {
         input.parse::<syn::Token![=]>()?;
         input.parse::<syn::Ident>()
     };
-    syn::parse::Parser::parse2(parser, list.tokens.clone()).map_err(|error| Error::new(error.span(), wanted))
+    syn::parse::Parser::parse2(parser, list.tokens.clone())
+        .map_err(|error| Error::new(error.span(), wanted))
 }
 
 /// The scalar type with a name.
@@ -339,4 +345,3 @@ pub(super) fn scalar_named(name: &str) -> Option<Scalar> {
         _ => Int::ALL.iter().find(|(_, text)| *text == name).map(|(int, _)| Scalar::Int(*int)),
     }
 }
-

@@ -10,7 +10,9 @@ pub(super) struct NamesSelf<'a> {
 
 impl NamesSelf<'_> {
     fn rename(&self, ident: &mut Ident) {
-        if let ("Self", Ok(owner)) = (ident.to_string().as_str(), syn::parse_str::<Ident>(self.owner)) {
+        if let ("Self", Ok(owner)) =
+            (ident.to_string().as_str(), syn::parse_str::<Ident>(self.owner))
+        {
             let span = ident.span();
             *ident = owner;
             ident.set_span(span);

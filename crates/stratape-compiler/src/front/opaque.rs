@@ -21,7 +21,10 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Result<Val> {
         if sig.inputs.len() != args.len() {
-            return Err(Error::new(span, format!("`{}` takes {} arguments", sig.ident, sig.inputs.len())));
+            return Err(Error::new(
+                span,
+                format!("`{}` takes {} arguments", sig.ident, sig.inputs.len()),
+            ));
         }
         let mut arguments = Vec::new();
         let mut taken: Vec<(ObjectId, bool)> = Vec::new();
@@ -38,11 +41,15 @@ impl Lowerer<'_> {
                 }
                 (Type::Slice(item), Some(mutable)) if matches!(**item, Type::Scalar(_)) => {
                     self.expect_type(&arg, &written.ty, span)?;
-                    let (Val::Ref(Lv::Memory(memory)) | Val::Place(Lv::Memory(memory))) = arg else {
+                    let (Val::Ref(Lv::Memory(memory)) | Val::Place(Lv::Memory(memory))) = arg
+                    else {
                         return Err(Error::new(span, "a slice was expected"));
                     };
                     let object = memory.place.object;
-                    if taken.iter().any(|(other, exclusive)| *other == object && (*exclusive || mutable)) {
+                    if taken
+                        .iter()
+                        .any(|(other, exclusive)| *other == object && (*exclusive || mutable))
+                    {
                         return Err(unsupported(
                             span,
                             "two parts of one array as arguments of such a function",

@@ -27,7 +27,10 @@ impl Lowerer<'_> {
                         }
                         Ok(value)
                     }
-                    None => Err(Error::new(span, format!("a number was expected, found `{}`", memory.ty))),
+                    None => Err(Error::new(
+                        span,
+                        format!("a number was expected, found `{}`", memory.ty),
+                    )),
                 }
             }
             Val::Parts(..) | Val::Place(Lv::Parts(..)) | Val::Ref(Lv::Parts(..)) => {
@@ -74,7 +77,8 @@ impl Lowerer<'_> {
             Lv::Var(var) => Ok(Val::Scalar(self.get(*var))),
             Lv::Value(val) => self.rvalue((**val).clone(), span),
             Lv::Parts(kind, parts) => {
-                let parts = parts.iter().map(|part| self.read(part, span)).collect::<Result<_>>()?;
+                let parts =
+                    parts.iter().map(|part| self.read(part, span)).collect::<Result<_>>()?;
                 Ok(Val::Parts(kind.clone(), parts))
             }
             Lv::Memory(memory) => match &memory.ty {
@@ -206,7 +210,8 @@ impl Lowerer<'_> {
     /// Whether memory of an enum's type is emitted as integers: the function's own arrays are.
     fn holds_discriminants(&self, memory: &Memory) -> bool {
         let object = &self.b.function.objects[memory.place.object.index()];
-        object.origin == Origin::Local && memory.place.path.iter().all(|step| matches!(step, Step::Index(_)))
+        object.origin == Origin::Local
+            && memory.place.path.iter().all(|step| matches!(step, Step::Index(_)))
     }
 
     fn write_fields(&mut self, lv: &Lv, count: usize, val: &Val, span: Span) -> Result<()> {
@@ -249,9 +254,10 @@ impl Lowerer<'_> {
                 Ok(Lv::Memory(Memory { place, ty, window: None }))
             }
             Lv::Value(val) => match &**val {
-                Val::Parts(_, parts) => {
-                    parts.get(index).map(|part| super::control::lv_of(part.clone())).ok_or_else(missing)
-                }
+                Val::Parts(_, parts) => parts
+                    .get(index)
+                    .map(|part| super::control::lv_of(part.clone()))
+                    .ok_or_else(missing),
                 Val::Place(lv) | Val::Ref(lv) => self.field_of(&lv.clone(), index, span),
                 _ => Err(missing()),
             },
@@ -387,7 +393,10 @@ impl Lowerer<'_> {
         let base = self.operand(&expr.expr)?;
         let span = expr.span();
         let (Val::Place(lv) | Val::Ref(lv)) = base else {
-            return Err(Error::new(expr.expr.span(), "only slices, arrays and `Vec`s can be indexed"));
+            return Err(Error::new(
+                expr.expr.span(),
+                "only slices, arrays and `Vec`s can be indexed",
+            ));
         };
         if let Some(range) = as_range(&expr.index) {
             let (from, to) = self.range_within(range, &lv, span)?;
@@ -400,7 +409,12 @@ impl Lowerer<'_> {
     }
 
     /// The bounds of a range that takes a part of a list.
-    fn range_within(&mut self, range: &syn::ExprRange, lv: &Lv, span: Span) -> Result<(ValueId, ValueId)> {
+    fn range_within(
+        &mut self,
+        range: &syn::ExprRange,
+        lv: &Lv,
+        span: Span,
+    ) -> Result<(ValueId, ValueId)> {
         let from = match &range.start {
             Some(start) => self.usize_expr(start)?,
             None => self.b.usize(0, span),

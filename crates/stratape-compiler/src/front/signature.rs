@@ -12,7 +12,9 @@ pub(super) fn check(sig: &syn::Signature) -> Result<()> {
     if let Some(token) = &sig.asyncness {
         return Err(unsupported(token.span(), "`async` functions", "make it a plain function"));
     }
-    if let Some(param) = sig.generics.params.iter().find(|param| !matches!(param, syn::GenericParam::Lifetime(_))) {
+    if let Some(param) =
+        sig.generics.params.iter().find(|param| !matches!(param, syn::GenericParam::Lifetime(_)))
+    {
         return Err(unsupported(
             param.span(),
             "generic functions",

@@ -16,7 +16,12 @@ use super::{Block, Function, Init, Loop, Node, ObjectId, Op, Param, Place, Recor
 /// # Errors
 /// A sentence on what is wrong: a fault of the compiler, never of its user.
 pub fn check(function: &Function) -> Result<(), String> {
-    let mut scope = Scope { function, values: HashSet::new(), objects: HashSet::new(), defined: HashSet::new() };
+    let mut scope = Scope {
+        function,
+        values: HashSet::new(),
+        objects: HashSet::new(),
+        defined: HashSet::new(),
+    };
     for param in &function.params {
         match param {
             Param::Value(value) => scope.define(*value)?,
@@ -142,7 +147,9 @@ fn tape_effect(block: &Block) -> Result<Vec<Effect>, String> {
         match node {
             Node::Push { record, values } => stack.push(Effect::Record(*record, values.len())),
             Node::Save { record, .. } => stack.push(Effect::Record(*record, 0)),
-            Node::Loop(_) | Node::If(_) if touches_tape(node, true) && !touches_tape(node, false) => {
+            Node::Loop(_) | Node::If(_)
+                if touches_tape(node, true) && !touches_tape(node, false) =>
+            {
                 let mut blocks = node.blocks().into_iter().map(tape_effect);
                 let first = blocks.next().transpose()?.unwrap_or_default();
                 stack.push(match blocks.next().transpose()? {
@@ -158,7 +165,9 @@ fn tape_effect(block: &Block) -> Result<Vec<Effect>, String> {
                     }
                 }
             }
-            Node::Pop { .. } | Node::Restore { .. } | Node::Loop(_) | Node::If(_) if touches_tape(node, false) => {
+            Node::Pop { .. } | Node::Restore { .. } | Node::Loop(_) | Node::If(_)
+                if touches_tape(node, false) =>
+            {
                 let popped = popped(node);
                 let top = stack.pop();
                 if top.as_ref() != Some(&popped) {

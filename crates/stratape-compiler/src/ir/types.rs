@@ -62,10 +62,7 @@ impl Int {
 
     /// Whether the type has negative numbers.
     pub fn signed(self) -> bool {
-        matches!(
-            self,
-            Self::I8 | Self::I16 | Self::I32 | Self::I64 | Self::I128 | Self::Isize
-        )
+        matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64 | Self::I128 | Self::Isize)
     }
 
     /// Least and greatest number of the type (`u128` is cut at `i128::MAX`).

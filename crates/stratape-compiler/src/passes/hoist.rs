@@ -85,7 +85,9 @@ impl Hoister<'_> {
 
     /// A loop under the condition that it runs, with its invariant operations before it.
     fn guarded(&mut self, node: &mut Loop, before: &mut Block) -> Node {
-        let Range::UpTo { from, to } = node.range else { return Node::Loop(Box::new(node.clone())) };
+        let Range::UpTo { from, to } = node.range else {
+            return Node::Loop(Box::new(node.clone()));
+        };
         let mut then = self.invariant(node, true);
         let condition = self.function.new_value(Scalar::Bool, node.span);
         before.push(Node::Let { value: condition, op: Op::Compare(Compare::Lt, from, to) });

@@ -49,7 +49,11 @@ pub fn finish(gradient: &mut Function) {
 pub(crate) fn is_total(op: &Op, ty: Scalar) -> bool {
     match op {
         Op::Float(..) | Op::Int(_) | Op::Bool(_) | Op::Const(_) | Op::Len(_) => true,
-        Op::Unary(Unary::Not, _) | Op::Compare(..) | Op::TotalCmp { .. } | Op::Cast(..) | Op::Select(..) => true,
+        Op::Unary(Unary::Not, _)
+        | Op::Compare(..)
+        | Op::TotalCmp { .. }
+        | Op::Cast(..)
+        | Op::Select(..) => true,
         Op::Unary(Unary::Neg, _) => ty.is_float(),
         Op::Binary(Binary::BitAnd | Binary::BitOr | Binary::BitXor, ..) => true,
         Op::Binary(..) => ty.is_float(),
@@ -57,9 +61,24 @@ pub(crate) fn is_total(op: &Op, ty: Scalar) -> bool {
         Op::Math(..) => true,
         Op::Method(name, _) => matches!(
             name.as_str(),
-            "min" | "max" | "saturating_add" | "saturating_sub" | "saturating_mul" | "wrapping_add" | "wrapping_sub"
-                | "wrapping_mul" | "is_nan" | "is_finite" | "is_infinite" | "is_sign_negative" | "is_sign_positive"
-                | "count_ones" | "leading_zeros" | "trailing_zeros" | "is_power_of_two" | "signum"
+            "min"
+                | "max"
+                | "saturating_add"
+                | "saturating_sub"
+                | "saturating_mul"
+                | "wrapping_add"
+                | "wrapping_sub"
+                | "wrapping_mul"
+                | "is_nan"
+                | "is_finite"
+                | "is_infinite"
+                | "is_sign_negative"
+                | "is_sign_positive"
+                | "count_ones"
+                | "leading_zeros"
+                | "trailing_zeros"
+                | "is_power_of_two"
+                | "signum"
         ),
     }
 }
@@ -70,7 +89,14 @@ pub(crate) fn is_cheap(op: &Op) -> bool {
         Op::Binary(Binary::Div | Binary::Rem, ..) => false,
         Op::Math(function, _) => matches!(
             function,
-            Math::Abs | Math::Min | Math::Max | Math::Copysign | Math::Signum | Math::Floor | Math::Ceil | Math::Trunc
+            Math::Abs
+                | Math::Min
+                | Math::Max
+                | Math::Copysign
+                | Math::Signum
+                | Math::Floor
+                | Math::Ceil
+                | Math::Trunc
         ),
         _ => true,
     }

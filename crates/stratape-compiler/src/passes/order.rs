@@ -83,7 +83,9 @@ fn memory_is_free(affine: &Affine<'_>, node: &Loop) -> bool {
         Node::Store { place, .. } => {
             stored.insert(place.object);
         }
-        Node::Push { .. } | Node::Call(_) | Node::Save { .. } | Node::Restore { .. } => simple = false,
+        Node::Push { .. } | Node::Call(_) | Node::Save { .. } | Node::Restore { .. } => {
+            simple = false
+        }
         _ => {}
     });
     if !simple {

@@ -76,9 +76,14 @@ fn sums(function: &mut Function, node: &mut Loop, before: &mut Block) -> Vec<Nod
         if !alone(&node.body, &place, true) {
             continue;
         }
-        let Some(ty) = function.place_type(&place).and_then(crate::ir::Type::scalar) else { continue };
-        let (init, inside, after) =
-            (function.new_value(ty, node.span), function.new_value(ty, node.span), function.new_value(ty, node.span));
+        let Some(ty) = function.place_type(&place).and_then(crate::ir::Type::scalar) else {
+            continue;
+        };
+        let (init, inside, after) = (
+            function.new_value(ty, node.span),
+            function.new_value(ty, node.span),
+            function.new_value(ty, node.span),
+        );
         before.push(Node::Let { value: init, op: Op::Load(place.clone()) });
         let mut sum = inside;
         for item in &mut node.body {
@@ -103,7 +108,9 @@ fn alone(block: &Block, place: &Place, top: bool) -> bool {
         let touches = match node {
             Node::Let { op: Op::Load(other), .. } => other.object == place.object,
             Node::Store { place: other, .. } => other.object == place.object,
-            Node::Accumulate { place: other, .. } => other.object == place.object && (!top || other != place),
+            Node::Accumulate { place: other, .. } => {
+                other.object == place.object && (!top || other != place)
+            }
             Node::New { object, init } => *object == place.object || copies(init, place),
             Node::Call(_) | Node::Save { .. } => {
                 node.read().iter().any(|other| other.object == place.object)

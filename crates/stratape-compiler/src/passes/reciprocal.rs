@@ -51,7 +51,10 @@ fn block(function: &mut Function, literals: &HashMap<ValueId, f64>, nodes: &mut 
                     let one = function.new_value(ty, Span::call_site());
                     out.push(Node::Let { value: one, op: Op::Float(1.0, "1.0".to_owned()) });
                     let reciprocal = function.new_value(ty, Span::call_site());
-                    out.push(Node::Let { value: reciprocal, op: Op::Binary(Binary::Div, one, divisor) });
+                    out.push(Node::Let {
+                        value: reciprocal,
+                        op: Op::Binary(Binary::Div, one, divisor),
+                    });
                     known.insert(divisor, reciprocal);
                     out.push(Node::Let { value, op: Op::Binary(Binary::Mul, a, reciprocal) });
                     continue;

@@ -70,7 +70,8 @@ impl Sharer<'_> {
                 }
                 _ => {}
             }
-            let objects: HashSet<ObjectId> = node.written().iter().map(|place| place.object).collect();
+            let objects: HashSet<ObjectId> =
+                node.written().iter().map(|place| place.object).collect();
             table.forget(&objects);
             if let Node::Store { place, value } = &node {
                 // What was stored is what a load will find.

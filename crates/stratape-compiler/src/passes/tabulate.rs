@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::{is_cheap, is_total, written};
 use crate::ir::{
-    Binary, Block, Compare, Function, If, Init, Loop, Node, Object, ObjectId, Op, Origin, Place, Range, Scalar, Step,
-    Type, ValueId, defined, used,
+    Binary, Block, Compare, Function, If, Init, Loop, Node, Object, ObjectId, Op, Origin, Place,
+    Range, Scalar, Step, Type, ValueId, defined, used,
 };
 
 /// Makes tables.
@@ -48,7 +48,10 @@ fn tables(function: &mut Function, outer: &mut Loop, before: &mut Block) {
         if inner.exit.is_some() || outer.exit.is_some() {
             continue;
         }
-        if inside.contains(&from) || inside.contains(&to) || function.ty(inner.counter) != Scalar::USIZE {
+        if inside.contains(&from)
+            || inside.contains(&to)
+            || function.ty(inner.counter) != Scalar::USIZE
+        {
             continue;
         }
         let chain = chain(function, inner, &inside, &changed, &made);
@@ -83,11 +86,15 @@ fn chain(
         let mut fits = match op {
             Op::Load(place) => !changed.contains(&place.object) && !made.contains(&place.object),
             Op::Len(place) => !made.contains(&place.object),
-            op => is_total(op, function.ty(*value)) || matches!(function.ty(*value), Scalar::Int(_)),
+            op => {
+                is_total(op, function.ty(*value)) || matches!(function.ty(*value), Scalar::Int(_))
+            }
         };
         op.for_each_operand(&mut |operand| {
             fits = fits
-                && (operand == inner.counter || chain.contains_key(&operand) || !inside.contains(&operand));
+                && (operand == inner.counter
+                    || chain.contains_key(&operand)
+                    || !inside.contains(&operand));
         });
         if fits {
             chain.insert(*value, op.clone());
@@ -142,7 +149,10 @@ fn fill(
     });
     let (zero, len) = (function.new_value(ty, span), function.new_value(Scalar::USIZE, span));
     before.push(Node::Let { value: zero, op: Op::Float(0.0, "0.0".to_owned()) });
-    before.push(Node::Let { value: len, op: Op::Method("saturating_sub".to_owned(), vec![to, from]) });
+    before.push(Node::Let {
+        value: len,
+        op: Op::Method("saturating_sub".to_owned(), vec![to, from]),
+    });
     before.push(Node::New { object, init: Init::Repeat(Box::new(Init::Value(zero)), len) });
 
     let counter = function.new_value_like(inner.counter);
@@ -156,7 +166,10 @@ fn fill(
     let mut reads = Block::new();
     let index = offset(function, inner.counter, from, &mut reads);
     let place = Place::whole(object).with(Step::Index(index));
-    let at = inner.body.iter().position(|item| matches!(item, Node::Let { value: other, .. } if *other == value));
+    let at = inner
+        .body
+        .iter()
+        .position(|item| matches!(item, Node::Let { value: other, .. } if *other == value));
     if let Some(at) = at {
         inner.body[at] = Node::Let { value, op: Op::Load(place) };
         inner.body.splice(at..at, reads);
@@ -192,7 +205,9 @@ fn compute(
     }
     let Some(op) = chain.get(&value) else { return value };
     let mut op = op.clone();
-    op.for_each_operand_mut(&mut |operand| *operand = compute(function, chain, *operand, again, out));
+    op.for_each_operand_mut(&mut |operand| {
+        *operand = compute(function, chain, *operand, again, out)
+    });
     let new = function.new_value_like(value);
     out.push(Node::Let { value: new, op });
     again.insert(value, new);

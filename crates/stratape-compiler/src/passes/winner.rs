@@ -10,8 +10,8 @@ use proc_macro2::Span;
 use super::written;
 use crate::analysis::Definitions;
 use crate::ir::{
-    Binary, Block, Carried, Function, If, Loop, Merge, Node, Op, Place, Range, Scalar, Step, Substitution,
-    ValueId, defined, walk,
+    Binary, Block, Carried, Function, If, Loop, Merge, Node, Op, Place, Range, Scalar, Step,
+    Substitution, ValueId, defined, walk,
 };
 
 /// Rewrites running choices.
@@ -24,7 +24,12 @@ pub fn winner(function: &mut Function) {
         Definitions::new(&probe)
     };
     let mut substitution = Substitution::default();
-    block(function, &mut body, &Facts { definitions: &definitions, written: &unwritten }, &mut substitution);
+    block(
+        function,
+        &mut body,
+        &Facts { definitions: &definitions, written: &unwritten },
+        &mut substitution,
+    );
     substitution.apply(&mut body);
     for result in &mut function.results {
         *result = substitution.get(*result);
@@ -37,7 +42,12 @@ struct Facts<'a> {
     written: &'a std::collections::HashSet<crate::ir::ObjectId>,
 }
 
-fn block(function: &mut Function, nodes: &mut Block, facts: &Facts<'_>, substitution: &mut Substitution) {
+fn block(
+    function: &mut Function,
+    nodes: &mut Block,
+    facts: &Facts<'_>,
+    substitution: &mut Substitution,
+) {
     let mut out = Block::new();
     for mut node in std::mem::take(nodes) {
         for inner in node.blocks_mut() {
@@ -93,8 +103,13 @@ fn choice(function: &Function, facts: &Facts<'_>, node: &Loop, at: usize) -> Opt
     // Its other uses must be comparisons.
     let mut others = 0;
     walk(&node.body, &mut |item| {
-        let compares = matches!(item, Node::Let { op: Op::Compare(..) | Op::TotalCmp { .. } | Op::Select(..), .. });
-        item.for_each_operand(&mut |value| others += usize::from(value == carried.inside && !compares));
+        let compares = matches!(
+            item,
+            Node::Let { op: Op::Compare(..) | Op::TotalCmp { .. } | Op::Select(..), .. }
+        );
+        item.for_each_operand(&mut |value| {
+            others += usize::from(value == carried.inside && !compares)
+        });
     });
     let fits = others == 0 && recomputable(facts, node, place);
     fits.then(|| Choice { condition, takes, place: place.clone() })
@@ -120,7 +135,9 @@ fn index_recomputable(
     inner: &std::collections::HashSet<ValueId>,
     index: ValueId,
 ) -> bool {
-    if index == node.counter || (!inner.contains(&index) && !node.carried.iter().any(|c| c.inside == index)) {
+    if index == node.counter
+        || (!inner.contains(&index) && !node.carried.iter().any(|c| c.inside == index))
+    {
         return true;
     }
     match facts.definitions.op(index) {
@@ -157,7 +174,11 @@ fn rewrite(
     let yes = new(function, Scalar::Bool);
     node.body.push(Node::Let { value: yes, op: Op::Bool(true) });
     let pick = |a: ValueId, b: ValueId| {
-        if choice.takes { Op::Select(choice.condition, a, b) } else { Op::Select(choice.condition, b, a) }
+        if choice.takes {
+            Op::Select(choice.condition, a, b)
+        } else {
+            Op::Select(choice.condition, b, a)
+        }
     };
     node.body.push(Node::Let { value: some_next, op: pick(yes, some_in) });
     node.body.push(Node::Let { value: best_next, op: pick(node.counter, best_in) });
@@ -170,7 +191,9 @@ fn rewrite(
         .path
         .iter()
         .map(|step| match step {
-            Step::Index(index) => Step::Index(again(function, facts, node, *index, best, &mut then, span)),
+            Step::Index(index) => {
+                Step::Index(again(function, facts, node, *index, best, &mut then, span))
+            }
             Step::Field(field) => Step::Field(*field),
         })
         .collect();
@@ -200,7 +223,9 @@ fn again(
     }
     let Some(op) = facts.definitions.op(index).cloned() else { return index };
     let mut op = op;
-    op.for_each_operand_mut(&mut |operand| *operand = again(function, facts, node, *operand, best, out, span));
+    op.for_each_operand_mut(&mut |operand| {
+        *operand = again(function, facts, node, *operand, best, out, span)
+    });
     let value = function.new_value_like(index);
     out.push(Node::Let { value, op });
     value

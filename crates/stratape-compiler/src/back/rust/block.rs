@@ -13,7 +13,8 @@ impl Emitter<'_> {
     }
 
     fn node(&self, node: &Node) -> TokenStream {
-        if let Some(statement) = self.replaced_nodes.borrow().get(&std::ptr::from_ref(node).addr()) {
+        if let Some(statement) = self.replaced_nodes.borrow().get(&std::ptr::from_ref(node).addr())
+        {
             return statement.clone();
         }
         match node {
@@ -123,7 +124,10 @@ impl Emitter<'_> {
         let counter = self.names.value(node.counter);
         let body = self.block(&node.body);
         let assigns = self.assigns(node);
-        let trips = node.trips.filter(|trips| self.used.contains(trips)).map(|trips| self.names.value(trips));
+        let trips = node
+            .trips
+            .filter(|trips| self.used.contains(trips))
+            .map(|trips| self.names.value(trips));
         let (start_trips, count_trips) = match &trips {
             Some(ident) => (quote!(let mut #ident = 0_usize;), quote!(#ident += 1;)),
             None => (quote!(), quote!()),
@@ -135,7 +139,8 @@ impl Emitter<'_> {
         match node.range {
             Range::UpTo { from, to } => {
                 let (from, to) = (self.operand(from), self.operand(to));
-                let range = if node.reversed { quote!((#from..#to).rev()) } else { quote!(#from..#to) };
+                let range =
+                    if node.reversed { quote!((#from..#to).rev()) } else { quote!(#from..#to) };
                 quote! {
                     #(#starts)*
                     #start_trips
@@ -185,7 +190,8 @@ impl Emitter<'_> {
     fn branch(&self, node: &If) -> TokenStream {
         let condition = self.operand(node.condition);
         let (then, other) = (self.block(&node.then), self.block(&node.other));
-        let merges: Vec<_> = node.merges.iter().filter(|merge| self.used.contains(&merge.value)).collect();
+        let merges: Vec<_> =
+            node.merges.iter().filter(|merge| self.used.contains(&merge.value)).collect();
         if merges.is_empty() {
             if node.other.is_empty() {
                 return quote!(if #condition { #then });
@@ -214,7 +220,8 @@ impl Emitter<'_> {
                     quote!(let #name = #value;)
                 });
                 let objects = objects.iter().map(|(name, object)| {
-                    let (name, object) = (Ident::new(name, Span::call_site()), self.names.object(*object));
+                    let (name, object) =
+                        (Ident::new(name, Span::call_site()), self.names.object(*object));
                     quote!(let #name = &#object;)
                 });
                 quote!(if !#condition { #(#names)* #(#objects)* #otherwise; })

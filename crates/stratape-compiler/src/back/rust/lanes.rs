@@ -37,13 +37,21 @@ fn same(a: &Node, b: &Node) -> bool {
 
 impl Emitter<'_> {
     /// A strip in lanes, if it is one that gains by it.
-    pub(super) fn lanes(&self, node: &Loop, strip: &Strip, first: &Ident, count: &Ident) -> Option<TokenStream> {
+    pub(super) fn lanes(
+        &self,
+        node: &Loop,
+        strip: &Strip,
+        first: &Ident,
+        count: &Ident,
+    ) -> Option<TokenStream> {
         if node.reversed && !node.unordered {
             return None;
         }
         let sums = self.sums(node)?;
         let scattered = self.scattered(node, strip);
-        let fits = |item: &Node| self.fits_lanes(item, strip) || scattered.iter().any(|one| same(one.node, item));
+        let fits = |item: &Node| {
+            self.fits_lanes(item, strip) || scattered.iter().any(|one| same(one.node, item))
+        };
         if (sums.is_empty() && scattered.is_empty())
             || !node.body.iter().all(fits)
             || !(self.gains(node, &sums) || !scattered.is_empty())
@@ -51,15 +59,17 @@ impl Emitter<'_> {
             return None;
         }
         let narrow = !node.carried.is_empty()
-            && node.carried.iter().all(|carried| {
-                self.function.ty(carried.inside) == Scalar::Float(Float::F32)
+            && node
+                .carried
+                .iter()
+                .all(|carried| self.function.ty(carried.inside) == Scalar::Float(Float::F32));
+        let lanes =
+            Literal::usize_unsuffixed(match (strip.views().iter().all(View::is_dense), narrow) {
+                (true, false) => 8,
+                (true, true) => 16,
+                // Neighbours would be paired across fields, not lanes, were the loop unrolled: keep it a loop.
+                (false, _) => 32,
             });
-        let lanes = Literal::usize_unsuffixed(match (strip.views().iter().all(View::is_dense), narrow) {
-            (true, false) => 8,
-            (true, true) => 16,
-            // Neighbours would be paired across fields, not lanes, were the loop unrolled: keep it a loop.
-            (false, _) => 32,
-        });
         let id = node.counter.0;
         let name = |text: &str| Ident::new(&format!("{text}{id}"), Span::mixed_site());
         let (blocks, block, lane) = (name("blocks"), name("block"), name("lane"));
@@ -194,7 +204,10 @@ impl Emitter<'_> {
             }
             let (term, subtract) = found?;
             // One use is the sum's own.
-            if uses != 1 || term == carried.inside || node.carried.iter().any(|other| other.inside == term) {
+            if uses != 1
+                || term == carried.inside
+                || node.carried.iter().any(|other| other.inside == term)
+            {
                 return None;
             }
             let free = self.function.values[carried.inside.index()].adjoint;

@@ -40,7 +40,16 @@ pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> Token
     let definitions = Definitions::new(function);
     let affine = Affine::new(function, &definitions);
     let strips = RefCell::default();
-    let emitter = Emitter { function, names: Names::new(function), used, literals, affine, strips, replaced: RefCell::default(), replaced_nodes: RefCell::default() };
+    let emitter = Emitter {
+        function,
+        names: Names::new(function),
+        used,
+        literals,
+        affine,
+        strips,
+        replaced: RefCell::default(),
+        replaced_nodes: RefCell::default(),
+    };
     let signature = signature::Signature::new(item, primal, gradient, &emitter.names);
     let needs_workspace = uses_tape(function);
     let body = emitter.halves();
@@ -98,11 +107,13 @@ impl Emitter<'_> {
 }
 
 fn pushes(node: &Node) -> bool {
-    matches!(node, Node::Push { .. } | Node::Save { .. }) || node.blocks().into_iter().flatten().any(pushes)
+    matches!(node, Node::Push { .. } | Node::Save { .. })
+        || node.blocks().into_iter().flatten().any(pushes)
 }
 
 fn pops(node: &Node) -> bool {
-    matches!(node, Node::Pop { .. } | Node::Restore { .. }) || node.blocks().into_iter().flatten().any(pops)
+    matches!(node, Node::Pop { .. } | Node::Restore { .. })
+        || node.blocks().into_iter().flatten().any(pops)
 }
 
 fn uses_tape(function: &Function) -> bool {

@@ -79,11 +79,17 @@ impl Names {
     }
 
     pub(super) fn value(&self, value: ValueId) -> Ident {
-        self.values.get(&value).cloned().unwrap_or_else(|| Ident::new("missing", Span::mixed_site()))
+        self.values
+            .get(&value)
+            .cloned()
+            .unwrap_or_else(|| Ident::new("missing", Span::mixed_site()))
     }
 
     pub(super) fn object(&self, object: ObjectId) -> Ident {
-        self.objects.get(&object).cloned().unwrap_or_else(|| Ident::new("missing", Span::mixed_site()))
+        self.objects
+            .get(&object)
+            .cloned()
+            .unwrap_or_else(|| Ident::new("missing", Span::mixed_site()))
     }
 }
 
@@ -98,7 +104,11 @@ fn free(name: &str, taken: &mut HashSet<String>, avoid: Option<&HashSet<String>>
 
 /// A name that can be followed by a number.
 fn plain(name: &str, otherwise: &str) -> String {
-    let name: String = name.trim_start_matches("r#").chars().filter(|c| *c == '_' || c.is_alphanumeric()).collect();
+    let name: String = name
+        .trim_start_matches("r#")
+        .chars()
+        .filter(|c| *c == '_' || c.is_alphanumeric())
+        .collect();
     if name.is_empty() { otherwise.to_owned() } else { name }
 }
 

@@ -26,7 +26,8 @@ impl Emitter<'_> {
             Op::Float(number, text) => float(*number, text, ty),
             Op::Int(number) => {
                 let digits = number.unsigned_abs();
-                let suffix = if matches!(ty, Scalar::Infer(_)) { String::new() } else { format!("_{ty}") };
+                let suffix =
+                    if matches!(ty, Scalar::Infer(_)) { String::new() } else { format!("_{ty}") };
                 let literal = tokens(&format!("{digits}{suffix}"));
                 if *number < 0 { quote!((-#literal)) } else { literal }
             }
@@ -102,11 +103,20 @@ impl Emitter<'_> {
             return viewed;
         }
         let ident = self.names.object(place.object);
-        self.follow(quote!(#ident), Some(&self.function.objects[place.object.index()].ty), &place.path)
+        self.follow(
+            quote!(#ident),
+            Some(&self.function.objects[place.object.index()].ty),
+            &place.path,
+        )
     }
 
     /// A path from an expression of a type.
-    pub(super) fn follow(&self, from: TokenStream, ty: Option<&Type>, path: &[Step]) -> TokenStream {
+    pub(super) fn follow(
+        &self,
+        from: TokenStream,
+        ty: Option<&Type>,
+        path: &[Step],
+    ) -> TokenStream {
         let (mut out, mut ty) = (from, ty);
         for step in path {
             match step {
@@ -127,7 +137,8 @@ impl Emitter<'_> {
 
     /// Whether an object's memory is kept by the thread from call to call.
     pub(super) fn is_kept_by_thread(&self, object: ObjectId) -> bool {
-        is_pooled(&self.function.objects[object.index()].ty) && !self.function.kept.contains(&object)
+        is_pooled(&self.function.objects[object.index()].ty)
+            && !self.function.kept.contains(&object)
     }
 
     /// What an object is made from.
@@ -166,7 +177,10 @@ impl Emitter<'_> {
                 let types: Vec<Type> = match ty {
                     Type::Tuple(types) => types.clone(),
                     Type::Struct(def) => def.fields.iter().map(|(_, ty)| ty.clone()).collect(),
-                    list => vec![list.element().cloned().unwrap_or(Type::Tuple(Vec::new())); items.len()],
+                    list => vec![
+                        list.element().cloned().unwrap_or(Type::Tuple(Vec::new()));
+                        items.len()
+                    ],
                 };
                 let items: Vec<TokenStream> =
                     items.iter().zip(&types).map(|(item, ty)| self.init(ty, item)).collect();

@@ -19,7 +19,12 @@ pub(super) struct Signature<'a> {
 }
 
 impl<'a> Signature<'a> {
-    pub(super) fn new(item: &'a syn::ItemFn, primal: &Function, gradient: &Gradient, names: &Names) -> Self {
+    pub(super) fn new(
+        item: &'a syn::ItemFn,
+        primal: &Function,
+        gradient: &Gradient,
+        names: &Names,
+    ) -> Self {
         let function = &gradient.function;
         let name = Ident::new(&function.name, item.sig.ident.span());
         let mut params = Vec::new();
@@ -47,7 +52,8 @@ impl<'a> Signature<'a> {
                 Param::Object(object) => {
                     let ident = names.object(*object);
                     let known = &primal.objects[object.index()];
-                    let mutable = if known.origin == Origin::Owned { quote!(mut) } else { quote!() };
+                    let mutable =
+                        if known.origin == Origin::Owned { quote!(mut) } else { quote!() };
                     params.push(quote!(#mutable #ident: #ty));
                     args.push(ident.clone());
                     if let Some(shadow) = shadow_param(function, *object) {
@@ -56,7 +62,13 @@ impl<'a> Signature<'a> {
                         let shadow_type = exclusive(ty);
                         params.push(quote!(#shadow_ident: #shadow_type));
                         args.push(shadow_ident.clone());
-                        length_checks(&known.ty, &quote!(#ident), &quote!(#shadow_ident), &known.name, &mut checks);
+                        length_checks(
+                            &known.ty,
+                            &quote!(#ident),
+                            &quote!(#shadow_ident),
+                            &known.name,
+                            &mut checks,
+                        );
                     }
                     if let Some(Output::Object(shadow)) = returned.peek() {
                         if function.objects[shadow.index()].shadow_of == Some(*object) {
@@ -96,7 +108,8 @@ impl<'a> Signature<'a> {
     /// The expression that is returned.
     pub(super) fn result(&self, gradient: &Gradient, emitter: &Emitter<'_>) -> TokenStream {
         let adjoints = gradient.outputs.len();
-        let values = gradient.outputs.iter().filter(|output| matches!(output, Output::Value(_))).count();
+        let values =
+            gradient.outputs.iter().filter(|output| matches!(output, Output::Value(_))).count();
         let primal = gradient.function.results.len() - values;
         debug_assert!(adjoints >= values);
         let mut all: Vec<TokenStream> = gradient.function.results[..primal]
@@ -120,7 +133,12 @@ impl<'a> Signature<'a> {
     }
 
     /// Both functions.
-    pub(super) fn functions(&self, needs_workspace: bool, body: &TokenStream, result: &TokenStream) -> TokenStream {
+    pub(super) fn functions(
+        &self,
+        needs_workspace: bool,
+        body: &TokenStream,
+        result: &TokenStream,
+    ) -> TokenStream {
         let Self { item, name, params, args, output, .. } = self;
         let vis = &item.vis;
         let generics = &item.sig.generics;
@@ -184,7 +202,9 @@ fn gradient_has(gradient: &Gradient, param: Param, primal: &Function) -> bool {
 /// The parameter that is an object's shadow.
 fn shadow_param(function: &Function, object: ObjectId) -> Option<ObjectId> {
     function.params.iter().find_map(|param| match param {
-        Param::Object(shadow) if function.objects[shadow.index()].shadow_of == Some(object) => Some(*shadow),
+        Param::Object(shadow) if function.objects[shadow.index()].shadow_of == Some(object) => {
+            Some(*shadow)
+        }
         _ => None,
     })
 }
@@ -203,7 +223,13 @@ fn exclusive(ty: &syn::Type) -> TokenStream {
 }
 
 /// Shadows must have the lengths of what they shadow.
-fn length_checks(ty: &Type, place: &TokenStream, shadow: &TokenStream, name: &str, checks: &mut Vec<TokenStream>) {
+fn length_checks(
+    ty: &Type,
+    place: &TokenStream,
+    shadow: &TokenStream,
+    name: &str,
+    checks: &mut Vec<TokenStream>,
+) {
     match ty {
         Type::Slice(_) | Type::Vec(_) => checks.push(quote! {
             ::stratape::__private::same_length(#name, #place.len(), #shadow.len());
@@ -212,7 +238,13 @@ fn length_checks(ty: &Type, place: &TokenStream, shadow: &TokenStream, name: &st
             for (field, ty) in &def.fields {
                 if ty.has_float() {
                     let member = member(field);
-                    length_checks(ty, &quote!(#place.#member), &quote!(#shadow.#member), &format!("{name}.{field}"), checks);
+                    length_checks(
+                        ty,
+                        &quote!(#place.#member),
+                        &quote!(#shadow.#member),
+                        &format!("{name}.{field}"),
+                        checks,
+                    );
                 }
             }
         }
@@ -220,7 +252,13 @@ fn length_checks(ty: &Type, place: &TokenStream, shadow: &TokenStream, name: &st
             for (index, ty) in items.iter().enumerate() {
                 if ty.has_float() {
                     let member = member(&index.to_string());
-                    length_checks(ty, &quote!(#place.#member), &quote!(#shadow.#member), &format!("{name}.{index}"), checks);
+                    length_checks(
+                        ty,
+                        &quote!(#place.#member),
+                        &quote!(#shadow.#member),
+                        &format!("{name}.{index}"),
+                        checks,
+                    );
                 }
             }
         }

@@ -61,7 +61,12 @@ impl View {
 }
 
 impl Strip {
-    pub(super) fn new(counter: ValueId, k: Ident, views: Vec<View>, region: Option<(RecordId, Ident)>) -> Self {
+    pub(super) fn new(
+        counter: ValueId,
+        k: Ident,
+        views: Vec<View>,
+        region: Option<(RecordId, Ident)>,
+    ) -> Self {
         Self { counter, k, views, region }
     }
 
@@ -89,7 +94,8 @@ struct Access<'a> {
 impl Emitter<'_> {
     /// Whether a loop is emitted as strips.
     pub(super) fn is_strip(&self, node: &Loop) -> bool {
-        if node.exit.is_some() || node.trips.is_some() || !matches!(node.range, Range::UpTo { .. }) {
+        if node.exit.is_some() || node.trips.is_some() || !matches!(node.range, Range::UpTo { .. })
+        {
             return false;
         }
         let (mut has_loops, mut has_calls) = (false, false);
@@ -110,12 +116,17 @@ impl Emitter<'_> {
         for item in &node.body {
             match item {
                 Node::Push { record, .. } | Node::Pop { record, .. } => records.push(*record),
-                item => inner |= contains(item, &|node| {
-                    matches!(
-                        node,
-                        Node::Push { .. } | Node::Pop { .. } | Node::Save { .. } | Node::Restore { .. }
-                    )
-                }),
+                item => {
+                    inner |= contains(item, &|node| {
+                        matches!(
+                            node,
+                            Node::Push { .. }
+                                | Node::Pop { .. }
+                                | Node::Save { .. }
+                                | Node::Restore { .. }
+                        )
+                    })
+                }
             }
         }
         match records[..] {
@@ -160,7 +171,9 @@ impl Emitter<'_> {
         let assigns = self.assigns(node);
         let counter = self.names.value(node.counter);
         let as_counter = |offset: TokenStream| {
-            if ty == Scalar::USIZE { offset } else {
+            if ty == Scalar::USIZE {
+                offset
+            } else {
                 let ty = super::operation::tokens(ty.name());
                 quote!((#offset as #ty))
             }
@@ -172,8 +185,13 @@ impl Emitter<'_> {
             quote!()
         };
         self.leave_strip();
-        let opens: Vec<TokenStream> = views.iter().map(|view| self.open_view(view, &first, &count)).collect();
-        let range = if node.reversed && !node.unordered { quote!((0..#count).rev()) } else { quote!(0..#count) };
+        let opens: Vec<TokenStream> =
+            views.iter().map(|view| self.open_view(view, &first, &count)).collect();
+        let range = if node.reversed && !node.unordered {
+            quote!((0..#count).rev())
+        } else {
+            quote!(0..#count)
+        };
         let run = match in_lanes {
             Some(run) => quote!(#(#opens)* #run),
             None => quote! {
@@ -284,7 +302,12 @@ impl Emitter<'_> {
         None
     }
 
-    fn matching<'v>(&self, views: &'v [View], counter: ValueId, place: &Place) -> Option<(&'v View, Polynomial)> {
+    fn matching<'v>(
+        &self,
+        views: &'v [View],
+        counter: ValueId,
+        place: &Place,
+    ) -> Option<(&'v View, Polynomial)> {
         if views.iter().all(|view| view.object != place.object) {
             return None;
         }
@@ -299,7 +322,11 @@ impl Emitter<'_> {
     }
 
     /// A list's first index as `stride * counter + base`.
-    pub(super) fn first_index(&self, place: &Place, counter: ValueId) -> Option<(i128, Polynomial)> {
+    pub(super) fn first_index(
+        &self,
+        place: &Place,
+        counter: ValueId,
+    ) -> Option<(i128, Polynomial)> {
         let Some(Step::Index(index)) = place.path.first() else { return None };
         let (factor, base) = self.affine.of(*index).split(counter)?;
         let stride = factor.as_number().filter(|stride| *stride >= 1)?;
@@ -322,18 +349,24 @@ impl Emitter<'_> {
             }
         });
         let mut views: Vec<View> = Vec::new();
-        let mut objects: Vec<ObjectId> = accesses.iter().map(|access| access.place.object).collect();
+        let mut objects: Vec<ObjectId> =
+            accesses.iter().map(|access| access.place.object).collect();
         objects.sort_unstable();
         objects.dedup();
         for object in objects {
             let ty = &self.function.objects[object.index()].ty;
-            if made_here.contains(&object) || !matches!(ty, Type::Slice(_) | Type::Vec(_) | Type::Array(..)) {
+            if made_here.contains(&object)
+                || !matches!(ty, Type::Slice(_) | Type::Vec(_) | Type::Array(..))
+            {
                 continue;
             }
             // A view of a whole that is viewed already would borrow it twice.
-            if self.strips.borrow().iter().any(|strip| {
-                strip.views.iter().any(|view| view.object == object)
-            }) {
+            if self
+                .strips
+                .borrow()
+                .iter()
+                .any(|strip| strip.views.iter().any(|view| view.object == object))
+            {
                 continue;
             }
             let mine: Vec<&Access<'_>> =
@@ -345,7 +378,9 @@ impl Emitter<'_> {
                 // Exclusive: one view must serve every access.
                 let all = found.len() == 1
                     && !whole
-                    && mine.iter().all(|access| self.matching(&found, node.counter, access.place).is_some());
+                    && mine
+                        .iter()
+                        .all(|access| self.matching(&found, node.counter, access.place).is_some());
                 if !all {
                     continue;
                 }
@@ -383,9 +418,16 @@ impl Emitter<'_> {
             // Of a group of neighbours the lowest makes the view, and the highest must reach its end.
             let lowest = offsets.iter().all(|offset| *offset >= 0 || *offset <= -*stride);
             let reaches = *stride == 1 || offsets.contains(&(*stride - 1));
-            let covered = *stride > 1 && offsets.iter().any(|offset| *offset < 0 && *offset > -*stride);
+            let covered =
+                *stride > 1 && offsets.iter().any(|offset| *offset < 0 && *offset > -*stride);
             if lowest && reaches && !covered && *stride <= 64 {
-                let ident = format_ident!("{}_view{}_{}", name, number + views.len(), counter.0, span = Span::mixed_site());
+                let ident = format_ident!(
+                    "{}_view{}_{}",
+                    name,
+                    number + views.len(),
+                    counter.0,
+                    span = Span::mixed_site()
+                );
                 views.push(View { object, ident, base: base.clone(), stride: *stride, mutable });
             }
         }
@@ -401,8 +443,12 @@ impl Emitter<'_> {
             _ => self.polynomial(&quote!(#stride * #first), &view.base),
         };
         match (stride, view.mutable) {
-            (1, false) => quote!(let #ident = ::stratape::__private::view(&#object[..], #start, #count);),
-            (1, true) => quote!(let #ident = ::stratape::__private::view_mut(&mut #object[..], #start, #count);),
+            (1, false) => {
+                quote!(let #ident = ::stratape::__private::view(&#object[..], #start, #count);)
+            }
+            (1, true) => {
+                quote!(let #ident = ::stratape::__private::view_mut(&mut #object[..], #start, #count);)
+            }
             (_, false) => quote! {
                 let #ident = ::stratape::__private::view_chunks::<_, #stride>(&#object[..], #start, #count);
             },
@@ -413,7 +459,11 @@ impl Emitter<'_> {
     }
 
     /// Something plus a polynomial of `usize` values, as an expression: what is subtracted comes last.
-    pub(super) fn polynomial(&self, something: &TokenStream, polynomial: &Polynomial) -> TokenStream {
+    pub(super) fn polynomial(
+        &self,
+        something: &TokenStream,
+        polynomial: &Polynomial,
+    ) -> TokenStream {
         let (mut plus, mut minus) = (Vec::new(), Vec::new());
         for (symbols, factor) in polynomial.terms() {
             let size = factor.unsigned_abs() as usize;

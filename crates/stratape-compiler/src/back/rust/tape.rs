@@ -91,12 +91,18 @@ impl Emitter<'_> {
     pub(super) fn record(&self, record: RecordId, values: &[ValueId]) -> TokenStream {
         let types = &self.function.records[record.index()].types;
         let cell = Cell::of(types);
-        let cells = values.iter().zip(types).map(|(value, ty)| cell.store(&self.operand(*value), *ty));
+        let cells =
+            values.iter().zip(types).map(|(value, ty)| cell.store(&self.operand(*value), *ty));
         quote!([#(#cells),*])
     }
 
     /// Values out of a record.
-    pub(super) fn unpack(&self, record: RecordId, values: &[ValueId], from: &TokenStream) -> TokenStream {
+    pub(super) fn unpack(
+        &self,
+        record: RecordId,
+        values: &[ValueId],
+        from: &TokenStream,
+    ) -> TokenStream {
         let types = &self.function.records[record.index()].types;
         let cell = Cell::of(types);
         let lets = values.iter().zip(types).enumerate().map(|(index, (value, ty))| {
