@@ -58,7 +58,7 @@ impl Parse for Arguments {
 }
 
 /// `#[gradient]` on a function.
-pub fn gradient(attribute: TokenStream, item: TokenStream) -> TokenStream {
+pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let expanded = Arguments::parse.parse2(attribute).and_then(|arguments| {
         let function: syn::ItemFn = syn::parse2(item.clone()).map_err(|_| {
             Error::new(Span::call_site(), "`#[gradient]` goes on a function with a body")
@@ -75,7 +75,7 @@ pub fn gradient(attribute: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// `#[differentiable]` on a module.
-pub fn differentiable(attribute: &TokenStream, item: TokenStream) -> TokenStream {
+pub fn differentiable(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
     let expanded = module(attribute, item.clone());
     match expanded {
         Ok(tokens) => tokens,
@@ -87,7 +87,7 @@ pub fn differentiable(attribute: &TokenStream, item: TokenStream) -> TokenStream
 }
 
 /// `#[constant]` or `#[pullback]` outside a module that gives them a meaning.
-pub fn only_in_module(name: &str, item: TokenStream) -> TokenStream {
+pub fn only_in_module(name: &str, item: &TokenStream) -> TokenStream {
     let message = format!(
         "`#[{name}]` means something only to functions in a `#[stratape::differentiable] mod`"
     );

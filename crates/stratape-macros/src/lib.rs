@@ -8,23 +8,23 @@ use proc_macro::TokenStream;
 /// Generates the gradient of a function beside it.
 #[proc_macro_attribute]
 pub fn gradient(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    stratape_compiler::expand::gradient(attribute.into(), item.into()).into()
+    stratape_compiler::expand::gradient(attribute.into(), &item.into()).into()
 }
 
 /// Marks a function of a differentiable module as one without derivative.
 #[proc_macro_attribute]
 pub fn constant(_: TokenStream, item: TokenStream) -> TokenStream {
-    stratape_compiler::expand::only_in_module("constant", item.into()).into()
+    stratape_compiler::expand::only_in_module("constant", &item.into()).into()
 }
 
 /// Marks a function of a differentiable module as the pullback of another.
 #[proc_macro_attribute]
 pub fn pullback(_: TokenStream, item: TokenStream) -> TokenStream {
-    stratape_compiler::expand::only_in_module("pullback", item.into()).into()
+    stratape_compiler::expand::only_in_module("pullback", &item.into()).into()
 }
 
 /// A module whose functions, structs and constants `#[gradient]` can see.
 #[proc_macro_attribute]
 pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    stratape_compiler::expand::differentiable(&attribute.into(), item.into()).into()
+    stratape_compiler::expand::differentiable(&attribute.into(), &item.into()).into()
 }

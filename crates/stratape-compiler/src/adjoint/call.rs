@@ -21,7 +21,7 @@ impl Reverse<'_> {
     pub(super) fn call(&mut self, call: &Call) {
         match &call.pullback {
             Some(pullback) if propagates(self.facts, call) => {
-                self.pull_back(call, pullback.clone())
+                self.pull_back(call, pullback.clone());
             }
             Some(_) => {}
             None => {

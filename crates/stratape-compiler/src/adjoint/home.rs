@@ -169,10 +169,11 @@ impl Reverse<'_> {
     /// Shadows of a block's locals, before anything adds to them.
     fn shadows_of(&mut self, block: &[Node]) {
         for node in block {
-            if let Node::New { object, init } = node {
-                if self.facts.activity.object(*object) && !self.shadows.contains_key(object) {
-                    self.make_shadow(*object, init);
-                }
+            if let Node::New { object, init } = node
+                && self.facts.activity.object(*object)
+                && !self.shadows.contains_key(object)
+            {
+                self.make_shadow(*object, init);
             }
         }
     }
@@ -224,7 +225,7 @@ impl Reverse<'_> {
                 };
                 let mut all = there;
                 op.for_each_operand(&mut |operand| {
-                    all = all && self.can_be_recomputed(operand, later, written)
+                    all = all && self.can_be_recomputed(operand, later, written);
                 });
                 all
             }

@@ -159,10 +159,10 @@ impl Reverse<'_> {
             }
             _ => {
                 let a = args[0];
-                if self.active(a) {
-                    if let Some(c) = self.derivative(value, function, args, d) {
-                        self.add(a, c);
-                    }
+                if self.active(a)
+                    && let Some(c) = self.derivative(value, function, args, d)
+                {
+                    self.add(a, c);
                 }
             }
         }

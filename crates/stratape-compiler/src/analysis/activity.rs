@@ -124,17 +124,17 @@ fn forward(function: &Function, block: &Block, set: &mut Set) {
                     set.value(*value);
                 }
             }
-            Node::Store { place, value } | Node::Accumulate { place, value, .. } => {
-                if set.has(*value) {
-                    set.object(place.object);
-                }
+            Node::Store { place, value } | Node::Accumulate { place, value, .. }
+                if set.has(*value) =>
+            {
+                set.object(place.object);
             }
-            Node::New { object, init } => {
+            Node::New { object, init }
                 if init_any(init, &mut |value| set.has(value), &mut |other| {
                     set.objects.contains(&other)
-                }) {
-                    set.object(*object);
-                }
+                }) =>
+            {
+                set.object(*object);
             }
             Node::Call(call) if call.pullback.is_some() => {
                 let varied = call.arguments.iter().any(|argument| match argument {
@@ -186,10 +186,10 @@ fn backward(function: &Function, block: &Block, set: &mut Set) {
                     .filter(|operand| is_float(function, *operand))
                     .for_each(|operand| set.value(operand)),
             },
-            Node::Store { place, value } | Node::Accumulate { place, value, .. } => {
-                if set.objects.contains(&place.object) && is_float(function, *value) {
-                    set.value(*value);
-                }
+            Node::Store { place, value } | Node::Accumulate { place, value, .. }
+                if set.objects.contains(&place.object) && is_float(function, *value) =>
+            {
+                set.value(*value);
             }
             Node::New { object, init } if set.objects.contains(object) => {
                 let mut values = Vec::new();
@@ -215,7 +215,7 @@ fn backward(function: &Function, block: &Block, set: &mut Set) {
                     for argument in &call.arguments {
                         match argument {
                             Argument::Value(value) if is_float(function, *value) => {
-                                set.value(*value)
+                                set.value(*value);
                             }
                             Argument::Value(_) => {}
                             Argument::Slice(slice) => set.object(slice.place.object),

@@ -27,10 +27,11 @@ impl Polynomial {
     }
 
     fn add_term(&mut self, monomial: Vec<ValueId>, factor: i128) {
-        let sum = self.terms.entry(monomial.clone()).or_insert(0);
-        *sum = sum.saturating_add(factor);
-        if *sum == 0 {
+        let sum = self.terms.get(&monomial).copied().unwrap_or(0).saturating_add(factor);
+        if sum == 0 {
             self.terms.remove(&monomial);
+        } else {
+            self.terms.insert(monomial, sum);
         }
     }
 

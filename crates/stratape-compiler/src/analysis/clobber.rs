@@ -49,10 +49,10 @@ impl Clobbers {
         let mut kept = HashMap::new();
         for stored in &finder.stored {
             let Some(writes) = finder.writes.get(&stored.place.object) else { continue };
-            if let Some(value) = stored.value {
-                if !writes.iter().any(|write| may_overwrite(&affine, stored, write)) {
-                    kept.insert(value, stored.place.clone());
-                }
+            if let Some(value) = stored.value
+                && !writes.iter().any(|write| may_overwrite(&affine, stored, write))
+            {
+                kept.insert(value, stored.place.clone());
             }
         }
         let mut passed = HashSet::new();
@@ -187,13 +187,14 @@ fn indices_differ(
         return false;
     }
     // write - read = stride * steps + difference + [-down, up], with steps >= 1 (or 0, in the same iteration).
-    if down.as_number() == Some(0) && up.as_number() == Some(0) {
-        if let (Some(stride), Some(difference)) = (stride.as_number(), difference.as_number()) {
-            return match (stride, later) {
-                (0, _) | (_, None) => difference != 0,
-                (stride, Some(_)) => difference % stride != 0 || -difference / stride < 1,
-            };
-        }
+    if down.as_number() == Some(0)
+        && up.as_number() == Some(0)
+        && let (Some(stride), Some(difference)) = (stride.as_number(), difference.as_number())
+    {
+        return match (stride, later) {
+            (0, _) | (_, None) => difference != 0,
+            (stride, Some(_)) => difference % stride != 0 || -difference / stride < 1,
+        };
     }
     let above = difference.minus(&down);
     let below = Polynomial::default().minus(&difference).minus(&up);
@@ -250,16 +251,12 @@ impl Finder {
                     self.calls.push((std::ptr::from_ref(&**call).addr(), access));
                 }
             }
-            if let Node::Store { place, value } = node {
-                if defined.contains(value) {
-                    let access = Access {
-                        value: Some(*value),
-                        place: place.clone(),
-                        at,
-                        loops: loops.clone(),
-                    };
-                    self.stored.push(access);
-                }
+            if let Node::Store { place, value } = node
+                && defined.contains(value)
+            {
+                let access =
+                    Access { value: Some(*value), place: place.clone(), at, loops: loops.clone() };
+                self.stored.push(access);
             }
             for place in node.written() {
                 let access = Access { value: None, place: place.clone(), at, loops: loops.clone() };

@@ -31,17 +31,18 @@ impl Lowerer<'_> {
 
     /// A statement that may jump, and what follows it.
     fn statement_then(&mut self, stmt: &Stmt, rest: &[Stmt], span: Span) -> Result<Val> {
-        if let Stmt::Expr(Expr::If(branch), _) = stmt {
-            if !matches!(*branch.cond, Expr::Let(_)) && exits::of_expr(&branch.cond).is_empty() {
-                let other_diverges = match &branch.else_branch {
-                    Some((_, other)) => {
-                        matches!(&**other, Expr::Block(block) if exits::diverges(&block.block))
-                    }
-                    None => false,
-                };
-                if exits::diverges(&branch.then_branch) || other_diverges {
-                    return self.branch_then(branch, other_diverges, rest, span);
+        if let Stmt::Expr(Expr::If(branch), _) = stmt
+            && !matches!(*branch.cond, Expr::Let(_))
+            && exits::of_expr(&branch.cond).is_empty()
+        {
+            let other_diverges = match &branch.else_branch {
+                Some((_, other)) => {
+                    matches!(&**other, Expr::Block(block) if exits::diverges(&block.block))
                 }
+                None => false,
+            };
+            if exits::diverges(&branch.then_branch) || other_diverges {
+                return self.branch_then(branch, other_diverges, rest, span);
             }
         }
         let val = self.statement(stmt, false)?;
@@ -121,7 +122,7 @@ impl Lowerer<'_> {
             }
             Stmt::Item(syn::Item::Const(constant)) => {
                 let val = self.constant_item(&constant.ty, &constant.expr)?;
-                self.bind_name(&constant.ident.to_string(), val, false, constant.span());
+                self.bind_name(&constant.ident.to_string(), val, false);
                 Ok(Val::Unit)
             }
             Stmt::Item(syn::Item::Use(_)) => Ok(Val::Unit),
@@ -150,7 +151,7 @@ impl Lowerer<'_> {
             };
             let ty = self.module.read_type(ty)?.ty;
             let val = self.zero_val(&ty, span)?;
-            self.bind_name(&name.ident.to_string(), val, false, span);
+            self.bind_name(&name.ident.to_string(), val, false);
             return Ok(());
         };
         if let Some((token, _)) = &init.diverge {
@@ -243,7 +244,7 @@ impl Lowerer<'_> {
                     Some(_) => Val::Ref(super::control::lv_of(val)),
                     None => self.rvalue(val, span)?,
                 };
-                self.bind_name(&name.ident.to_string(), val, name.mutability.is_some(), span);
+                self.bind_name(&name.ident.to_string(), val, name.mutability.is_some());
                 Ok(())
             }
             Pat::Type(typed) => {

@@ -106,13 +106,14 @@ impl Lowerer<'_> {
             if let Some(function) = self.module.functions.get(only).cloned() {
                 return self.expand(only, &function.sig, &function.block, args, path.span());
             }
-            if let Some(def) = self.module.structs.get(&self.module.type_name(only)).cloned() {
-                if def.tuple && def.fields.len() == args.len() {
-                    for (arg, (_, ty)) in args.iter().zip(&def.fields) {
-                        self.expect_type(arg, ty, span)?;
-                    }
-                    return Ok(Val::Parts(Kind::Struct(def), args));
+            if let Some(def) = self.module.structs.get(&self.module.type_name(only)).cloned()
+                && def.tuple
+                && def.fields.len() == args.len()
+            {
+                for (arg, (_, ty)) in args.iter().zip(&def.fields) {
+                    self.expect_type(arg, ty, span)?;
                 }
+                return Ok(Val::Parts(Kind::Struct(def), args));
             }
         }
         if let [.., owner, method] = segments.as_slice() {
@@ -223,7 +224,7 @@ impl Lowerer<'_> {
     fn zip(&mut self, args: Vec<Val>, span: Span) -> Result<Val> {
         let mut iterators = Vec::new();
         for arg in args {
-            iterators.push(Box::new(self.into_iter(arg, span)?));
+            iterators.push(Box::new(self.iterator(arg, span)?));
         }
         match <[_; 2]>::try_from(iterators) {
             Ok([a, b]) => Ok(Val::Iter(Box::new(Iter::Zip(a, b)))),
@@ -258,7 +259,7 @@ impl Lowerer<'_> {
         let by_reference = function
             .sig
             .receiver()
-            .is_some_and(|receiver| !matches!(receiver.kind, syn::ReceiverKind::Value { .. }));
+            .is_some_and(|receiver| !matches!(receiver.kind, syn::ReceiverKind::Value));
         let receiver = if by_reference {
             Val::Ref(lv_of(receiver))
         } else {
@@ -302,8 +303,8 @@ impl Lowerer<'_> {
                 match input {
                     syn::FnArg::Receiver(receiver) => {
                         let mutable = receiver.mutability.is_some()
-                            && matches!(receiver.kind, syn::ReceiverKind::Value { .. });
-                        me.bind_name("self", arg, mutable, span);
+                            && matches!(receiver.kind, syn::ReceiverKind::Value);
+                        me.bind_name("self", arg, mutable);
                     }
                     syn::FnArg::Typed(input) => {
                         if let Some(written) = me.module.read_helper_type(&input.ty)? {

@@ -23,18 +23,17 @@ impl Lowerer<'_> {
 
     /// The value of an expression whose type is known; it tells literals what they are.
     pub(super) fn expr_as(&mut self, expr: &Expr, ty: &Type) -> Result<Val> {
-        if let (Expr::Call(call), Type::Vec(item)) = (expr, ty) {
-            if let Expr::Path(path) = &*call.func {
-                let name =
-                    path.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-                if path.path.segments.len() == 2 && (name == "new" || name == "with_capacity") {
-                    let _ = item;
-                    return Err(unsupported(
-                        expr.span(),
-                        "`Vec`s that grow",
-                        "make it as long as it will be with `vec![0.0; n]`, and write the elements",
-                    ));
-                }
+        if let (Expr::Call(call), Type::Vec(item)) = (expr, ty)
+            && let Expr::Path(path) = &*call.func
+        {
+            let name = path.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+            if path.path.segments.len() == 2 && (name == "new" || name == "with_capacity") {
+                let _ = item;
+                return Err(unsupported(
+                    expr.span(),
+                    "`Vec`s that grow",
+                    "make it as long as it will be with `vec![0.0; n]`, and write the elements",
+                ));
             }
         }
         self.expr(expr)
@@ -439,19 +438,14 @@ impl Lowerer<'_> {
         // For numbers, Rust evaluates the right side first.
         let b = self.number(&expr.right)?;
         let place = self.place(&expr.left)?;
-        if let (Lv::Memory(memory), Binary::Add | Binary::Sub) = (&place, sign) {
-            if let Some(ty) = memory.ty.scalar() {
-                if self.infer.is_float(ty) {
-                    self.expect(b, ty, span)?;
-                    let subtract = sign == Binary::Sub;
-                    self.b.node(Node::Accumulate {
-                        place: memory.place.clone(),
-                        value: b,
-                        subtract,
-                    });
-                    return Ok(Val::Unit);
-                }
-            }
+        if let (Lv::Memory(memory), Binary::Add | Binary::Sub) = (&place, sign)
+            && let Some(ty) = memory.ty.scalar()
+            && self.infer.is_float(ty)
+        {
+            self.expect(b, ty, span)?;
+            let subtract = sign == Binary::Sub;
+            self.b.node(Node::Accumulate { place: memory.place.clone(), value: b, subtract });
+            return Ok(Val::Unit);
         }
         let a = self.scalar(Val::Place(place.clone()), expr.left.span())?;
         let value = match sign {
@@ -467,12 +461,12 @@ impl Lowerer<'_> {
 
     fn assign_place(&mut self, target: &Expr, place: &Lv, value: ValueId) -> Result<()> {
         self.write_parts(place, Val::Scalar(value), target.span())?;
-        if let (Expr::Path(path), Lv::Var(_)) = (target, place) {
-            if let Some(name) = path.path.get_ident() {
-                let known = &mut self.b.function.values[value.index()].name;
-                if known.is_none() {
-                    *known = Some(name.to_string());
-                }
+        if let (Expr::Path(path), Lv::Var(_)) = (target, place)
+            && let Some(name) = path.path.get_ident()
+        {
+            let known = &mut self.b.function.values[value.index()].name;
+            if known.is_none() {
+                *known = Some(name.to_string());
             }
         }
         Ok(())
@@ -686,7 +680,7 @@ impl Lowerer<'_> {
             );
         }
         let val = self.operand(&node.expr)?;
-        let iter = self.into_iter(val, node.expr.span())?;
+        let iter = self.iterator(val, node.expr.span())?;
         self.each(&iter, node.label.as_ref(), &found, span, &mut |me, item| {
             me.scoped(|me| {
                 me.bind(&node.pat, item)?;

@@ -72,10 +72,10 @@ impl Infer {
                 if !fits {
                     return Err(mismatch());
                 }
-                if let Scalar::Infer(other) = known {
-                    if self.slots[other as usize].0 == Class::Any {
-                        self.slots[other as usize].0 = class;
-                    }
+                if let Scalar::Infer(other) = known
+                    && self.slots[other as usize].0 == Class::Any
+                {
+                    self.slots[other as usize].0 = class;
                 }
                 self.slots[slot as usize].1 = Some(known);
                 Ok(known)

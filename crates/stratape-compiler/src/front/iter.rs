@@ -57,7 +57,7 @@ type Body<'a, 'm> = &'a mut dyn FnMut(&mut Lowerer<'m>, Val) -> Result<()>;
 
 impl<'m> Lowerer<'m> {
     /// What `for` iterates over.
-    pub(super) fn into_iter(&mut self, val: Val, span: Span) -> Result<Iter> {
+    pub(super) fn iterator(&mut self, val: Val, span: Span) -> Result<Iter> {
         match val {
             Val::Iter(iter) => Ok(*iter),
             Val::Ref(lv) => Ok(Iter::Slice(lv)),
@@ -326,7 +326,7 @@ impl<'m> Lowerer<'m> {
             "filter" => Iter::Filter(boxed, one(&mut args)?),
             "zip" => {
                 let other = one(&mut args)?;
-                let other = self.into_iter(other, call.args.span())?;
+                let other = self.iterator(other, call.args.span())?;
                 Iter::Zip(boxed, Box::new(other))
             }
             "take" | "skip" | "step_by" => {
@@ -387,7 +387,7 @@ impl<'m> Lowerer<'m> {
             "fold" => {
                 let (init, f) = (one()?, one()?);
                 let init = self.rvalue(init, span)?;
-                let state = self.variable(init, span);
+                let state = self.variable(init);
                 let lv = super::control::lv_of(state.clone());
                 self.each(iter, None, &[], span, &mut |me, item| {
                     let now = me.read(&lv, span)?;
@@ -442,10 +442,10 @@ impl<'m> Lowerer<'m> {
     fn sum(&mut self, iter: &Iter, product: bool, call: &syn::ExprMethodCall) -> Result<Val> {
         let span = call.span();
         let mut ty = None;
-        if let Some(turbofish) = &call.turbofish {
-            if let Some(syn::GenericArgument::Type(written)) = turbofish.args.first() {
-                ty = self.module.read_type(written)?.ty.scalar();
-            }
+        if let Some(turbofish) = &call.turbofish
+            && let Some(syn::GenericArgument::Type(written)) = turbofish.args.first()
+        {
+            ty = self.module.read_type(written)?.ty.scalar();
         }
         let ty = match ty {
             Some(ty) => ty,
@@ -524,7 +524,7 @@ impl<'m> Lowerer<'m> {
             |_| Ok(Val::Never),
         )
         .and_then(|val| {
-            let state = self.variable(val, span);
+            let state = self.variable(val);
             let lv = super::control::lv_of(state.clone());
             let one = self.b.usize(1, span);
             let rest = Range::UpTo { from: one, to: len };

@@ -16,7 +16,7 @@ type Mentioned = (Vec<(String, ValueId)>, Vec<(String, ObjectId)>);
 
 /// `value; count` or a list.
 enum VecArgs {
-    Repeat(Expr, Expr),
+    Repeat(Box<(Expr, Expr)>),
     List(Punctuated<Expr, Token![,]>),
 }
 
@@ -28,7 +28,7 @@ impl Parse for VecArgs {
         let first: Expr = input.parse()?;
         if input.peek(Token![;]) {
             input.parse::<Token![;]>()?;
-            return Ok(Self::Repeat(first, input.parse()?));
+            return Ok(Self::Repeat(Box::new((first, input.parse()?))));
         }
         let mut list = Punctuated::new();
         list.push_value(first);
@@ -69,7 +69,8 @@ impl Lowerer<'_> {
 
     fn vec_macro(&mut self, mac: &syn::Macro, span: Span) -> Result<Val> {
         match mac.parse_body::<VecArgs>()? {
-            VecArgs::Repeat(item, count) => {
+            VecArgs::Repeat(both) => {
+                let (item, count) = *both;
                 let item_val = self.expr(&item)?;
                 let count = self.usize_expr(&count)?;
                 let (init, ty) = self.init_of(item_val, item.span())?;
@@ -141,7 +142,7 @@ impl Lowerer<'_> {
             match binding.val.clone() {
                 Val::Scalar(value) => names.push((word, value)),
                 Val::Place(Lv::Var(var)) | Val::Ref(Lv::Var(var)) => {
-                    names.push((word, self.get(var)))
+                    names.push((word, self.get(var)));
                 }
                 Val::Ref(Lv::Memory(memory)) if memory.ty.scalar().is_some() => {
                     let value = self.scalar(Val::Ref(Lv::Memory(memory)), Span::call_site())?;

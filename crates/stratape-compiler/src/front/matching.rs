@@ -22,10 +22,10 @@ impl Lowerer<'_> {
         if self.is_float(value) {
             return Err(unsupported(node.expr.span(), "`match` on floats", "use `if`"));
         }
-        self.arms(&node.arms, value, node)
+        self.arms(&node.arms, value)
     }
 
-    fn arms(&mut self, arms: &[syn::Arm], value: ValueId, node: &syn::ExprMatch) -> Result<Val> {
+    fn arms(&mut self, arms: &[syn::Arm], value: ValueId) -> Result<Val> {
         let Some((arm, rest)) = arms.split_first() else {
             // The arms before were exhaustive, rustc has seen to it.
             return Ok(Val::Never);
@@ -49,7 +49,6 @@ impl Lowerer<'_> {
                     &name.ident.to_string(),
                     Val::Scalar(value),
                     name.mutability.is_some(),
-                    span,
                 );
             }
             let condition = match (fits, guard) {
@@ -69,12 +68,9 @@ impl Lowerer<'_> {
             };
             match condition {
                 None => me.arm(&arm.body),
-                Some(condition) => me.branch(
-                    condition,
-                    span,
-                    |me| me.arm(&arm.body),
-                    |me| me.arms(rest, value, node),
-                ),
+                Some(condition) => {
+                    me.branch(condition, span, |me| me.arm(&arm.body), |me| me.arms(rest, value))
+                }
             }
         })
     }

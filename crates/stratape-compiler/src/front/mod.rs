@@ -160,7 +160,7 @@ impl<'m> Lowerer<'m> {
                     if origin == Origin::Owned { Val::Place(lv) } else { Val::Ref(lv) }
                 }
             };
-            self.bind_name(&name.to_string(), val, mutable, span);
+            self.bind_name(&name.to_string(), val, mutable);
         }
         let output = signature::output(&item.sig, self.module)?;
         let val = self.body(&item.block, output.clone())?;
@@ -277,7 +277,7 @@ impl<'m> Lowerer<'m> {
     }
 
     /// Binds a name; a mutable one gets variables for its scalars.
-    fn bind_name(&mut self, name: &str, val: Val, mutable: bool, span: Span) {
+    fn bind_name(&mut self, name: &str, val: Val, mutable: bool) {
         if let Val::Scalar(value) = val {
             let known = &mut self.b.function.values[value.index()].name;
             if known.is_none() {
@@ -290,7 +290,7 @@ impl<'m> Lowerer<'m> {
                 name.clone_into(&mut object.name);
             }
         }
-        let val = if mutable { self.variable(val, span) } else { val };
+        let val = if mutable { self.variable(val) } else { val };
         if let Val::Place(Lv::Var(var)) = &val {
             self.var_names[var.0 as usize] = Some(name.to_owned());
         }
@@ -300,17 +300,15 @@ impl<'m> Lowerer<'m> {
     }
 
     /// A place that holds a value and can be written.
-    fn variable(&mut self, val: Val, span: Span) -> Val {
+    fn variable(&mut self, val: Val) -> Val {
         match val {
             Val::Scalar(value) => {
                 // Variables get values of their own name, also when they begin as a parameter.
                 Val::Place(Lv::Var(self.new_var(value)))
             }
             Val::Parts(kind, parts) => {
-                let parts = parts
-                    .into_iter()
-                    .map(|part| control::lv_of(self.variable(part, span)))
-                    .collect();
+                let parts =
+                    parts.into_iter().map(|part| control::lv_of(self.variable(part))).collect();
                 Val::Place(Lv::Parts(kind, parts))
             }
             other => other,

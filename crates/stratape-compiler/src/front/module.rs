@@ -233,18 +233,17 @@ impl Module {
             return Err(Error::new(span, "a type was expected"));
         };
         let name = segment.ident.to_string();
-        if name == "Vec" {
-            if let syn::PathArguments::AngleBracketed(args) = &segment.arguments {
-                if let Some(syn::GenericArgument::Type(item)) = args.args.first() {
-                    if matches!(item, syn::Type::Infer(_)) {
-                        return Err(Error::new(
-                            item.span(),
-                            "name the type of the elements, as in `Vec<f64>`",
-                        ));
-                    }
-                    return plain(Type::Vec(Box::new(self.owned(item)?)));
-                }
+        if name == "Vec"
+            && let syn::PathArguments::AngleBracketed(args) = &segment.arguments
+            && let Some(syn::GenericArgument::Type(item)) = args.args.first()
+        {
+            if matches!(item, syn::Type::Infer(_)) {
+                return Err(Error::new(
+                    item.span(),
+                    "name the type of the elements, as in `Vec<f64>`",
+                ));
             }
+            return plain(Type::Vec(Box::new(self.owned(item)?)));
         }
         if let Some(scalar) = scalar_named(&name) {
             return plain(Type::Scalar(scalar));

@@ -16,10 +16,10 @@ pub fn order(function: &mut Function) {
     {
         let affine = Affine::new(function, &definitions);
         walk(&function.body, &mut |node| {
-            if let Node::Loop(node) = node {
-                if is_free(function, &affine, node) {
-                    free.insert(node.counter);
-                }
+            if let Node::Loop(node) = node
+                && is_free(function, &affine, node)
+            {
+                free.insert(node.counter);
             }
         });
     }
@@ -84,7 +84,7 @@ fn memory_is_free(affine: &Affine<'_>, node: &Loop) -> bool {
             stored.insert(place.object);
         }
         Node::Push { .. } | Node::Call(_) | Node::Save { .. } | Node::Restore { .. } => {
-            simple = false
+            simple = false;
         }
         _ => {}
     });

@@ -65,10 +65,11 @@ fn sums(function: &mut Function, node: &mut Loop, before: &mut Block) -> Vec<Nod
     };
     let mut places: Vec<Place> = Vec::new();
     for item in &node.body {
-        if let Node::Accumulate { place, .. } = item {
-            if fixed(place) && !places.contains(place) {
-                places.push(place.clone());
-            }
+        if let Node::Accumulate { place, .. } = item
+            && fixed(place)
+            && !places.contains(place)
+        {
+            places.push(place.clone());
         }
     }
     let mut stores = Vec::new();
@@ -87,13 +88,13 @@ fn sums(function: &mut Function, node: &mut Loop, before: &mut Block) -> Vec<Nod
         before.push(Node::Let { value: init, op: Op::Load(place.clone()) });
         let mut sum = inside;
         for item in &mut node.body {
-            if let Node::Accumulate { place: other, value, subtract } = item {
-                if *other == place {
-                    let next = function.new_value(ty, node.span);
-                    let sign = if *subtract { Binary::Sub } else { Binary::Add };
-                    *item = Node::Let { value: next, op: Op::Binary(sign, sum, *value) };
-                    sum = next;
-                }
+            if let Node::Accumulate { place: other, value, subtract } = item
+                && *other == place
+            {
+                let next = function.new_value(ty, node.span);
+                let sign = if *subtract { Binary::Sub } else { Binary::Add };
+                *item = Node::Let { value: next, op: Op::Binary(sign, sum, *value) };
+                sum = next;
             }
         }
         node.carried.push(Carried { init, inside, next: sum, after });

@@ -24,10 +24,10 @@ fn block(function: &mut Function, literals: &HashMap<ValueId, f64>, nodes: &mut 
     // How often adjoints are divided by each value, in this block.
     let mut divided: HashMap<ValueId, usize> = HashMap::new();
     for node in nodes.iter() {
-        if let Node::Let { value, op: Op::Binary(Binary::Div, _, divisor) } = node {
-            if function.values[value.index()].adjoint {
-                *divided.entry(*divisor).or_default() += 1;
-            }
+        if let Node::Let { value, op: Op::Binary(Binary::Div, _, divisor) } = node
+            && function.values[value.index()].adjoint
+        {
+            *divided.entry(*divisor).or_default() += 1;
         }
     }
     // Reciprocals at hand, and their signs.

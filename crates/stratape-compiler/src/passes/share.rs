@@ -42,10 +42,8 @@ impl Sharer<'_> {
         for mut node in std::mem::take(block) {
             node.for_each_operand_mut(&mut |value| *value = self.substitution.get(*value));
             match &mut node {
-                Node::Let { value, op } => {
-                    if self.known(*value, op, table) {
-                        continue;
-                    }
+                Node::Let { value, op } if self.known(*value, op, table) => {
+                    continue;
                 }
                 Node::Loop(repeat) => {
                     let written = written(&repeat.body);

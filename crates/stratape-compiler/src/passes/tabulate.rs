@@ -206,7 +206,7 @@ fn compute(
     let Some(op) = chain.get(&value) else { return value };
     let mut op = op.clone();
     op.for_each_operand_mut(&mut |operand| {
-        *operand = compute(function, chain, *operand, again, out)
+        *operand = compute(function, chain, *operand, again, out);
     });
     let new = function.new_value_like(value);
     out.push(Node::Let { value: new, op });

@@ -5,8 +5,6 @@
 //! is read again from where the winner stood. It has the same bits, and its adjoint goes straight to that one
 //! element; the carried number itself serves comparisons only, and has no adjoint.
 
-use proc_macro2::Span;
-
 use super::written;
 use crate::analysis::Definitions;
 use crate::ir::{
@@ -108,7 +106,7 @@ fn choice(function: &Function, facts: &Facts<'_>, node: &Loop, at: usize) -> Opt
             Node::Let { op: Op::Compare(..) | Op::TotalCmp { .. } | Op::Select(..), .. }
         );
         item.for_each_operand(&mut |value| {
-            others += usize::from(value == carried.inside && !compares)
+            others += usize::from(value == carried.inside && !compares);
         });
     });
     let fits = others == 0 && recomputable(facts, node, place);
@@ -192,7 +190,7 @@ fn rewrite(
         .iter()
         .map(|step| match step {
             Step::Index(index) => {
-                Step::Index(again(function, facts, node, *index, best, &mut then, span))
+                Step::Index(again(function, facts, node, *index, best, &mut then))
             }
             Step::Field(field) => Step::Field(*field),
         })
@@ -213,7 +211,6 @@ fn again(
     index: ValueId,
     best: ValueId,
     out: &mut Block,
-    span: Span,
 ) -> ValueId {
     if index == node.counter {
         return best;
@@ -224,7 +221,7 @@ fn again(
     let Some(op) = facts.definitions.op(index).cloned() else { return index };
     let mut op = op;
     op.for_each_operand_mut(&mut |operand| {
-        *operand = again(function, facts, node, *operand, best, out, span)
+        *operand = again(function, facts, node, *operand, best, out);
     });
     let value = function.new_value_like(index);
     out.push(Node::Let { value, op });

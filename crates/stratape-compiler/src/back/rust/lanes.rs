@@ -52,10 +52,8 @@ impl Emitter<'_> {
         let fits = |item: &Node| {
             self.fits_lanes(item, strip) || scattered.iter().any(|one| same(one.node, item))
         };
-        if (sums.is_empty() && scattered.is_empty())
-            || !node.body.iter().all(fits)
-            || !(self.gains(node, &sums) || !scattered.is_empty())
-        {
+        let gains = !scattered.is_empty() || (!sums.is_empty() && self.gains(node, &sums));
+        if !gains || !node.body.iter().all(fits) {
             return None;
         }
         let narrow = !node.carried.is_empty()
@@ -191,15 +189,15 @@ impl Emitter<'_> {
                 item.for_each_operand(&mut |value| {
                     uses += usize::from(value == carried.inside || value == carried.next);
                 });
-                if let Node::Let { value, op: Op::Binary(sign, a, b) } = item {
-                    if *value == carried.next {
-                        found = match sign {
-                            Binary::Add if *a == carried.inside => Some((*b, false)),
-                            Binary::Add if *b == carried.inside => Some((*a, false)),
-                            Binary::Sub if *a == carried.inside => Some((*b, true)),
-                            _ => None,
-                        };
-                    }
+                if let Node::Let { value, op: Op::Binary(sign, a, b) } = item
+                    && *value == carried.next
+                {
+                    found = match sign {
+                        Binary::Add if *a == carried.inside => Some((*b, false)),
+                        Binary::Add if *b == carried.inside => Some((*a, false)),
+                        Binary::Sub if *a == carried.inside => Some((*b, true)),
+                        _ => None,
+                    };
                 }
             }
             let (term, subtract) = found?;

@@ -31,10 +31,10 @@ pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> Token
     used.extend(function.results.iter().copied());
     let mut literals = HashMap::new();
     walk(&function.body, &mut |node| {
-        if let Node::Let { value, op } = node {
-            if op.is_constant() {
-                literals.insert(*value, op.clone());
-            }
+        if let Node::Let { value, op } = node
+            && op.is_constant()
+        {
+            literals.insert(*value, op.clone());
         }
     });
     let definitions = Definitions::new(function);

@@ -42,11 +42,11 @@ impl<'a> Signature<'a> {
                     let ident = names.value(*value);
                     params.push(quote!(#ident: #ty));
                     args.push(ident);
-                    if let Some(Output::Value(_)) = returned.peek() {
-                        if gradient_has(gradient, *param, primal) {
-                            outputs.push(quote!(#ty));
-                            returned.next();
-                        }
+                    if let Some(Output::Value(_)) = returned.peek()
+                        && gradient_has(gradient, *param, primal)
+                    {
+                        outputs.push(quote!(#ty));
+                        returned.next();
                     }
                 }
                 Param::Object(object) => {
@@ -70,25 +70,25 @@ impl<'a> Signature<'a> {
                             &mut checks,
                         );
                     }
-                    if let Some(Output::Object(shadow)) = returned.peek() {
-                        if function.objects[shadow.index()].shadow_of == Some(*object) {
-                            outputs.push(quote!(#ty));
-                            returned.next();
-                        }
+                    if let Some(Output::Object(shadow)) = returned.peek()
+                        && function.objects[shadow.index()].shadow_of == Some(*object)
+                    {
+                        outputs.push(quote!(#ty));
+                        returned.next();
                     }
                 }
             }
         }
         let mut all = Vec::new();
-        if let syn::ReturnType::Type(_, ty) = &item.sig.output {
-            if !primal.results.is_empty() {
-                if let Some(Param::Value(seed)) = function.params.last() {
-                    let ident = names.value(*seed);
-                    params.push(quote!(#ident: #ty));
-                    args.push(ident);
-                }
-                all.push(quote!(#ty));
+        if let syn::ReturnType::Type(_, ty) = &item.sig.output
+            && !primal.results.is_empty()
+        {
+            if let Some(Param::Value(seed)) = function.params.last() {
+                let ident = names.value(*seed);
+                params.push(quote!(#ident: #ty));
+                args.push(ident);
             }
+            all.push(quote!(#ty));
         }
         all.extend(outputs);
         let output = match &all[..] {

@@ -125,7 +125,7 @@ impl Emitter<'_> {
                                 | Node::Save { .. }
                                 | Node::Restore { .. }
                         )
-                    })
+                    });
                 }
             }
         }
@@ -401,10 +401,10 @@ impl Emitter<'_> {
     ) -> Vec<View> {
         let mut found: Vec<(i128, Polynomial)> = Vec::new();
         for access in accesses.iter().filter(|access| access.always) {
-            if let Some(index) = self.first_index(access.place, counter) {
-                if !found.contains(&index) {
-                    found.push(index);
-                }
+            if let Some(index) = self.first_index(access.place, counter)
+                && !found.contains(&index)
+            {
+                found.push(index);
             }
         }
         let mut views = Vec::new();
