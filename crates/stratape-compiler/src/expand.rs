@@ -3,6 +3,8 @@
 //! An error never loses the item: it is emitted as it was, with the error beside it, so that the
 //! compiler does not go on to complain of a missing function.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
@@ -63,7 +65,10 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {
         let function: syn::ItemFn = syn::parse2(item.clone()).map_err(|_| {
             Error::new(Span::call_site(), "`#[gradient]` goes on a function with a body")
         })?;
-        one(&function, &arguments, &Module::empty())
+        let module = Module::alone(&function);
+        let (tokens, recursive) = one(&function, &arguments, &module)?;
+        let halves = halves(recursive, &module)?;
+        Ok(quote!(#tokens #halves))
     });
     match expanded {
         Ok(tokens) => quote!(#item #tokens),
@@ -134,6 +139,7 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
             function.attrs.retain(|attribute| !is_marked(attribute, &["constant", "pullback"]));
         }
     }
+    let mut recursive = BTreeSet::new();
     for (function, attribute) in wanted {
         let tokens = match &attribute.meta {
             syn::Meta::List(list) => list.tokens.clone(),
@@ -143,13 +149,17 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
             .parse2(tokens)
             .and_then(|arguments| one(&function, &arguments, &context));
         match result {
-            Ok(tokens) => added.extend(tokens),
+            Ok((tokens, names)) => {
+                added.extend(tokens);
+                recursive.extend(names);
+            }
             Err(error) => match &mut errors {
                 Some(errors) => errors.combine(error),
                 None => errors = Some(error),
             },
         }
     }
+    added.extend(halves(recursive, &context)?);
     if let Some((_, items)) = &mut module.content {
         items.push(Item::Verbatim(added));
     }
@@ -219,8 +229,38 @@ fn check_pullbacks(items: &[Item]) -> Result<()> {
     Ok(())
 }
 
-/// The gradient of one function.
-fn one(item: &syn::ItemFn, arguments: &Arguments, module: &Module) -> Result<TokenStream> {
+/// A fault of the compiler: better an error than a wrong gradient.
+fn faulty(item: &syn::ItemFn, fault: &str) -> Error {
+    Error::new(
+        item.sig.ident.span(),
+        format!("the gradient of this function failed the compiler's own check, please report it: {fault}"),
+    )
+}
+
+/// The halves of functions that call themselves.
+fn halves(names: BTreeSet<String>, module: &Module) -> Result<TokenStream> {
+    let mut tokens = TokenStream::new();
+    let mut done = BTreeSet::new();
+    let mut left: Vec<String> = names.into_iter().collect();
+    while let Some(name) = left.pop() {
+        if !done.insert(name.clone()) {
+            continue;
+        }
+        let Some(item) = module.function(&name) else { continue };
+        let mut function = front::lower_in(&item, module)?;
+        crate::passes::simplify(&mut function);
+        left.extend(function.recursive.iter().cloned());
+        let (forward, backward) = adjoint::split(&function);
+        for half in [&forward, &backward] {
+            crate::ir::check_definitions(half).map_err(|fault| faulty(&item, &fault))?;
+        }
+        tokens.extend(rust::emit_halves(&item, &function, (&forward, &backward)));
+    }
+    Ok(tokens)
+}
+
+/// The gradient of one function, and the functions that call themselves it needs.
+fn one(item: &syn::ItemFn, arguments: &Arguments, module: &Module) -> Result<(TokenStream, BTreeSet<String>)> {
     let mut function = front::lower_in(item, module)?;
     crate::passes::simplify(&mut function);
     if let Some(wrt) = &arguments.wrt {
@@ -237,13 +277,9 @@ fn one(item: &syn::ItemFn, arguments: &Arguments, module: &Module) -> Result<Tok
         ));
     }
     let gradient = differentiate(&function, &adjoint);
-    crate::ir::check(&gradient.function).map_err(|fault| {
-        Error::new(
-            item.sig.ident.span(),
-            format!("the gradient of this function failed the compiler's own check, please report it: {fault}"),
-        )
-    })?;
-    Ok(rust::emit(item, &function, &gradient))
+    crate::ir::check(&gradient.function).map_err(|fault| faulty(item, &fault))?;
+    let tokens = rust::emit(item, &function, &gradient);
+    Ok((tokens, function.recursive))
 }
 
 fn check_wrt(item: &syn::ItemFn, wrt: &[Ident], function: &crate::ir::Function) -> Result<()> {

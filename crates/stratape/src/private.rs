@@ -64,10 +64,10 @@ pub fn check_range(from: usize, to: usize, len: usize) {
 #[track_caller]
 #[expect(clippy::panic, reason = "the primal panics here too")]
 fn out_of_range(from: usize, to: usize, len: usize) -> ! {
-    if from > to {
-        panic!("slice index starts at {from} but ends at {to}");
-    }
-    panic!("range end index {to} out of range for slice of length {len}");
+    // A slice of nothing knows the words of the standard library.
+    let list = &[(); usize::MAX][..len];
+    let _ = &list[from..to];
+    panic!("range {from}..{to} out of range for slice of length {len}");
 }
 
 /// How many records of a type a strip of a loop reserves at once, of those that are left.

@@ -7,7 +7,7 @@
 
 use super::reverse::{Facts, Reverse};
 use crate::ir::{
-    Argument, Call, Init, Loop, Node, Object, ObjectId, Op, Origin, Range, Scalar, Slice, Step,
+    Argument, Call, Half, Init, Loop, Node, Object, ObjectId, Op, Origin, Range, Scalar, Slice, Step,
     Type, ValueId,
 };
 
@@ -20,7 +20,8 @@ pub(super) fn propagates(facts: &Facts<'_>, call: &Call) -> bool {
 impl Reverse<'_> {
     pub(super) fn call(&mut self, call: &Call) {
         match &call.pullback {
-            Some(pullback) if propagates(self.facts, call) => {
+            // What a recursive function has pushed must be taken from the tape in any case.
+            Some(pullback) if propagates(self.facts, call) || call.recursion.is_some() => {
                 self.pull_back(call, pullback.clone());
             }
             Some(_) => {}
@@ -61,6 +62,14 @@ impl Reverse<'_> {
                     }
                     arguments.push(Argument::Value(self.primal(*value)));
                 }
+                Argument::Slice(slice) if call.recursion.is_some() => {
+                    // The backward half of a recursive function reads nothing but the tape and its shadows.
+                    if self.element_type(slice).is_some_and(|ty| ty.has_float()) {
+                        let there = self.backward_slice(slice);
+                        let shadow = self.shadow_slice(slice, &there, &there);
+                        arguments.push(Argument::Slice(shadow));
+                    }
+                }
                 Argument::Slice(slice) => {
                     let copy =
                         restored.iter().find(|(at, _)| *at == position).map(|(_, object)| *object);
@@ -97,6 +106,7 @@ impl Reverse<'_> {
             arguments,
             results: results.clone(),
             pullback: None,
+            recursion: call.recursion.clone().map(|(name, _)| (name, Half::Backward)),
             span: call.span,
         })));
         self.add_all(floats.into_iter().zip(results).collect());

@@ -78,6 +78,25 @@ pub fn differentiate(function: &Function, options: &Options) -> Gradient {
     Gradient { function, outputs, choices: plan.choices, inputs }
 }
 
+/// A function as two: the first leaves on the tape what the second, which propagates adjoints, takes from it. For
+/// functions that call themselves.
+pub fn split(function: &Function) -> (Function, Function) {
+    let inputs = inputs(function, &Options::default());
+    let mut activity = Activity::new(function, &inputs);
+    activity.add_inputs(&inputs);
+    let definitions = Definitions::new(function);
+    let clobbers = Clobbers::everything(function);
+    let facts =
+        reverse::Facts { function, activity: &activity, definitions: &definitions, clobbers: &clobbers, inputs: &inputs };
+    let found = reverse::explore_split(&facts);
+    let plan = choose::choose(&facts, &clobbers, &found);
+    let (mut forward, mut backward) = reverse::split(&facts, &plan);
+    for half in [&mut forward, &mut backward] {
+        crate::passes::finish(half);
+    }
+    (forward, backward)
+}
+
 /// The gradient of a function, as a function alone.
 pub fn gradient(function: &Function, options: &Options) -> Function {
     differentiate(function, options).function

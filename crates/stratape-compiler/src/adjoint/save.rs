@@ -45,6 +45,17 @@ pub(super) fn save(
     Saver { plan, facts, homes, function, saved }.block(nodes).0
 }
 
+/// A whole body with its pushes, and the values of it that are to be saved by its own record.
+pub(super) fn save_all(
+    nodes: &[Node],
+    plan: &Plan,
+    facts: &Facts<'_>,
+    function: &mut Function,
+    saved: &mut Saved,
+) -> (Block, Vec<ValueId>) {
+    Saver { plan, facts, homes: &HashSet::new(), function, saved }.block(nodes)
+}
+
 struct Saver<'a> {
     plan: &'a Plan,
     facts: &'a Facts<'a>,
@@ -84,7 +95,7 @@ impl Saver<'_> {
     /// Copies of what a call was passed, where its pullback will ask for it and it will be gone.
     fn copies(&mut self, call: &Call) -> Vec<Node> {
         let mut nodes = Vec::new();
-        if call.pullback.is_none() || !propagates(self.facts, call) {
+        if call.pullback.is_none() || call.recursion.is_some() || !propagates(self.facts, call) {
             return nodes;
         }
         let mut copied = Vec::new();

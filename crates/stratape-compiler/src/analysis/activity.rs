@@ -75,6 +75,16 @@ impl Activity {
         Self { values, objects }
     }
 
+    /// Takes all inputs for active, whether they influence a result or not.
+    pub fn add_inputs(&mut self, inputs: &HashSet<Param>) {
+        for input in inputs {
+            match input {
+                Param::Value(value) => self.values.insert(*value),
+                Param::Object(object) => self.objects.insert(*object),
+            };
+        }
+    }
+
     /// Whether a derivative flows through a value.
     pub fn value(&self, value: ValueId) -> bool {
         self.values.contains(&value)

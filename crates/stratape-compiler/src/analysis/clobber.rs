@@ -75,6 +75,17 @@ impl Clobbers {
         self.kept.get(&value)
     }
 
+    /// Nothing that was read is known to stay: of a function whose caller is not known.
+    pub fn everything(function: &Function) -> Self {
+        let mut loads = HashSet::new();
+        crate::ir::walk(&function.body, &mut |node| {
+            if let Node::Let { value, op: Op::Load(_) } = node {
+                loads.insert(*value);
+            }
+        });
+        Self { loads, ..Self::default() }
+    }
+
     /// Whether what a load has read may be gone at the end.
     pub fn load(&self, value: ValueId) -> bool {
         self.loads.contains(&value)

@@ -286,7 +286,13 @@ impl Lowerer<'_> {
         args: Vec<Val>,
         span: Span,
     ) -> Result<Val> {
-        if self.names_stack.iter().any(|name| name == label) || self.names_stack.len() > DEPTH {
+        if self.names_stack.iter().any(|name| name == label) {
+            if label.contains("::") {
+                return Err(recursion(span));
+            }
+            return self.recursive_call(label, sig, args, span);
+        }
+        if self.names_stack.len() > DEPTH {
             return Err(recursion(span));
         }
         signature::check(sig)?;

@@ -1,18 +1,16 @@
 //! Macros a function may call: `vec!`, assertions, panics.
 
 use proc_macro2::{Span, TokenStream};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result, Token};
 
-use super::val::{Lv, Val};
+use super::mention::Mentioned;
+use super::val::Val;
 use super::{Lowerer, unsupported};
-use crate::ir::{Check, Compare, Init, Node, ObjectId, Type, ValueId};
-
-/// Values and objects that tokens mention, by name.
-type Mentioned = (Vec<(String, ValueId)>, Vec<(String, ObjectId)>);
+use crate::ir::{Check, Compare, Init, Node, Op, Scalar, Type, ValueId};
 
 /// `value; count` or a list.
 enum VecArgs {
@@ -55,8 +53,7 @@ impl Lowerer<'_> {
                 Ok(Val::Unit)
             }
             "panic" | "unreachable" | "unimplemented" | "todo" => {
-                let condition = self.b.bool(false, span);
-                self.assert_node(mac, condition, span)?;
+                self.panic(mac, span)?;
                 Ok(Val::Never)
             }
             _ => Err(unsupported(
@@ -69,8 +66,8 @@ impl Lowerer<'_> {
 
     fn vec_macro(&mut self, mac: &syn::Macro, span: Span) -> Result<Val> {
         match mac.parse_body::<VecArgs>()? {
-            VecArgs::Repeat(both) => {
-                let (item, count) = *both;
+            VecArgs::Repeat(parts) => {
+                let (item, count) = *parts;
                 let item_val = self.expr(&item)?;
                 let count = self.usize_expr(&count)?;
                 let (init, ty) = self.init_of(item_val, item.span())?;
@@ -94,96 +91,109 @@ impl Lowerer<'_> {
         }
     }
 
+    /// An assertion: where its condition does not hold, the panic it would have been is run.
     fn assertion(&mut self, mac: &syn::Macro, name: &str, span: Span) -> Result<()> {
+        if let Some(plain) = name.strip_prefix("debug_") {
+            let tokens = quote!(::core::cfg!(debug_assertions));
+            let enabled = self.b.emit(Op::Const(tokens), Scalar::Bool, span);
+            self.branch(
+                enabled,
+                span,
+                |me| me.assertion(mac, plain, span).map(|()| Val::Unit),
+                |_| Ok(Val::Unit),
+            )?;
+            return Ok(());
+        }
         let args = mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated)?;
-        let binary = name.ends_with("_eq") || name.ends_with("_ne");
-        let mut rest = args.iter();
-        let condition = if binary {
-            let (Some(a), Some(b)) = (rest.next(), rest.next()) else {
-                return Err(Error::new(span, format!("`{name}!` takes two arguments")));
-            };
-            let (a, b) = (self.number(a)?, self.number(b)?);
-            self.unify(a, b, span)?;
-            let sign = if name.ends_with("_eq") { Compare::Eq } else { Compare::Ne };
-            self.b.compare(sign, a, b, span)
-        } else {
-            match rest.next() {
-                Some(condition) => self.condition(condition)?,
-                None => return Err(Error::new(span, format!("`{name}!` takes a condition"))),
+        let mut args = args.into_iter();
+        let missing = || Error::new(span, format!("`{name}!` takes more arguments"));
+        let first = args.next().ok_or_else(missing)?;
+        if name == "assert" {
+            let condition = self.condition(&first)?;
+            let message: Vec<Expr> = args.collect();
+            if message.is_empty() {
+                let text = format!("assertion failed: {}", text_of(mac, &first));
+                self.fail_unless(
+                    condition,
+                    &quote!(::core::panic!("{}", #text)),
+                    Mentioned::default(),
+                    span,
+                );
+                return Ok(());
             }
+            let mentioned = self.mentioned(&quote!(#(#message),*))?;
+            let message = mentioned.rewritten(quote!(#(#message),*));
+            self.fail_unless(condition, &quote!(::core::panic!(#message)), mentioned, span);
+            return Ok(());
+        }
+        let second = args.next().ok_or_else(missing)?;
+        let (left, right) = (self.compared(&first)?, self.compared(&second)?);
+        self.unify(left, right, span)?;
+        let (sign, check) = match name {
+            "assert_eq" => (Compare::Eq, quote!(::core::assert_eq!)),
+            _ => (Compare::Ne, quote!(::core::assert_ne!)),
         };
-        self.assert_node(mac, condition, span)
+        let condition = self.b.compare(sign, left, right, span);
+        let message: TokenStream = args.map(|arg| quote!(, #arg)).collect();
+        let mut mentioned = self.mentioned(&message)?;
+        let message = mentioned.rewritten(message);
+        mentioned.names.push(("__left".to_owned(), left));
+        mentioned.names.push(("__right".to_owned(), right));
+        self.fail_unless(condition, &quote!(#check(__left, __right #message)), mentioned, span);
+        Ok(())
     }
 
-    /// The macro itself is run where the condition fails, with the names it mentions.
-    fn assert_node(&mut self, mac: &syn::Macro, condition: ValueId, span: Span) -> Result<()> {
-        let (names, objects) = self.names_in(&mac.tokens)?;
-        let otherwise = mac.to_token_stream();
+    /// A side of `assert_eq!`.
+    fn compared(&mut self, expr: &Expr) -> Result<ValueId> {
+        let val = self.operand(expr)?;
+        if matches!(self.owner_of(&val), Some(name) if self.module.enums.contains_key(&name)) {
+            return Err(unsupported(
+                expr.span(),
+                "`assert_eq!` of enums",
+                "use `assert!(a == b)`, which need not print them",
+            ));
+        }
+        match self.scalar(val, expr.span()) {
+            Ok(value) => Ok(value),
+            Err(_) => Err(unsupported(
+                expr.span(),
+                "`assert_eq!` of anything but numbers",
+                "compare lengths and elements one by one",
+            )),
+        }
+    }
+
+    /// `panic!(…)` and its like, where control gets there.
+    fn panic(&mut self, mac: &syn::Macro, span: Span) -> Result<()> {
+        let never = self.b.bool(false, span);
+        let mentioned = self.mentioned(&mac.tokens)?;
+        let (path, tokens) = (&mac.path, mentioned.rewritten(mac.tokens.clone()));
+        self.fail_unless(never, &quote!(#path!(#tokens)), mentioned, span);
+        Ok(())
+    }
+
+    fn fail_unless(
+        &mut self,
+        condition: ValueId,
+        panic: &TokenStream,
+        mentioned: Mentioned,
+        span: Span,
+    ) {
+        let Mentioned { names, objects, bindings } = mentioned;
+        let otherwise = quote!(#(#bindings)* #panic);
         self.b.node(Node::Check {
             check: Check::Assert { condition, otherwise, names, objects },
             span,
         });
-        Ok(())
-    }
-
-    /// Scalars and whole objects that tokens mention by name.
-    fn names_in(&mut self, tokens: &TokenStream) -> Result<Mentioned> {
-        let mut words = Vec::new();
-        collect_words(tokens.clone(), &mut words);
-        let mut names: Vec<(String, ValueId)> = Vec::new();
-        let mut objects: Vec<(String, ObjectId)> = Vec::new();
-        for word in words {
-            if names.iter().any(|(known, _)| *known == word)
-                || objects.iter().any(|(known, _)| *known == word)
-            {
-                continue;
-            }
-            let Some(binding) = self.lookup(&word) else { continue };
-            match binding.val.clone() {
-                Val::Scalar(value) => names.push((word, value)),
-                Val::Place(Lv::Var(var)) | Val::Ref(Lv::Var(var)) => {
-                    names.push((word, self.get(var)));
-                }
-                Val::Ref(Lv::Memory(memory)) if memory.ty.scalar().is_some() => {
-                    let value = self.scalar(Val::Ref(Lv::Memory(memory)), Span::call_site())?;
-                    names.push((word, value));
-                }
-                Val::Place(Lv::Memory(memory)) | Val::Ref(Lv::Memory(memory))
-                    if memory.window.is_none() && memory.place.path.is_empty() =>
-                {
-                    objects.push((word, memory.place.object));
-                }
-                Val::Closure(_) | Val::Function(_) => {}
-                _ => {
-                    return Err(unsupported(
-                        tokens.span(),
-                        &format!("`{word}` in a message or assertion"),
-                        "bind the number you mean with `let` first, and name that",
-                    ));
-                }
-            }
-        }
-        Ok((names, objects))
     }
 }
 
-/// Identifiers in tokens, and those captured by format strings.
-fn collect_words(tokens: TokenStream, words: &mut Vec<String>) {
-    for token in tokens {
-        match token {
-            proc_macro2::TokenTree::Ident(ident) => words.push(ident.to_string()),
-            proc_macro2::TokenTree::Group(group) => collect_words(group.stream(), words),
-            proc_macro2::TokenTree::Literal(literal) => {
-                let text = literal.to_string();
-                for piece in text.split('{').skip(1) {
-                    let name: String =
-                        piece.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                    if !name.is_empty() {
-                        words.push(name);
-                    }
-                }
-            }
-            proc_macro2::TokenTree::Punct(_) => {}
-        }
-    }
+/// The only argument of a macro as its author wrote it, on one line.
+fn text_of(mac: &syn::Macro, argument: &Expr) -> String {
+    let Some(source) = mac.delimiter.span().join().source_text() else {
+        return argument.to_token_stream().to_string();
+    };
+    let inner = source.get(1..source.len().saturating_sub(1)).unwrap_or_default();
+    let words: Vec<&str> = inner.trim().trim_end_matches(',').split_whitespace().collect();
+    words.join(" ").replace(" .", ".")
 }

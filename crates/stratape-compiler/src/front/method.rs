@@ -1,5 +1,6 @@
 //! Methods of numbers, slices and options.
 
+use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
@@ -17,8 +18,14 @@ impl Lowerer<'_> {
         match receiver {
             Val::Iter(iter) => self.iter_method(*iter, call),
             Val::Maybe(some, val) => self.option_method(some, *val, call),
-            Val::Ordering(a, b, _) if matches!(name.as_str(), "unwrap" | "expect") => {
-                Ok(Val::Ordering(a, b, false))
+            Val::Ordering(a, b, total) if matches!(name.as_str(), "unwrap" | "expect") => {
+                let (below, above) = (
+                    self.b.compare(Compare::Le, a, b, span),
+                    self.b.compare(Compare::Ge, a, b, span),
+                );
+                let comparable = self.b.binary(Binary::BitOr, below, above, span);
+                self.require_some(comparable, call);
+                Ok(Val::Ordering(a, b, total))
             }
             Val::Ordering(a, b, total) if name == "reverse" => Ok(Val::Ordering(b, a, total)),
             Val::Ordering(a, b, _) if name == "unwrap_or" => Ok(Val::Ordering(a, b, false)),
@@ -131,11 +138,6 @@ impl Lowerer<'_> {
             for arg in &args[1..] {
                 self.unify(args[0], *arg, span)?;
             }
-        }
-        if function == Math::Clamp {
-            let condition = self.b.compare(Compare::Le, args[1], args[2], span);
-            let message = "min > max, or either was NaN".to_owned();
-            self.b.node(Node::Check { check: Check::Library { condition, message }, span });
         }
         Ok(Val::Scalar(self.b.emit(Op::Math(function, args), ty, span)))
     }
@@ -275,10 +277,9 @@ impl Lowerer<'_> {
                 };
                 let (to, from) = (self.len_of(lv, span)?, self.len_of(&source, span)?);
                 let condition = self.b.compare(Compare::Eq, to, from, span);
-                let message =
-                    "copy_from_slice: source slice length does not match destination slice length"
-                        .to_owned();
-                self.b.node(Node::Check { check: Check::Library { condition, message }, span });
+                let method = &call.method;
+                let otherwise = quote!(::std::vec![(); __to].#method(&::std::vec![(); __from]));
+                self.run_unless(condition, otherwise, &[("__to", to), ("__from", from)], span);
                 let pairs =
                     Iter::Zip(Box::new(Iter::Slice(lv.clone())), Box::new(Iter::Slice(source)));
                 self.each(&pairs, None, &[], span, &mut |me, item| {
@@ -341,6 +342,18 @@ impl Lowerer<'_> {
         }
     }
 
+    /// The check of `unwrap` and `expect`.
+    fn require_some(&mut self, some: ValueId, call: &syn::ExprMethodCall) {
+        let message = match call.args.first() {
+            Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) => text.value(),
+            _ => "called `Option::unwrap()` on a `None` value".to_owned(),
+        };
+        self.b.node(Node::Check {
+            check: Check::Library { condition: some, message },
+            span: call.span(),
+        });
+    }
+
     fn option_method(
         &mut self,
         some: ValueId,
@@ -361,15 +374,7 @@ impl Lowerer<'_> {
                 ))
             }
             "unwrap" | "expect" => {
-                let message = match (name.as_str(), call.args.first()) {
-                    (
-                        "expect",
-                        Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })),
-                    ) => text.value(),
-                    _ => "called `Option::unwrap()` on a `None` value".to_owned(),
-                };
-                self.b
-                    .node(Node::Check { check: Check::Library { condition: some, message }, span });
+                self.require_some(some, call);
                 Ok(val)
             }
             "unwrap_or" => {
@@ -414,7 +419,7 @@ impl Lowerer<'_> {
     }
 
     /// The struct or enum a value is or refers to.
-    fn owner_of(&self, val: &Val) -> Option<String> {
+    pub(super) fn owner_of(&self, val: &Val) -> Option<String> {
         match val {
             Val::Scalar(value) => self.enums.get(value).cloned(),
             Val::Parts(Kind::Struct(def), _) => Some(def.name.clone()),

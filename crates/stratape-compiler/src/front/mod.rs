@@ -18,6 +18,7 @@ mod infer;
 mod iter;
 mod macros;
 mod matching;
+mod mention;
 mod method;
 mod module;
 mod naming;
@@ -36,6 +37,7 @@ use self::control::Frame;
 use self::infer::{Class, Infer};
 pub use self::module::Module;
 pub(crate) use self::module::pullback_of;
+pub(crate) use self::opaque::half_name;
 use self::val::{Binding, Kind, Lv, Memory, Names, Val, VarId};
 use crate::ir::{Builder, Function, Node, Object, Op, Origin, Param, Scalar, Type, ValueId};
 
@@ -66,7 +68,7 @@ pub fn lower_in(item: &syn::ItemFn, module: &Module) -> Result<Function> {
     let Lowerer { b, infer, .. } = lowerer;
     let mut function = b.finish();
     infer.finish(&mut function);
-    crate::ir::check(&function).map_err(|fault| {
+    crate::ir::check_definitions(&function).map_err(|fault| {
         Error::new(
             item.sig.ident.span(),
             format!("`#[gradient]` cannot follow where a value is made in this function ({fault})"),

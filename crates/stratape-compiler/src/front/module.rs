@@ -41,6 +41,17 @@ impl Module {
         Self::default()
     }
 
+    /// Nothing but the function itself, which may call itself.
+    pub fn alone(function: &syn::ItemFn) -> Self {
+        let functions = HashMap::from([(function.sig.ident.to_string(), Rc::new(function.clone()))]);
+        Self { functions, ..Self::default() }
+    }
+
+    /// The function with a name.
+    pub(crate) fn function(&self, name: &str) -> Option<Rc<syn::ItemFn>> {
+        self.functions.get(name).cloned()
+    }
+
     /// Collects the items of a module.
     ///
     /// # Errors

@@ -1,14 +1,26 @@
 //! Calls of functions the compiler does not look into: those with a derivative supplied by hand,
 //! and those without one.
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::val::{Lv, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::{Argument, Call, Node, ObjectId, Slice, Type};
+use crate::ir::{Argument, Call, Half, Node, ObjectId, Slice, Type};
+
+/// What is called.
+struct Callee {
+    function: TokenStream,
+    pullback: Option<TokenStream>,
+    recursion: Option<(String, Half)>,
+}
+
+/// The name of a half of a function that calls itself.
+pub(crate) fn half_name(name: &str, half: &str) -> String {
+    format!("__{name}_{half}")
+}
 
 impl Lowerer<'_> {
     /// A call that stays a call.
@@ -17,6 +29,35 @@ impl Lowerer<'_> {
         path: &syn::ExprPath,
         sig: &syn::Signature,
         pullback: Option<syn::Ident>,
+        args: Vec<Val>,
+        span: Span,
+    ) -> Result<Val> {
+        let pullback = pullback.map(ToTokens::into_token_stream);
+        self.call_node(Callee { function: path.to_token_stream(), pullback, recursion: None }, sig, args, span)
+    }
+
+    /// A call of a function from within itself: its two halves are functions of their own.
+    pub(super) fn recursive_call(
+        &mut self,
+        name: &str,
+        sig: &syn::Signature,
+        args: Vec<Val>,
+        span: Span,
+    ) -> Result<Val> {
+        self.b.function.recursive.insert(name.to_owned());
+        let half = |half: &str| syn::Ident::new(&half_name(name, half), Span::call_site()).into_token_stream();
+        let callee = Callee {
+            function: half("forward"),
+            pullback: Some(half("backward")),
+            recursion: Some((name.to_owned(), Half::Forward)),
+        };
+        self.call_node(callee, sig, args, span)
+    }
+
+    fn call_node(
+        &mut self,
+        callee: Callee,
+        sig: &syn::Signature,
         args: Vec<Val>,
         span: Span,
     ) -> Result<Val> {
@@ -88,10 +129,11 @@ impl Lowerer<'_> {
         };
         let result = results.first().copied();
         self.b.node(Node::Call(Box::new(Call {
-            function: path.to_token_stream(),
+            function: callee.function,
             arguments,
             results,
-            pullback: pullback.map(ToTokens::into_token_stream),
+            pullback: callee.pullback,
+            recursion: callee.recursion,
             span,
         })));
         Ok(result.map_or(Val::Unit, Val::Scalar))

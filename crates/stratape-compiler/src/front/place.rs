@@ -1,6 +1,7 @@
 //! Places: indexing, fields, reading and writing.
 
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
@@ -8,7 +9,8 @@ use super::expr::stored_enum;
 use super::val::{Kind, Lv, Memory, Val, Window};
 use super::{Lowerer, unsupported};
 use crate::ir::{
-    Binary, Check, Extent, Init, Node, Object, Op, Origin, Range, Scalar, Step, Type, ValueId,
+    Binary, Check, Compare, Extent, Init, Node, Object, Op, Origin, Range, Scalar, Step, Type,
+    ValueId,
 };
 
 impl Lowerer<'_> {
@@ -399,8 +401,7 @@ impl Lowerer<'_> {
             ));
         };
         if let Some(range) = as_range(&expr.index) {
-            let (from, to) = self.range_within(range, &lv, span)?;
-            return Ok(Val::Place(self.window(&lv, from, to, true, span)?));
+            return Ok(Val::Place(self.sub_slice(range, &lv, span)?));
         }
         let val = self.expr(&expr.index)?;
         let index = self.scalar(val, expr.index.span())?;
@@ -408,31 +409,56 @@ impl Lowerer<'_> {
         Ok(Val::Place(self.element(&lv, index, span)?))
     }
 
-    /// The bounds of a range that takes a part of a list.
-    fn range_within(
-        &mut self,
-        range: &syn::ExprRange,
-        lv: &Lv,
-        span: Span,
-    ) -> Result<(ValueId, ValueId)> {
+    /// The part of a list that a range takes.
+    fn sub_slice(&mut self, range: &syn::ExprRange, lv: &Lv, span: Span) -> Result<Lv> {
         let from = match &range.start {
             Some(start) => self.usize_expr(start)?,
             None => self.b.usize(0, span),
         };
-        let to = match &range.end {
-            Some(end) => {
-                let to = self.usize_expr(end)?;
-                match range.limits {
-                    syn::RangeLimits::HalfOpen(_) => to,
-                    syn::RangeLimits::Closed(_) => {
-                        let one = self.b.usize(1, span);
-                        self.b.binary(Binary::Add, to, one, span)
-                    }
-                }
-            }
-            None => self.len_of(lv, span)?,
+        let Some(end) = &range.end else {
+            let to = self.len_of(lv, span)?;
+            return self.window(lv, from, to, range.start.is_some(), span);
         };
-        Ok((from, to))
+        let to = self.usize_expr(end)?;
+        if let syn::RangeLimits::HalfOpen(_) = range.limits {
+            return self.window(lv, from, to, true, span);
+        }
+        let (last, one) = (to, self.b.usize(1, span));
+        let to = self.b.binary(Binary::Add, last, one, span);
+        self.check_closed_range(lv, from, last, to, span)?;
+        self.window(lv, from, to, false, span)
+    }
+
+    /// Runs tokens that panic, as the standard library would, where a condition does not hold.
+    pub(super) fn run_unless(
+        &mut self,
+        condition: ValueId,
+        otherwise: TokenStream,
+        names: &[(&str, ValueId)],
+        span: Span,
+    ) {
+        let names = names.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let check = Check::Assert { condition, otherwise, names, objects: Vec::new() };
+        self.b.node(Node::Check { check, span });
+    }
+
+    /// The check of `from..=last`, in the words of the standard library.
+    fn check_closed_range(
+        &mut self,
+        lv: &Lv,
+        from: ValueId,
+        last: ValueId,
+        to: ValueId,
+        span: Span,
+    ) -> Result<()> {
+        let len = self.len_of(lv, span)?;
+        let ordered = self.b.compare(Compare::Le, from, to, span);
+        let inside = self.b.compare(Compare::Le, to, len, span);
+        let condition = self.b.binary(Binary::BitAnd, ordered, inside, span);
+        let names = [("__from", from), ("__last", last), ("__len", len)];
+        let otherwise = quote!(let _ = &[(); usize::MAX][..__len][__from..=__last]);
+        self.run_unless(condition, otherwise, &names, span);
+        Ok(())
     }
 
     /// An expression of type `usize`.

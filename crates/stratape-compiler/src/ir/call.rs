@@ -46,8 +46,19 @@ pub struct Call {
     pub results: Vec<ValueId>,
     /// The function that propagates adjoints through it; none if it has no derivative.
     pub pullback: Option<TokenStream>,
+    /// For a function that calls itself: its name, and which half of it is called.
+    pub recursion: Option<(String, Half)>,
     /// The source it comes from.
     pub span: Span,
+}
+
+/// A half of a function that is emitted as two: one leaves records on the tape, the other takes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// Runs the function, and pushes.
+    Forward,
+    /// Propagates its adjoints, and pops.
+    Backward,
 }
 
 impl Call {

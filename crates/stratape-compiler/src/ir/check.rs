@@ -16,6 +16,16 @@ use super::{Block, Function, Init, Loop, Node, ObjectId, Op, Param, Place, Recor
 /// # Errors
 /// A sentence on what is wrong: a fault of the compiler, never of its user.
 pub fn check(function: &Function) -> Result<(), String> {
+    check_definitions(function)?;
+    let stack = tape_effect(&function.body)?;
+    if stack.is_empty() { Ok(()) } else { Err(format!("records stay on the tape: {stack:?}")) }
+}
+
+/// Checks the definitions of a function, but not its tape: half a gradient, or a function that is none.
+///
+/// # Errors
+/// A sentence on what is wrong.
+pub fn check_definitions(function: &Function) -> Result<(), String> {
     let mut scope = Scope {
         function,
         values: HashSet::new(),
@@ -30,9 +40,7 @@ pub fn check(function: &Function) -> Result<(), String> {
             }
         }
     }
-    scope.block(&function.body, &function.results)?;
-    let stack = tape_effect(&function.body)?;
-    if stack.is_empty() { Ok(()) } else { Err(format!("records stay on the tape: {stack:?}")) }
+    scope.block(&function.body, &function.results)
 }
 
 struct Scope<'a> {
@@ -138,6 +146,11 @@ enum Effect {
     Record(RecordId, usize),
     Loop(Vec<Effect>),
     If(Vec<Effect>, Vec<Effect>),
+    Call(String),
+}
+
+fn called(call: &super::Call) -> Effect {
+    Effect::Call(call.recursion.as_ref().map(|(name, _)| name.clone()).unwrap_or_default())
 }
 
 /// The pushes a block leaves behind.
@@ -147,6 +160,7 @@ fn tape_effect(block: &Block) -> Result<Vec<Effect>, String> {
         match node {
             Node::Push { record, values } => stack.push(Effect::Record(*record, values.len())),
             Node::Save { record, .. } => stack.push(Effect::Record(*record, 0)),
+            Node::Call(call) if touches_tape(node, true) => stack.push(called(call)),
             Node::Loop(_) | Node::If(_)
                 if touches_tape(node, true) && !touches_tape(node, false) =>
             {
@@ -165,7 +179,7 @@ fn tape_effect(block: &Block) -> Result<Vec<Effect>, String> {
                     }
                 }
             }
-            Node::Pop { .. } | Node::Restore { .. } | Node::Loop(_) | Node::If(_)
+            Node::Pop { .. } | Node::Restore { .. } | Node::Call(_) | Node::Loop(_) | Node::If(_)
                 if touches_tape(node, false) =>
             {
                 let popped = popped(node);
@@ -190,12 +204,17 @@ fn popped(node: &Node) -> Effect {
         Node::If(node) => Effect::If(sequence(&node.then), sequence(&node.other)),
         Node::Pop { record, values } => Effect::Record(*record, values.len()),
         Node::Restore { record, .. } => Effect::Record(*record, 0),
+        Node::Call(call) => called(call),
         _ => Effect::Loop(Vec::new()),
     }
 }
 
 fn touches_tape(node: &Node, pushes: bool) -> bool {
     match node {
+        Node::Call(call) => {
+            let wanted = if pushes { super::Half::Forward } else { super::Half::Backward };
+            matches!(&call.recursion, Some((_, half)) if *half == wanted)
+        }
         Node::Push { .. } | Node::Save { .. } => pushes,
         Node::Pop { .. } | Node::Restore { .. } => !pushes,
         _ => node.blocks().into_iter().flatten().any(|node| touches_tape(node, pushes)),

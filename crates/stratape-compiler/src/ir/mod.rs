@@ -35,13 +35,14 @@ mod print;
 mod types;
 mod visit;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use proc_macro2::{Span, TokenStream};
 
 pub use self::build::Builder;
-pub use self::call::{Argument, Call, Slice};
-pub use self::check::check;
+pub use self::call::{Argument, Call, Half, Slice};
+pub use self::check::{check, check_definitions};
 pub use self::op::{Binary, Compare, Math, Op, Unary};
 pub use self::types::{Extent, Float, Int, Scalar, Struct, Type};
 pub use self::visit::{Substitution, defined, used, walk};
@@ -425,6 +426,8 @@ pub struct Function {
     pub records: Vec<Record>,
     /// Local objects that are returned.
     pub kept: Vec<ObjectId>,
+    /// Functions it calls that call themselves.
+    pub recursive: BTreeSet<String>,
 }
 
 impl Function {
@@ -439,6 +442,7 @@ impl Function {
             objects: Vec::new(),
             records: Vec::new(),
             kept: Vec::new(),
+            recursive: BTreeSet::new(),
         }
     }
 

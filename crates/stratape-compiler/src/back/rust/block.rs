@@ -96,10 +96,17 @@ impl Emitter<'_> {
             Argument::Slice(slice) => self.slice(slice),
         });
         let results = call.results.iter().map(|value| self.names.value(*value));
+        let called = match &call.recursion {
+            Some(_) => {
+                let tape = self.tape();
+                quote!(#function(#tape, #(#arguments),*)?)
+            }
+            None => quote!(#function(#(#arguments),*)),
+        };
         match call.results.len() {
-            0 => quote!(#function(#(#arguments),*);),
-            1 => quote!(let #(#results)* = #function(#(#arguments),*);),
-            _ => quote!(let (#(#results),*) = #function(#(#arguments),*);),
+            0 => quote!(#called;),
+            1 => quote!(let #(#results)* = #called;),
+            _ => quote!(let (#(#results),*) = #called;),
         }
     }
 

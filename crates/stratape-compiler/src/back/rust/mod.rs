@@ -22,40 +22,52 @@ use quote::quote;
 use self::names::Names;
 use crate::adjoint::Gradient;
 use crate::analysis::{Affine, Definitions};
-use crate::ir::{Function, Node, Op, ValueId, used, walk};
+use crate::ir::{Function, Half, Node, Op, ValueId, used, walk};
 
 /// The tokens of a gradient.
 pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> TokenStream {
     let function = &gradient.function;
-    let mut used = used(&function.body);
-    used.extend(function.results.iter().copied());
-    let mut literals = HashMap::new();
-    walk(&function.body, &mut |node| {
-        if let Node::Let { value, op } = node
-            && op.is_constant()
-        {
-            literals.insert(*value, op.clone());
-        }
-    });
     let definitions = Definitions::new(function);
-    let affine = Affine::new(function, &definitions);
-    let strips = RefCell::default();
-    let emitter = Emitter {
-        function,
-        names: Names::new(function),
-        used,
-        literals,
-        affine,
-        strips,
-        replaced: RefCell::default(),
-        replaced_nodes: RefCell::default(),
-    };
+    let emitter = Emitter::new(function, &definitions);
     let signature = signature::Signature::new(item, primal, gradient, &emitter.names);
     let needs_workspace = uses_tape(function);
     let body = emitter.halves();
     let result = signature.result(gradient, &emitter);
     let checks = signature.checks();
     signature.functions(needs_workspace, &quote!(#checks #body), &result)
+}
+
+/// The tokens of a function that calls itself, as its two halves.
+pub fn emit_halves(item: &syn::ItemFn, primal: &Function, halves: (&Function, &Function)) -> TokenStream {
+    let forward = half(item, primal, halves.0, "forward");
+    let backward = half(item, primal, halves.1, "backward");
+    quote!(#forward #backward)
+}
+
+fn half(item: &syn::ItemFn, primal: &Function, function: &Function, which: &str) -> TokenStream {
+    let definitions = Definitions::new(function);
+    let emitter = Emitter::new(function, &definitions);
+    let name = crate::front::half_name(&item.sig.ident.to_string(), which);
+    let name = Ident::new(&name, item.sig.ident.span());
+    let params = signature::half_params(item, primal, function, &emitter.names);
+    let output = signature::half_output(function);
+    let body = emitter.block(&function.body);
+    let results: Vec<TokenStream> = function.results.iter().map(|value| emitter.operand(*value)).collect();
+    let result = match &results[..] {
+        [one] => one.clone(),
+        many => quote!((#(#many),*)),
+    };
+    let tape = emitter.tape();
+    quote! {
+        #[doc(hidden)]
+        #[allow(unused, clippy::all, clippy::pedantic, clippy::panic)]
+        fn #name(#tape: &mut ::stratape::tape::RecordTape, #(#params),*)
+            -> ::core::result::Result<#output, ::stratape::tape::TapeError>
+        {
+            #body
+            ::core::result::Result::Ok(#result)
+        }
+    }
 }
 
 /// The state of emission.
@@ -73,7 +85,30 @@ struct Emitter<'a> {
     replaced_nodes: RefCell<HashMap<usize, TokenStream>>,
 }
 
-impl Emitter<'_> {
+impl<'a> Emitter<'a> {
+    fn new(function: &'a Function, definitions: &'a Definitions) -> Self {
+        let mut used = used(&function.body);
+        used.extend(function.results.iter().copied());
+        let mut literals = HashMap::new();
+        walk(&function.body, &mut |node| {
+            if let Node::Let { value, op } = node
+                && op.is_constant()
+            {
+                literals.insert(*value, op.clone());
+            }
+        });
+        Self {
+            function,
+            names: Names::new(function),
+            used,
+            literals,
+            affine: Affine::new(function, definitions),
+            strips: RefCell::default(),
+            replaced: RefCell::default(),
+            replaced_nodes: RefCell::default(),
+        }
+    }
+
     fn replace(&self, value: ValueId, statement: TokenStream) {
         self.replaced.borrow_mut().insert(value, statement);
     }
@@ -106,13 +141,17 @@ impl Emitter<'_> {
     }
 }
 
+fn calls(node: &Node, wanted: Half) -> bool {
+    matches!(node, Node::Call(call) if matches!(&call.recursion, Some((_, half)) if *half == wanted))
+}
+
 fn pushes(node: &Node) -> bool {
-    matches!(node, Node::Push { .. } | Node::Save { .. })
+    matches!(node, Node::Push { .. } | Node::Save { .. }) || calls(node, Half::Forward)
         || node.blocks().into_iter().flatten().any(pushes)
 }
 
 fn pops(node: &Node) -> bool {
-    matches!(node, Node::Pop { .. } | Node::Restore { .. })
+    matches!(node, Node::Pop { .. } | Node::Restore { .. }) || calls(node, Half::Backward)
         || node.blocks().into_iter().flatten().any(pops)
 }
 

@@ -275,3 +275,51 @@ pub(super) fn member(name: &str) -> syn::Member {
         ),
     }
 }
+
+/// The parameters of a half of a function that calls itself.
+pub(super) fn half_params(
+    item: &syn::ItemFn,
+    primal: &Function,
+    half: &Function,
+    names: &Names,
+) -> Vec<TokenStream> {
+    let mut params = Vec::new();
+    for param in &half.params {
+        let own = primal.params.iter().position(|other| other == param);
+        let input = own.and_then(|at| match item.sig.inputs.iter().nth(at) {
+            Some(syn::FnArg::Typed(input)) => Some(&*input.ty),
+            _ => None,
+        });
+        params.push(match (param, input) {
+            (Param::Value(value), Some(ty)) => {
+                let ident = names.value(*value);
+                quote!(#ident: #ty)
+            }
+            (Param::Value(value), None) => {
+                let (ident, ty) = (names.value(*value), super::operation::tokens(half.ty(*value).name()));
+                quote!(#ident: #ty)
+            }
+            (Param::Object(object), Some(ty)) => {
+                let ident = names.object(*object);
+                quote!(#ident: #ty)
+            }
+            (Param::Object(object), None) => {
+                let ident = names.object(*object);
+                let item = half.objects[object.index()].ty.element().and_then(Type::scalar);
+                let item = super::operation::tokens(item.map_or("f64", crate::ir::Scalar::name));
+                quote!(#ident: &mut [#item])
+            }
+        });
+    }
+    params
+}
+
+/// What a half returns.
+pub(super) fn half_output(half: &Function) -> TokenStream {
+    let types: Vec<TokenStream> =
+        half.results.iter().map(|value| super::operation::tokens(half.ty(*value).name())).collect();
+    match &types[..] {
+        [one] => one.clone(),
+        many => quote!((#(#many),*)),
+    }
+}
