@@ -153,3 +153,9 @@ pub fn sum<T: Copy + std::ops::Add<Output = T>, const N: usize>(lanes: [T; N]) -
     }
     lanes[0]
 }
+
+/// A slice in two parts; past its end the second is empty.
+#[inline]
+pub fn split<T>(slice: &mut [T], at: usize) -> (&mut [T], &mut [T]) {
+    slice.split_at_mut(at.min(slice.len()))
+}

@@ -212,6 +212,17 @@ impl<'a> Affine<'a> {
         !self.around.get(&value).is_some_and(|around| around.contains(&counter))
     }
 
+    /// Whether a polynomial is at least a number, as far as can be seen from its signs.
+    pub fn is_at_least(&self, polynomial: &Polynomial, least: i128) -> bool {
+        match polynomial.as_number() {
+            Some(number) => number >= least,
+            None => {
+                polynomial.is_at_least(least)
+                    && polynomial.symbols().all(|symbol| self.is_natural(symbol))
+            }
+        }
+    }
+
     /// Whether a value is never negative.
     pub fn is_natural(&self, value: ValueId) -> bool {
         matches!(self.function.ty(value), Scalar::Int(int) if !int.signed())

@@ -209,26 +209,15 @@ fn indices_differ(
     }
     let above = difference.minus(&down);
     let below = Polynomial::default().minus(&difference).minus(&up);
-    let grows = is_at_least(affine, &stride, 0) && is_at_least(affine, &stride.plus(&above), 1);
+    let grows = affine.is_at_least(&stride, 0) && affine.is_at_least(&stride.plus(&above), 1);
     let opposite = Polynomial::default().minus(&stride);
     let shrinks =
-        is_at_least(affine, &opposite, 0) && is_at_least(affine, &opposite.plus(&below), 1);
+        affine.is_at_least(&opposite, 0) && affine.is_at_least(&opposite.plus(&below), 1);
     grows || shrinks
 }
 
 fn is_natural(affine: &Affine<'_>, polynomial: &Polynomial) -> bool {
-    is_at_least(affine, polynomial, 0)
-}
-
-/// Whether a polynomial is at least a number, as far as can be seen from its signs.
-fn is_at_least(affine: &Affine<'_>, polynomial: &Polynomial, least: i128) -> bool {
-    match polynomial.as_number() {
-        Some(number) => number >= least,
-        None => {
-            polynomial.is_at_least(least)
-                && polynomial.symbols().all(|symbol| affine.is_natural(symbol))
-        }
-    }
+    affine.is_at_least(polynomial, 0)
 }
 
 #[derive(Default)]

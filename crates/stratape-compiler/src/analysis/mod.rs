@@ -4,8 +4,10 @@ mod activity;
 mod affine;
 mod clobber;
 mod definition;
+mod groups;
 
 pub use self::activity::Activity;
 pub use self::affine::{Affine, Counted, Polynomial};
 pub use self::clobber::Clobbers;
 pub use self::definition::{Definition, Definitions};
+pub use self::groups::Split;

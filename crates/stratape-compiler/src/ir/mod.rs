@@ -30,6 +30,7 @@
 mod build;
 mod call;
 mod check;
+mod copy;
 mod op;
 mod print;
 mod types;
@@ -43,6 +44,7 @@ use proc_macro2::{Span, TokenStream};
 pub use self::build::Builder;
 pub use self::call::{Argument, Call, Half, Slice};
 pub use self::check::{check, check_definitions};
+pub use self::copy::copy;
 pub use self::op::{Binary, Compare, Math, Op, Unary};
 pub use self::types::{Extent, Float, Int, Scalar, Struct, Type};
 pub use self::visit::{Substitution, defined, used, walk};

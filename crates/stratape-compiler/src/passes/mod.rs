@@ -2,6 +2,7 @@
 
 mod hoist;
 mod order;
+mod peel;
 mod promote;
 mod prune;
 mod reciprocal;
@@ -12,6 +13,7 @@ mod winner;
 
 pub use self::hoist::hoist;
 pub use self::order::order;
+pub use self::peel::peel;
 pub use self::promote::promote;
 pub use self::prune::prune;
 pub use self::reciprocal::reciprocal;
@@ -25,6 +27,8 @@ use crate::ir::{Binary, Function, Math, Op, Scalar, Unary};
 
 /// All of them, in the order in which they help each other.
 pub fn simplify(function: &mut Function) {
+    share(function);
+    peel(function);
     share(function);
     promote(function);
     hoist(function);

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use crate::analysis::{Affine, Definitions};
+use crate::analysis::{Affine, Definitions, Split};
 use crate::ir::{Binary, Block, Function, Loop, Node, ObjectId, Op, Step, ValueId, walk};
 
 /// Marks them.
@@ -98,7 +98,10 @@ fn memory_is_free(affine: &Affine<'_>, node: &Loop) -> bool {
         .filter(|object| !own.contains(object))
         .filter(|object| stored.contains(object) || read.contains(object))
         .collect();
-    shared.into_iter().all(|object| keeps_to_own_element(affine, node, object))
+    shared.into_iter().all(|object| {
+        keeps_to_own_element(affine, node, object)
+            || Split::find(affine, node, object).is_some_and(|split| !split.others_read)
+    })
 }
 
 /// Whether every access to an object is at one index that no other iteration has.

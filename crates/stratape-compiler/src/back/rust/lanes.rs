@@ -127,15 +127,18 @@ impl Emitter<'_> {
             block_starts.push(quote!(let mut #buffer = [0.0; #lanes];));
             self.replace_node(one.node, quote!(#buffer[#lane] = #value;));
             let target = Ident::new(&format!("target{number}of{id}"), Span::mixed_site());
-            let object = self.names.object(one.object);
+            let (object, lacking) = self
+                .other_part(strip, one.object)
+                .unwrap_or_else(|| (self.names.object(one.object), quote!()));
             let start = self.polynomial(&quote!(#first + #block * #lanes), &one.base);
+            let start = quote!(#start #lacking);
             let sign = if one.subtract { quote!(-=) } else { quote!(+=) };
             block_ends.push(quote! {
                 let #target = ::stratape::__private::view_mut(&mut #object[..], #start, #lanes);
                 for #lane in 0..#lanes { #target[#lane] #sign #buffer[#lane]; }
             });
         }
-        let inner = Strip::new(node.counter, lane.clone(), views, region);
+        let inner = Strip::new(node.counter, lane.clone(), views, region, strip.parts().to_vec());
         self.enter_strip(inner);
         let body = self.block(&node.body);
         self.leave_strip();
@@ -223,7 +226,8 @@ impl Emitter<'_> {
             if self.sees(strip, place) || place.path.len() != 1 {
                 continue;
             }
-            let touched_otherwise = node.body.iter().any(|other| match other {
+            let split = self.other_part(strip, place.object).is_some();
+            let touched_otherwise = !split && node.body.iter().any(|other| match other {
                 Node::Let { op: Op::Load(other), .. } | Node::Store { place: other, .. } => {
                     other.object == place.object
                 }

@@ -13,7 +13,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::Emitter;
-use crate::analysis::Polynomial;
+use crate::analysis::{Polynomial, Split};
 use crate::ir::{
     Block, Loop, Node, ObjectId, Op, Place, Range, RecordId, Scalar, Step, Type, ValueId, walk,
 };
@@ -28,6 +28,40 @@ pub(super) struct View {
     /// Elements from one iteration to the next; more than one: the view is of arrays of that length.
     stride: i128,
     mutable: bool,
+    /// The part of a split object it looks at.
+    within: Option<Side>,
+}
+
+/// A part of an object that was split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Low,
+    High,
+}
+
+/// An object that is split for a strip, so that one part can be written while the other is read.
+#[derive(Clone, Debug)]
+pub(super) struct Parts {
+    object: ObjectId,
+    low: Ident,
+    high: Ident,
+    /// Where it is split.
+    at: Ident,
+    split: Split,
+}
+
+impl Parts {
+    /// The part the pivot lies in, or the others.
+    fn side(&self, pivot: bool) -> Side {
+        if pivot == self.split.others_below { Side::High } else { Side::Low }
+    }
+
+    fn ident(&self, side: Side) -> &Ident {
+        match side {
+            Side::Low => &self.low,
+            Side::High => &self.high,
+        }
+    }
 }
 
 /// A strip that is being emitted.
@@ -36,6 +70,7 @@ pub(super) struct Strip {
     counter: ValueId,
     k: Ident,
     views: Vec<View>,
+    parts: Vec<Parts>,
     /// The record whose region is open, and the region.
     region: Option<(RecordId, Ident)>,
 }
@@ -66,8 +101,13 @@ impl Strip {
         k: Ident,
         views: Vec<View>,
         region: Option<(RecordId, Ident)>,
+        parts: Vec<Parts>,
     ) -> Self {
-        Self { counter, k, views, region }
+        Self { counter, k, views, region, parts }
+    }
+
+    pub(super) fn parts(&self) -> &[Parts] {
+        &self.parts
     }
 
     pub(super) fn k(&self) -> &Ident {
@@ -157,13 +197,14 @@ impl Emitter<'_> {
         };
         let region = self.region_of(node);
         let pushes = node.body.iter().any(|item| matches!(item, Node::Push { .. }));
-        let views = self.find_views(node);
+        let (views, parts) = self.find_views(node);
         let slots = name("slots");
         let strip = Strip {
             counter: node.counter,
             k: k.clone(),
             views: views.clone(),
             region: region.map(|record| (record, slots.clone())),
+            parts: parts.clone(),
         };
         let in_lanes = self.lanes(node, &strip, &first, &count);
         self.enter_strip(strip);
@@ -185,8 +226,9 @@ impl Emitter<'_> {
             quote!()
         };
         self.leave_strip();
-        let opens: Vec<TokenStream> =
-            views.iter().map(|view| self.open_view(view, &first, &count)).collect();
+        let mut opens: Vec<TokenStream> =
+            parts.iter().map(|parts| self.open_parts(parts, &first, &count)).collect();
+        opens.extend(views.iter().map(|view| self.open_view(view, &parts, &first, &count)));
         let range = if node.reversed && !node.unordered {
             quote!((0..#count).rev())
         } else {
@@ -298,6 +340,13 @@ impl Emitter<'_> {
                 let ty = self.function.objects[place.object.index()].ty.element().cloned();
                 return Some(self.follow(element, ty.as_ref(), &rest.path));
             }
+            if let Some((part, lacking)) = self.other_part(strip, place.object)
+                && let Some(Step::Index(index)) = place.path.first()
+            {
+                let index = self.operand(*index);
+                let ty = self.function.objects[place.object.index()].ty.element().cloned();
+                return Some(self.follow(quote!(#part[#index #lacking]), ty.as_ref(), &place.path[1..]));
+            }
         }
         None
     }
@@ -336,9 +385,10 @@ impl Emitter<'_> {
         fixed.then_some((stride, base))
     }
 
-    fn find_views(&self, node: &Loop) -> Vec<View> {
+    fn find_views(&self, node: &Loop) -> (Vec<View>, Vec<Parts>) {
+        let mut parts = Vec::new();
         if self.function.ty(node.counter) != Scalar::USIZE {
-            return Vec::new();
+            return (Vec::new(), parts);
         }
         let mut accesses = Vec::new();
         collect(&node.body, true, &mut accesses);
@@ -382,12 +432,69 @@ impl Emitter<'_> {
                         .iter()
                         .all(|access| self.matching(&found, node.counter, access.place).is_some());
                 if !all {
+                    if let Some((part, mut found)) = self.split(node, &mine, object, views.len()) {
+                        parts.push(part);
+                        views.append(&mut found);
+                    }
                     continue;
                 }
             }
             views.append(&mut found);
         }
-        views
+        (views, parts)
+    }
+
+    /// Views of an object that is read in one part and written in another.
+    fn split(
+        &self,
+        node: &Loop,
+        accesses: &[&Access<'_>],
+        object: ObjectId,
+        number: usize,
+    ) -> Option<(Parts, Vec<View>)> {
+        let split = Split::find(&self.affine, node, object)?;
+        let name = self.names.object(object);
+        let id = node.counter.0;
+        let ident = |text: &str| Ident::new(&format!("{name}_{text}{id}"), Span::mixed_site());
+        let parts = Parts { object, low: ident("low"), high: ident("high"), at: ident("split"), split };
+        let mut views: Vec<View> = Vec::new();
+        let mut pivot_seen = false;
+        for access in accesses {
+            let (1, base) = self.first_index(access.place, node.counter)? else { return None };
+            if !access.always {
+                return None;
+            }
+            let pivot = base == parts.split.pivot;
+            pivot_seen |= pivot;
+            if (!pivot && !parts.split.others_read) || views.iter().any(|view| view.base == base) {
+                continue;
+            }
+            let ident = ident(&format!("view{}_", number + views.len()));
+            let within = Some(parts.side(pivot));
+            views.push(View { object, ident, base, stride: 1, mutable: pivot, within });
+        }
+        pivot_seen.then_some((parts, views))
+    }
+
+    /// Splits an object.
+    fn open_parts(&self, parts: &Parts, first: &Ident, count: &Ident) -> TokenStream {
+        let Parts { object, low, high, at, split } = parts;
+        let object = self.names.object(*object);
+        let pivot = self.polynomial(&quote!(#first), &split.pivot);
+        let end = if split.others_below { quote!(#pivot) } else { quote!(#pivot + #count) };
+        quote! {
+            let #at = #end;
+            let (#low, #high) = ::stratape::__private::split(&mut #object[..], #at);
+        }
+    }
+
+    /// Where the others of a split object are, for additions to them: the part, and what its indices lack.
+    pub(super) fn other_part(&self, strip: &Strip, object: ObjectId) -> Option<(Ident, TokenStream)> {
+        let parts = strip.parts.iter().find(|parts| parts.object == object)?;
+        let side = parts.side(false);
+        let at = &parts.at;
+        let lacking = if side == Side::High { quote!(- #at) } else { quote!() };
+        Some((parts.ident(side).clone(), lacking))
     }
 
     /// The views that accesses of one object ask for.
@@ -428,20 +535,28 @@ impl Emitter<'_> {
                     counter.0,
                     span = Span::mixed_site()
                 );
-                views.push(View { object, ident, base: base.clone(), stride: *stride, mutable });
+                views.push(View { object, ident, base: base.clone(), stride: *stride, mutable, within: None });
             }
         }
         views
     }
 
-    fn open_view(&self, view: &View, first: &Ident, count: &Ident) -> TokenStream {
+    fn open_view(&self, view: &View, parts: &[Parts], first: &Ident, count: &Ident) -> TokenStream {
         let ident = &view.ident;
-        let object = self.names.object(view.object);
+        let mut object = self.names.object(view.object);
         let stride = view.stride as usize;
-        let start = match stride {
+        let mut start = match stride {
             1 => self.polynomial(&quote!(#first), &view.base),
             _ => self.polynomial(&quote!(#stride * #first), &view.base),
         };
+        let split = parts.iter().find(|parts| parts.object == view.object);
+        if let (Some(parts), Some(side)) = (split, view.within) {
+            object = parts.ident(side).clone();
+            let at = &parts.at;
+            if side == Side::High {
+                start = quote!(#start - #at);
+            }
+        }
         match (stride, view.mutable) {
             (1, false) => {
                 quote!(let #ident = ::stratape::__private::view(&#object[..], #start, #count);)
