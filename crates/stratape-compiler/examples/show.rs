@@ -1,4 +1,4 @@
-//! Prints what becomes of a function: `show FILE.rs [FUNCTION [WRT,…]] [--ir|--adjoint|--rust]`.
+//! Prints what becomes of a function: `show FILE.rs [FUNCTION [WRT,…]] [--ir|--choices|--adjoint|--rust]`.
 
 use std::process::ExitCode;
 
@@ -38,7 +38,12 @@ fn show() -> Result<(), Box<dyn std::error::Error>> {
         }
         let wrt = words.get(2).map(|names| names.split(',').map(str::to_owned).collect());
         let gradient = adjoint::differentiate(&primal, &adjoint::Options { wrt, name: None });
-        if stage == "--adjoint" {
+        if stage == "--choices" {
+            for choice in &gradient.choices {
+                let name = primal.values.get(choice.value.index()).and_then(|value| value.name.clone());
+                println!("{:?} {}: {:?}", choice.value, name.unwrap_or_default(), choice.saved);
+            }
+        } else if stage == "--adjoint" {
             println!("{}", gradient.function);
         } else {
             let tokens = back::rust::emit(function, &primal, &gradient);

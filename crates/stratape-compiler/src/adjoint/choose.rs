@@ -201,7 +201,7 @@ fn cost_of_saving(ty: Scalar) -> u64 {
     match ty {
         Scalar::Float(Float::F64) => 75,
         Scalar::Float(Float::F32) => 40,
-        Scalar::Bool => 20,
+        Scalar::Bool => 45,
         Scalar::Int(int) => u64::from(int.bits()).clamp(10, 75),
         Scalar::Infer(_) => 75,
     }

@@ -207,12 +207,23 @@ fn indices_differ(
             (stride, Some(_)) => difference % stride != 0 || -difference / stride < 1,
         };
     }
+    // Every loop around an access runs: its extent is at least 1.
+    let extents: Vec<&Polynomial> = read
+        .loops
+        .iter()
+        .chain(&write.loops)
+        .filter_map(|counter| affine.counted(*counter)?.extent.as_ref())
+        .filter(|extent| extent.symbols().all(settled))
+        .collect();
+    let positive = |polynomial: &Polynomial| {
+        affine.is_at_least(polynomial, 1)
+            || extents.iter().any(|extent| affine.is_at_least(&polynomial.minus(extent), 0))
+    };
     let above = difference.minus(&down);
     let below = Polynomial::default().minus(&difference).minus(&up);
-    let grows = affine.is_at_least(&stride, 0) && affine.is_at_least(&stride.plus(&above), 1);
+    let grows = affine.is_at_least(&stride, 0) && positive(&stride.plus(&above));
     let opposite = Polynomial::default().minus(&stride);
-    let shrinks =
-        affine.is_at_least(&opposite, 0) && affine.is_at_least(&opposite.plus(&below), 1);
+    let shrinks = affine.is_at_least(&opposite, 0) && positive(&opposite.plus(&below));
     grows || shrinks
 }
 

@@ -7,7 +7,7 @@ use syn::{Error, Result};
 use super::exits::Exit;
 use super::val::{Lv, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::{Binary, Check, Compare, Node, Op, Range, Scalar, Type, ValueId};
+use crate::ir::{Binary, Check, Compare, Node, Op, Range, Scalar, ValueId};
 
 /// An iterator, not started yet.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub(super) enum Iter {
 }
 
 impl Iter {
-    fn has_filter(&self) -> bool {
+    pub(super) fn has_filter(&self) -> bool {
         match self {
             Self::Range { .. } | Self::Slice(_) | Self::Chunks(..) | Self::Windows(..) => false,
             Self::Filter(..) => true,
@@ -44,7 +44,7 @@ impl Iter {
     }
 
     /// The slice whose elements the iterator yields one by one, if that is what it does.
-    fn elements(&self) -> Option<&Lv> {
+    pub(super) fn elements(&self) -> Option<&Lv> {
         match self {
             Self::Slice(lv) => Some(lv),
             Self::Copied(inner) => inner.elements(),
@@ -139,7 +139,7 @@ impl<'m> Lowerer<'m> {
         })
     }
 
-    fn iter_len(&mut self, iter: &Iter, span: Span) -> Result<ValueId> {
+    pub(super) fn iter_len(&mut self, iter: &Iter, span: Span) -> Result<ValueId> {
         match iter {
             Iter::Range { from, to } => Ok(self.range_len(*from, *to, span)),
             Iter::Slice(lv) => self.len_of(lv, span),
@@ -206,7 +206,13 @@ impl<'m> Lowerer<'m> {
     }
 
     /// Hands the item at a position to the body, unless a filter drops it.
-    fn visit(&mut self, iter: &Iter, at: ValueId, span: Span, body: Body<'_, 'm>) -> Result<()> {
+    pub(super) fn visit(
+        &mut self,
+        iter: &Iter,
+        at: ValueId,
+        span: Span,
+        body: Body<'_, 'm>,
+    ) -> Result<()> {
         match iter {
             Iter::Range { from, .. } => {
                 let ty = self.b.function.ty(*from);
@@ -352,275 +358,8 @@ impl<'m> Lowerer<'m> {
         };
         Ok(Val::Iter(Box::new(adapted)))
     }
-
-    fn consume(
-        &mut self,
-        iter: &Iter,
-        name: &str,
-        args: Vec<Val>,
-        call: &syn::ExprMethodCall,
-    ) -> Result<Val> {
-        let span = call.span();
-        let mut args = args.into_iter();
-        let mut one =
-            || args.next().ok_or_else(|| Error::new(span, format!("`{name}` takes an argument")));
-        match name {
-            "sum" | "product" => self.sum(iter, name == "product", call),
-            "count" => {
-                let zero = self.b.usize(0, span);
-                let var = self.new_var(zero);
-                self.each(iter, None, &[], span, &mut |me, _| {
-                    let one = me.b.usize(1, span);
-                    let next = me.b.binary(Binary::Add, me.get(var), one, span);
-                    me.set(var, next);
-                    Ok(())
-                })?;
-                Ok(Val::Scalar(self.get(var)))
-            }
-            "for_each" => {
-                let f = one()?;
-                self.each(iter, None, &[], span, &mut |me, item| {
-                    me.apply(&f, vec![item], span).map(|_| ())
-                })?;
-                Ok(Val::Unit)
-            }
-            "fold" => {
-                let (init, f) = (one()?, one()?);
-                let init = self.rvalue(init, span)?;
-                let state = self.variable(init);
-                let lv = super::control::lv_of(state.clone());
-                self.each(iter, None, &[], span, &mut |me, item| {
-                    let now = me.read(&lv, span)?;
-                    let next = me.apply(&f, vec![now, item], span)?;
-                    let next = me.rvalue(next, span)?;
-                    me.write_parts(&lv, next, span)
-                })?;
-                self.rvalue(state, span)
-            }
-            "max_by" | "min_by" => {
-                let f = one()?;
-                self.extreme(iter, &f, name == "max_by", span)
-            }
-            "max" | "min" => {
-                let method = Val::Function(syn::parse_quote!(Ord::cmp));
-                self.extreme(iter, &method, name == "max", span)
-            }
-            "all" | "any" => {
-                let f = one()?;
-                let all = name == "all";
-                let start = self.b.bool(all, span);
-                let var = self.new_var(start);
-                self.each(iter, None, &[], span, &mut |me, item| {
-                    let now = me.get(var);
-                    // As in Rust, the closure is not asked again once the answer is known.
-                    let asked = if all { now } else { me.b.not(now, span) };
-                    me.branch(
-                        asked,
-                        span,
-                        |me| {
-                            let answer = me.apply(&f, vec![item], span)?;
-                            let answer = me.scalar(answer, span)?;
-                            me.set(var, answer);
-                            Ok(Val::Unit)
-                        },
-                        |_| Ok(Val::Unit),
-                    )?;
-                    Ok(())
-                })?;
-                Ok(Val::Scalar(self.get(var)))
-            }
-            "collect" => self.collect(iter, span),
-            _ => Err(unsupported(
-                call.method.span(),
-                &format!("the iterator method `{name}`"),
-                "write a `for` loop, or use map, zip, enumerate, rev, take, skip, filter, sum, product, fold, \
-                 max_by or min_by",
-            )),
-        }
-    }
-
-    fn sum(&mut self, iter: &Iter, product: bool, call: &syn::ExprMethodCall) -> Result<Val> {
-        let span = call.span();
-        let mut ty = None;
-        if let Some(turbofish) = &call.turbofish
-            && let Some(syn::GenericArgument::Type(written)) = turbofish.args.first()
-        {
-            ty = self.module.read_type(written)?.ty.scalar();
-        }
-        let ty = match ty {
-            Some(ty) => ty,
-            None => self.fresh(super::Class::Any),
-        };
-        // Rust's own sums of floats begin at -0.0. What the items are shows when the first one is
-        // made, so the start is written afterwards.
-        let start = self.b.function.new_value(ty, span);
-        let var = self.new_var(start);
-        self.b.open();
-        let looped = self.each(iter, None, &[], span, &mut |me, item| {
-            let item = me.scalar(item, span)?;
-            let ty = me.unify(me.get(var), item, span)?;
-            let sign = if product { Binary::Mul } else { Binary::Add };
-            let next = me.b.emit(Op::Binary(sign, me.get(var), item), ty, span);
-            me.set(var, next);
-            Ok(())
-        });
-        let block = self.b.close();
-        looped?;
-        let op = match (self.infer.is_int(ty), product) {
-            (true, false) => Op::Int(0),
-            (true, true) => Op::Int(1),
-            (false, false) => Op::Float(-0.0, "-0.0".to_owned()),
-            (false, true) => Op::Float(1.0, "1.0".to_owned()),
-        };
-        self.b.node(Node::Let { value: start, op });
-        block.into_iter().for_each(|node| self.b.node(node));
-        Ok(Val::Scalar(self.get(var)))
-    }
-
-    /// `max_by` and `min_by`. Over the elements of a slice the position is carried, not the value:
-    /// the derivative then goes to one element, whatever the number of iterations.
-    fn extreme(&mut self, iter: &Iter, f: &Val, max: bool, span: Span) -> Result<Val> {
-        let len = self.iter_len(iter, span)?;
-        let zero = self.b.usize(0, span);
-        let some = self.b.compare(Compare::Gt, len, zero, span);
-        if let Some(lv) = iter.elements().cloned() {
-            let best = self.new_var(zero);
-            let one = self.b.usize(1, span);
-            let rest = Range::UpTo { from: one, to: len };
-            self.repeat(rest, false, None, &[], span, |me, counter| {
-                let so_far = me.element_unchecked(&lv, me.get(best), span)?;
-                let item = me.element_unchecked(&lv, counter, span)?;
-                let replaces = me.replaces(f, max, Val::Ref(so_far), Val::Ref(item), span)?;
-                let next = me.b.select(replaces, counter, me.get(best), span);
-                me.set(best, next);
-                Ok(())
-            })?;
-            let best = self.get(best);
-            let place = self.element_unchecked(&lv, best, span)?;
-            let val = match iter {
-                Iter::Copied(_) => Val::Place(place),
-                _ => Val::Ref(place),
-            };
-            return Ok(Val::Maybe(some, Box::new(val)));
-        }
-        if iter.has_filter() {
-            return Err(after_filter(span, if max { "max_by" } else { "min_by" }));
-        }
-        // The first item starts; it exists only if there is one at all.
-        let mut first = None;
-        let mut shape = None;
-        self.branch(
-            some,
-            span,
-            |me| {
-                me.visit(iter, zero, span, &mut |me, item| {
-                    let val = me.value_of(item, span)?;
-                    shape = Some(val.clone());
-                    first = Some(val);
-                    Ok(())
-                })?;
-                Ok(first.take().unwrap_or(Val::Unit))
-            },
-            |_| Ok(Val::Never),
-        )
-        .and_then(|val| {
-            let state = self.variable(val);
-            let lv = super::control::lv_of(state.clone());
-            let one = self.b.usize(1, span);
-            let rest = Range::UpTo { from: one, to: len };
-            self.repeat(rest, false, None, &[], span, |me, counter| {
-                me.visit(iter, counter, span, &mut |me, item| {
-                    let item = me.value_of(item, span)?;
-                    let now = me.read(&lv, span)?;
-                    let replaces = me.replaces(f, max, now, item.clone(), span)?;
-                    me.branch(
-                        replaces,
-                        span,
-                        |me| {
-                            me.write_parts(&lv, item, span)?;
-                            Ok(Val::Unit)
-                        },
-                        |_| Ok(Val::Unit),
-                    )?;
-                    Ok(())
-                })
-            })?;
-            let val = self.rvalue(state, span)?;
-            Ok(Val::Maybe(some, Box::new(val)))
-        })
-    }
-
-    /// An item with all references read.
-    fn value_of(&mut self, item: Val, span: Span) -> Result<Val> {
-        match item {
-            Val::Ref(lv) | Val::Place(lv) => self.read(&lv, span),
-            Val::Parts(kind, parts) => {
-                let parts = parts
-                    .into_iter()
-                    .map(|part| self.value_of(part, span))
-                    .collect::<Result<_>>()?;
-                Ok(Val::Parts(kind, parts))
-            }
-            other => Ok(other),
-        }
-    }
-
-    /// Whether an item takes the place of the best so far: for a maximum, unless it is less; for a minimum,
-    /// if it is less.
-    fn replaces(
-        &mut self,
-        f: &Val,
-        max: bool,
-        so_far: Val,
-        item: Val,
-        span: Span,
-    ) -> Result<ValueId> {
-        let Val::Ordering(a, b, total) = self.apply(f, vec![so_far, item], span)? else {
-            return Err(Error::new(
-                span,
-                "the closure must end with `a.total_cmp(b)` or `a.partial_cmp(b).unwrap()`",
-            ));
-        };
-        let greater = if total {
-            self.b.emit(Op::TotalCmp { less: false, a, b }, Scalar::Bool, span)
-        } else {
-            self.b.compare(Compare::Gt, a, b, span)
-        };
-        Ok(if max { self.b.not(greater, span) } else { greater })
-    }
-
-    /// `collect` into a `Vec` of numbers.
-    fn collect(&mut self, iter: &Iter, span: Span) -> Result<Val> {
-        if iter.has_filter() {
-            return Err(after_filter(span, "collect"));
-        }
-        let len = self.iter_len(iter, span)?;
-        let ty = self.fresh(super::Class::Any);
-        let vec = Type::Vec(Box::new(Type::Scalar(ty)));
-        let object = self.new_local(vec.clone(), span);
-        let zero = self.b.function.new_value(ty, span);
-        let lv = Lv::Memory(super::val::Memory::whole(object, vec));
-        self.b.open();
-        let from = self.b.usize(0, span);
-        let looped =
-            self.repeat(Range::UpTo { from, to: len }, false, None, &[], span, |me, at| {
-                me.visit(iter, at, span, &mut |me, item| {
-                    let place = me.element_unchecked(&lv, at, span)?;
-                    let item = me.value_of(item, span)?;
-                    me.write_parts(&place, item, span)
-                })
-            });
-        let block = self.b.close();
-        looped?;
-        let op = self.zero_op(ty);
-        self.b.node(Node::Let { value: zero, op });
-        let item = Box::new(crate::ir::Init::Value(zero));
-        self.b.node(Node::New { object, init: crate::ir::Init::Repeat(item, len) });
-        block.into_iter().for_each(|node| self.b.node(node));
-        Ok(Val::Place(lv))
-    }
 }
 
-fn after_filter(span: Span, name: &str) -> Error {
+pub(super) fn after_filter(span: Span, name: &str) -> Error {
     unsupported(span, &format!("`{name}` after `filter`"), "write a `for` loop with `if`")
 }

@@ -9,13 +9,16 @@
 //! scalars and places. Calls, closures and iterator adapters are expanded where they are used. Scalar
 //! variables are renamed to values as they are assigned; [`control`] makes merges and carried values.
 
+mod aggregate;
 mod block;
 mod call;
+mod consume;
 mod control;
 mod exits;
 mod expr;
 mod infer;
 mod iter;
+mod loops;
 mod macros;
 mod matching;
 mod mention;
@@ -23,6 +26,8 @@ mod method;
 mod module;
 mod naming;
 mod opaque;
+mod operator;
+mod pattern;
 mod place;
 mod signature;
 mod val;

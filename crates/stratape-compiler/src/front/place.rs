@@ -5,7 +5,7 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
-use super::expr::stored_enum;
+use super::aggregate::stored_enum;
 use super::val::{Kind, Lv, Memory, Val, Window};
 use super::{Lowerer, unsupported};
 use crate::ir::{

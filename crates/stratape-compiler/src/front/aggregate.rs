@@ -1,0 +1,145 @@
+//! Arrays and structs as they are written, and as the contents of memory.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{Error, Result};
+
+use super::val::{Kind, Lv, Memory, Val};
+use super::{Lowerer, unsupported};
+use crate::ir::{Extent, Init, Node, Type};
+
+impl Lowerer<'_> {
+    pub(super) fn array(&mut self, array: &syn::ExprArray) -> Result<Val> {
+        let span = array.span();
+        let mut items = Vec::new();
+        let mut item_type: Option<Type> = None;
+        for item in &array.elems {
+            let val = self.expr(item)?;
+            let (init, ty) = self.init_of(val, item.span())?;
+            match &item_type {
+                Some(known) => self.unify_types(&ty, &known.clone(), item.span())?,
+                None => item_type = Some(ty),
+            }
+            items.push(init);
+        }
+        let Some(item) = item_type else {
+            return Err(unsupported(span, "empty arrays", "leave it out"));
+        };
+        let ty = Type::Array(Box::new(item), Extent::Known(items.len()));
+        Ok(self.new_array(ty, Init::Items(items), span))
+    }
+
+    /// A new object with given contents, as a value.
+    pub(super) fn new_array(&mut self, ty: Type, init: Init, span: Span) -> Val {
+        let object = self.new_local(ty.clone(), span);
+        self.b.node(Node::New { object, init });
+        Val::Place(Lv::Memory(Memory::whole(object, ty)))
+    }
+
+    /// A value as the contents of memory, and its type.
+    pub(super) fn init_of(&mut self, val: Val, span: Span) -> Result<(Init, Type)> {
+        match val {
+            Val::Scalar(value) => {
+                let ty = match self.enums.get(&value) {
+                    Some(name) => Type::Enum(name.clone()),
+                    None => Type::Scalar(self.b.function.ty(value)),
+                };
+                Ok((Init::Value(value), ty))
+            }
+            Val::Parts(kind, parts) => {
+                let mut inits = Vec::new();
+                let mut types = Vec::new();
+                for part in parts {
+                    let (init, ty) = self.init_of(part, span)?;
+                    if let (Kind::Struct(_), Type::Enum(_)) = (&kind, &ty) {
+                        return Err(stored_enum(span));
+                    }
+                    inits.push(init);
+                    types.push(ty);
+                }
+                let ty = match kind {
+                    Kind::Tuple => Type::Tuple(types),
+                    Kind::Struct(def) => Type::Struct(def),
+                };
+                Ok((Init::Items(inits), ty))
+            }
+            Val::Place(Lv::Memory(memory)) | Val::Ref(Lv::Memory(memory))
+                if memory.window.is_none() && !matches!(memory.ty, Type::Slice(_)) =>
+            {
+                Ok((Init::Copy(memory.place), memory.ty))
+            }
+            Val::Place(lv) | Val::Ref(lv) => {
+                let val = self.read(&lv, span)?;
+                match val {
+                    Val::Place(_) | Val::Ref(_) => Err(unsupported(
+                        span,
+                        "references inside arrays",
+                        "copy the numbers, or use an index",
+                    )),
+                    val => self.init_of(val, span),
+                }
+            }
+            _ => Err(unsupported(
+                span,
+                "this as an element",
+                "use numbers, tuples, structs and arrays",
+            )),
+        }
+    }
+
+    pub(super) fn struct_literal(&mut self, literal: &syn::ExprStruct) -> Result<Val> {
+        let span = literal.span();
+        let name = literal.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+        let name = self.module.type_name(&name);
+        let Some(def) = self.module.structs.get(&name).cloned() else {
+            return Err(Error::new(
+                literal.path.span(),
+                format!(
+                    "the compiler does not know the struct `{name}`: declare it in the same `#[stratape::differentiable] mod`"
+                ),
+            ));
+        };
+        let mut parts: Vec<Option<Val>> = vec![None; def.fields.len()];
+        for field in &literal.fields {
+            let name = match &field.member {
+                syn::Member::Named(name) => name.to_string(),
+                syn::Member::Unnamed(index) => index.index.to_string(),
+            };
+            let Some(index) = def.fields.iter().position(|(known, _)| *known == name) else {
+                return Err(Error::new(
+                    field.member.span(),
+                    format!("`{}` has no field `{name}`", def.name),
+                ));
+            };
+            let val = self.expr(&field.expr)?;
+            self.expect_type(&val, &def.fields[index].1, field.expr.span())?;
+            parts[index] = Some(val);
+        }
+        if let Some(rest) = &literal.rest {
+            let base = self.operand(rest)?;
+            for (index, part) in parts.iter_mut().enumerate() {
+                if part.is_none() {
+                    let val = self.part(&base, index, span)?;
+                    *part = Some(match val {
+                        Val::Ref(lv) | Val::Place(lv) => self.read(&lv, span)?,
+                        val => val,
+                    });
+                }
+            }
+        }
+        let parts = parts.into_iter().collect::<Option<Vec<_>>>();
+        match parts {
+            Some(parts) => Ok(Val::Parts(Kind::Struct(def), parts)),
+            None => Err(Error::new(span, "some fields are missing")),
+        }
+    }
+}
+
+/// An enum that would have to be made from its number again.
+pub(super) fn stored_enum(span: Span) -> Error {
+    unsupported(
+        span,
+        "an enum stored in an array of structs or in a parameter",
+        "keep an integer there (`law as usize`), or branch where the enum is at hand",
+    )
+}

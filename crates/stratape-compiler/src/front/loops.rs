@@ -1,0 +1,92 @@
+//! Loops and the jumps out of them.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{Error, Result};
+
+use super::place::as_range;
+use super::val::Val;
+use super::{Lowerer, exits, unsupported};
+use crate::ir::Range;
+
+impl Lowerer<'_> {
+    pub(super) fn while_loop(&mut self, node: &syn::ExprWhile) -> Result<Val> {
+        let span = node.while_token.span();
+        let found = exits::of_block(&node.body);
+        self.repeat(Range::Forever, false, node.label.as_ref(), &found, span, |me, _| {
+            let condition = me.condition(&node.cond)?;
+            me.branch(
+                condition,
+                span,
+                |me| me.block(&node.body).map(|_| Val::Unit),
+                |me| {
+                    let broke = me.frame().loops.last().and_then(|frame| frame.broke);
+                    me.jump(broke, span);
+                    Ok(Val::Unit)
+                },
+            )?;
+            Ok(())
+        })
+    }
+
+    pub(super) fn loop_frame(
+        &mut self,
+        label: Option<&syn::Lifetime>,
+        span: Span,
+    ) -> Result<usize> {
+        let loops = &self.frame().loops;
+        let found = match label {
+            None => loops.len().checked_sub(1),
+            Some(label) => {
+                let name = Some(label.ident.to_string());
+                loops.iter().rposition(|frame| frame.label == name)
+            }
+        };
+        found.ok_or_else(|| Error::new(span, "there is no such loop"))
+    }
+
+    pub(super) fn break_from(&mut self, node: &syn::ExprBreak) -> Result<Val> {
+        let span = node.span();
+        if let Some(expr) = &node.expr {
+            return Err(unsupported(
+                expr.span(),
+                "`break` with a value",
+                "assign the value to a variable before the loop ends",
+            ));
+        }
+        let frame = self.loop_frame(node.label.as_ref(), span)?;
+        let broke = self.frame().loops[frame].broke;
+        self.jump(broke, span);
+        Ok(Val::Never)
+    }
+
+    /// `for pattern in …`
+    pub(super) fn for_loop(&mut self, node: &syn::ExprForLoop) -> Result<Val> {
+        let span = node.for_token.span();
+        let found = exits::of_block(&node.body);
+        if let Some(range) = as_range(&node.expr) {
+            let (from, to) = self.range_bounds(range)?;
+            return self.repeat(
+                Range::UpTo { from, to },
+                false,
+                node.label.as_ref(),
+                &found,
+                span,
+                |me, counter| {
+                    me.scoped(|me| {
+                        me.bind(&node.pat, Val::Scalar(counter))?;
+                        me.block(&node.body).map(|_| ())
+                    })
+                },
+            );
+        }
+        let val = self.operand(&node.expr)?;
+        let iter = self.iterator(val, node.expr.span())?;
+        self.each(&iter, node.label.as_ref(), &found, span, &mut |me, item| {
+            me.scoped(|me| {
+                me.bind(&node.pat, item)?;
+                me.block(&node.body).map(|_| ())
+            })
+        })
+    }
+}

@@ -1,0 +1,221 @@
+//! Operators: arithmetic, comparisons, `&&` and `||`, compound assignment, casts.
+
+use syn::spanned::Spanned;
+use syn::{Error, Expr, Result};
+
+use super::val::{Lv, Val};
+use super::{Lowerer, unsupported};
+use crate::ir::{Binary, Compare, Node, Op, Unary, ValueId};
+
+impl Lowerer<'_> {
+    pub(super) fn unary(&mut self, unary: &syn::ExprUnary) -> Result<Val> {
+        let span = unary.span();
+        match unary.op {
+            syn::UnOp::Deref(_) => Ok(match self.operand(&unary.expr)? {
+                Val::Ref(lv) => Val::Place(lv),
+                other => other,
+            }),
+            syn::UnOp::Neg(_) => {
+                let a = self.number(&unary.expr)?;
+                if let Some(Op::Float(number, text)) = self.b.constant(a).cloned() {
+                    let ty = self.b.function.ty(a);
+                    let text = match text.strip_prefix('-') {
+                        Some(text) => text.to_owned(),
+                        None => format!("-{text}"),
+                    };
+                    return Ok(Val::Scalar(self.b.emit(Op::Float(-number, text), ty, span)));
+                }
+                if let Some(Op::Int(number)) = self.b.constant(a) {
+                    let (number, ty) = (-*number, self.b.function.ty(a));
+                    return Ok(Val::Scalar(self.b.int(number, ty, span)));
+                }
+                let ty = self.b.function.ty(a);
+                Ok(Val::Scalar(self.b.emit(Op::Unary(Unary::Neg, a), ty, span)))
+            }
+            syn::UnOp::Not(_) => {
+                let a = self.number(&unary.expr)?;
+                Ok(Val::Scalar(self.b.not(a, span)))
+            }
+            _ => Err(unsupported(span, "this operator", "use arithmetic and comparisons")),
+        }
+    }
+
+    pub(super) fn binary(&mut self, expr: &syn::ExprBinary) -> Result<Val> {
+        use syn::BinOp;
+        let span = expr.span();
+        if let BinOp::And(_) | BinOp::Or(_) = expr.op {
+            return self.short_circuit(expr);
+        }
+        if let Some(sign) = compound(&expr.op) {
+            return self.compound_assign(expr, sign);
+        }
+        let left = self.operand(&expr.left)?;
+        if let Val::Ordering(..) = left {
+            return Err(unsupported(
+                span,
+                "comparing an `Ordering`",
+                "compare the numbers with `<` and `>`",
+            ));
+        }
+        let a = self.scalar(left, expr.left.span())?;
+        let b = self.number(&expr.right)?;
+        let sign = match expr.op {
+            BinOp::Lt(_) => Err(Compare::Lt),
+            BinOp::Le(_) => Err(Compare::Le),
+            BinOp::Gt(_) => Err(Compare::Gt),
+            BinOp::Ge(_) => Err(Compare::Ge),
+            BinOp::Eq(_) => Err(Compare::Eq),
+            BinOp::Ne(_) => Err(Compare::Ne),
+            BinOp::Add(_) => Ok(Binary::Add),
+            BinOp::Sub(_) => Ok(Binary::Sub),
+            BinOp::Mul(_) => Ok(Binary::Mul),
+            BinOp::Div(_) => Ok(Binary::Div),
+            BinOp::Rem(_) => Ok(Binary::Rem),
+            BinOp::BitAnd(_) => Ok(Binary::BitAnd),
+            BinOp::BitOr(_) => Ok(Binary::BitOr),
+            BinOp::BitXor(_) => Ok(Binary::BitXor),
+            BinOp::Shl(_) => Ok(Binary::Shl),
+            BinOp::Shr(_) => Ok(Binary::Shr),
+            _ => return Err(unsupported(span, "this operator", "use arithmetic and comparisons")),
+        };
+        match sign {
+            Err(sign) => {
+                self.unify(a, b, span)?;
+                Ok(Val::Scalar(self.b.compare(sign, a, b, span)))
+            }
+            Ok(sign @ (Binary::Shl | Binary::Shr)) => {
+                Ok(Val::Scalar(self.b.binary(sign, a, b, span)))
+            }
+            Ok(sign) => {
+                let ty = self.unify(a, b, span)?;
+                Ok(Val::Scalar(self.b.emit(Op::Binary(sign, a, b), ty, span)))
+            }
+        }
+    }
+
+    fn short_circuit(&mut self, expr: &syn::ExprBinary) -> Result<Val> {
+        let span = expr.span();
+        let a = self.condition(&expr.left)?;
+        let and = matches!(expr.op, syn::BinOp::And(_));
+        if simple(&expr.right) {
+            let b = self.condition(&expr.right)?;
+            let sign = if and { Binary::BitAnd } else { Binary::BitOr };
+            return Ok(Val::Scalar(self.b.binary(sign, a, b, span)));
+        }
+        self.branch(
+            a,
+            span,
+            |me| {
+                if and {
+                    Ok(Val::Scalar(me.condition(&expr.right)?))
+                } else {
+                    Ok(Val::Scalar(me.b.bool(true, span)))
+                }
+            },
+            |me| {
+                if and {
+                    Ok(Val::Scalar(me.b.bool(false, span)))
+                } else {
+                    Ok(Val::Scalar(me.condition(&expr.right)?))
+                }
+            },
+        )
+    }
+
+    fn compound_assign(&mut self, expr: &syn::ExprBinary, sign: Binary) -> Result<Val> {
+        let span = expr.span();
+        // For numbers, Rust evaluates the right side first.
+        let b = self.number(&expr.right)?;
+        let place = self.place(&expr.left)?;
+        if let (Lv::Memory(memory), Binary::Add | Binary::Sub) = (&place, sign)
+            && let Some(ty) = memory.ty.scalar()
+            && self.infer.is_float(ty)
+        {
+            self.expect(b, ty, span)?;
+            let subtract = sign == Binary::Sub;
+            self.b.node(Node::Accumulate { place: memory.place.clone(), value: b, subtract });
+            return Ok(Val::Unit);
+        }
+        let a = self.scalar(Val::Place(place.clone()), expr.left.span())?;
+        let value = match sign {
+            Binary::Shl | Binary::Shr => self.b.binary(sign, a, b, span),
+            _ => {
+                let ty = self.unify(a, b, span)?;
+                self.b.emit(Op::Binary(sign, a, b), ty, span)
+            }
+        };
+        self.assign_place(&expr.left, &place, value)?;
+        Ok(Val::Unit)
+    }
+
+    fn assign_place(&mut self, target: &Expr, place: &Lv, value: ValueId) -> Result<()> {
+        self.write_parts(place, Val::Scalar(value), target.span())?;
+        if let (Expr::Path(path), Lv::Var(_)) = (target, place)
+            && let Some(name) = path.path.get_ident()
+        {
+            let known = &mut self.b.function.values[value.index()].name;
+            if known.is_none() {
+                *known = Some(name.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn cast(&mut self, cast: &syn::ExprCast) -> Result<Val> {
+        let span = cast.span();
+        let a = self.number(&cast.expr)?;
+        if matches!(*cast.ty, syn::Type::Infer(_)) {
+            return Err(unsupported(cast.ty.span(), "`as _`", "name the type"));
+        }
+        let written = self.module.read_type(&cast.ty)?;
+        let Some(ty) = written.ty.scalar().filter(|_| written.reference.is_none()) else {
+            return Err(Error::new(cast.ty.span(), "a cast is to a number type"));
+        };
+        if self.ty(a) == ty {
+            return Ok(Val::Scalar(a));
+        }
+        Ok(Val::Scalar(self.b.emit(Op::Cast(a, ty), ty, span)))
+    }
+}
+
+/// The operator of a compound assignment.
+fn compound(op: &syn::BinOp) -> Option<Binary> {
+    use syn::BinOp;
+    Some(match op {
+        BinOp::AddAssign(_) => Binary::Add,
+        BinOp::SubAssign(_) => Binary::Sub,
+        BinOp::MulAssign(_) => Binary::Mul,
+        BinOp::DivAssign(_) => Binary::Div,
+        BinOp::RemAssign(_) => Binary::Rem,
+        BinOp::BitXorAssign(_) => Binary::BitXor,
+        BinOp::BitAndAssign(_) => Binary::BitAnd,
+        BinOp::BitOrAssign(_) => Binary::BitOr,
+        BinOp::ShlAssign(_) => Binary::Shl,
+        BinOp::ShrAssign(_) => Binary::Shr,
+        _ => return None,
+    })
+}
+
+/// Whether evaluating an expression needlessly does no harm: it cannot panic, and is cheap.
+fn simple(expr: &Expr) -> bool {
+    match expr {
+        Expr::Lit(_) | Expr::Path(_) => true,
+        Expr::Paren(inner) => simple(&inner.expr),
+        Expr::Unary(unary) => !matches!(unary.op, syn::UnOp::Neg(_)) && simple(&unary.expr),
+        Expr::Binary(binary) => {
+            matches!(
+                binary.op,
+                syn::BinOp::Lt(_)
+                    | syn::BinOp::Le(_)
+                    | syn::BinOp::Gt(_)
+                    | syn::BinOp::Ge(_)
+                    | syn::BinOp::Eq(_)
+                    | syn::BinOp::Ne(_)
+                    | syn::BinOp::And(_)
+                    | syn::BinOp::Or(_)
+            ) && simple(&binary.left)
+                && simple(&binary.right)
+        }
+        _ => false,
+    }
+}
