@@ -40,7 +40,8 @@ fn show() -> Result<(), Box<dyn std::error::Error>> {
         let gradient = adjoint::differentiate(&primal, &adjoint::Options { wrt, name: None });
         if stage == "--choices" {
             for choice in &gradient.choices {
-                let name = primal.values.get(choice.value.index()).and_then(|value| value.name.clone());
+                let name =
+                    primal.values.get(choice.value.index()).and_then(|value| value.name.clone());
                 println!("{:?} {}: {:?}", choice.value, name.unwrap_or_default(), choice.saved);
             }
         } else if stage == "--adjoint" {

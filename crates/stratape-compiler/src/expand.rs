@@ -233,7 +233,9 @@ fn check_pullbacks(items: &[Item]) -> Result<()> {
 fn faulty(item: &syn::ItemFn, fault: &str) -> Error {
     Error::new(
         item.sig.ident.span(),
-        format!("the gradient of this function failed the compiler's own check, please report it: {fault}"),
+        format!(
+            "the gradient of this function failed the compiler's own check, please report it: {fault}"
+        ),
     )
 }
 
@@ -260,7 +262,11 @@ fn halves(names: BTreeSet<String>, module: &Module) -> Result<TokenStream> {
 }
 
 /// The gradient of one function, and the functions that call themselves it needs.
-fn one(item: &syn::ItemFn, arguments: &Arguments, module: &Module) -> Result<(TokenStream, BTreeSet<String>)> {
+fn one(
+    item: &syn::ItemFn,
+    arguments: &Arguments,
+    module: &Module,
+) -> Result<(TokenStream, BTreeSet<String>)> {
     let mut function = front::lower_in(item, module)?;
     crate::passes::simplify(&mut function);
     if let Some(wrt) = &arguments.wrt {

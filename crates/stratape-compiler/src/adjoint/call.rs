@@ -7,8 +7,8 @@
 
 use super::reverse::{Facts, Reverse};
 use crate::ir::{
-    Argument, Call, Half, Init, Loop, Node, Object, ObjectId, Op, Origin, Range, Scalar, Slice, Step,
-    Type, ValueId,
+    Argument, Call, Half, Init, Loop, Node, Object, ObjectId, Op, Origin, Range, Scalar, Slice,
+    Step, Type, ValueId,
 };
 
 /// Whether adjoints pass through a call.

@@ -86,8 +86,13 @@ pub fn split(function: &Function) -> (Function, Function) {
     activity.add_inputs(&inputs);
     let definitions = Definitions::new(function);
     let clobbers = Clobbers::everything(function);
-    let facts =
-        reverse::Facts { function, activity: &activity, definitions: &definitions, clobbers: &clobbers, inputs: &inputs };
+    let facts = reverse::Facts {
+        function,
+        activity: &activity,
+        definitions: &definitions,
+        clobbers: &clobbers,
+        inputs: &inputs,
+    };
     let found = reverse::explore_split(&facts);
     let plan = choose::choose(&facts, &clobbers, &found);
     let (mut forward, mut backward) = reverse::split(&facts, &plan);

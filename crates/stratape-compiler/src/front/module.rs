@@ -43,7 +43,8 @@ impl Module {
 
     /// Nothing but the function itself, which may call itself.
     pub fn alone(function: &syn::ItemFn) -> Self {
-        let functions = HashMap::from([(function.sig.ident.to_string(), Rc::new(function.clone()))]);
+        let functions =
+            HashMap::from([(function.sig.ident.to_string(), Rc::new(function.clone()))]);
         Self { functions, ..Self::default() }
     }
 

@@ -33,7 +33,12 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Result<Val> {
         let pullback = pullback.map(ToTokens::into_token_stream);
-        self.call_node(Callee { function: path.to_token_stream(), pullback, recursion: None }, sig, args, span)
+        self.call_node(
+            Callee { function: path.to_token_stream(), pullback, recursion: None },
+            sig,
+            args,
+            span,
+        )
     }
 
     /// A call of a function from within itself: its two halves are functions of their own.
@@ -45,7 +50,9 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Result<Val> {
         self.b.function.recursive.insert(name.to_owned());
-        let half = |half: &str| syn::Ident::new(&half_name(name, half), Span::call_site()).into_token_stream();
+        let half = |half: &str| {
+            syn::Ident::new(&half_name(name, half), Span::call_site()).into_token_stream()
+        };
         let callee = Callee {
             function: half("forward"),
             pullback: Some(half("backward")),

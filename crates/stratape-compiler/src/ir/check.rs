@@ -179,7 +179,11 @@ fn tape_effect(block: &Block) -> Result<Vec<Effect>, String> {
                     }
                 }
             }
-            Node::Pop { .. } | Node::Restore { .. } | Node::Call(_) | Node::Loop(_) | Node::If(_)
+            Node::Pop { .. }
+            | Node::Restore { .. }
+            | Node::Call(_)
+            | Node::Loop(_)
+            | Node::If(_)
                 if touches_tape(node, false) =>
             {
                 let popped = popped(node);

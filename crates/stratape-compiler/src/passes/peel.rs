@@ -8,7 +8,8 @@ use std::collections::HashMap;
 
 use crate::analysis::{Affine, Definitions};
 use crate::ir::{
-    Binary, Block, Carried, Compare, Function, If, Loop, Merge, Node, Op, Range, Scalar, Substitution, ValueId, copy,
+    Binary, Block, Carried, Compare, Function, If, Loop, Merge, Node, Op, Range, Scalar,
+    Substitution, ValueId, copy,
 };
 
 /// At most so many iterations are peeled from an end.
@@ -49,7 +50,12 @@ struct Cut {
     known: Vec<(ValueId, bool)>,
 }
 
-fn find(function: &Function, affine: &Affine<'_>, definitions: &Definitions, node: &Loop) -> Option<Cut> {
+fn find(
+    function: &Function,
+    affine: &Affine<'_>,
+    definitions: &Definitions,
+    node: &Loop,
+) -> Option<Cut> {
     let Range::UpTo { from, to } = node.range else { return None };
     let has_loops = node.body.iter().any(|item| matches!(item, Node::Loop(_)));
     if node.exit.is_some() || has_loops || function.ty(node.counter) != Scalar::USIZE {
@@ -124,7 +130,7 @@ fn block(
         }
         match node {
             Node::Loop(node) => match cuts.get(&node.counter) {
-                Some(cut) => in_three(function, *node, cut, &mut out, substitution),
+                Some(cut) => in_three(function, &node, cut, &mut out, substitution),
                 None => out.push(Node::Loop(node)),
             },
             node => out.push(node),
@@ -136,7 +142,7 @@ fn block(
 /// The loop in three parts, if it is long enough for that; else as it was.
 fn in_three(
     function: &mut Function,
-    node: Loop,
+    node: &Loop,
     cut: &Cut,
     out: &mut Block,
     substitution: &mut Substitution,
@@ -149,12 +155,8 @@ fn in_three(
         value
     };
     let both = emit(function, Scalar::USIZE, out, Op::Int(cut.head + cut.tail));
-    let length = emit(
-        function,
-        Scalar::USIZE,
-        out,
-        Op::Method("saturating_sub".to_owned(), vec![to, from]),
-    );
+    let length =
+        emit(function, Scalar::USIZE, out, Op::Method("saturating_sub".to_owned(), vec![to, from]));
     let condition = emit(function, Scalar::Bool, out, Op::Compare(Compare::Ge, length, both));
     let mut then = Block::new();
     let head = emit(function, Scalar::USIZE, &mut then, Op::Int(cut.head));
@@ -172,7 +174,7 @@ fn in_three(
         if empty && !middle {
             continue;
         }
-        let mut part = part(function, &node, (from, to), &mut entering, middle.then_some(cut));
+        let mut part = part(function, node, (from, to), &mut entering, middle.then_some(cut));
         then.append(&mut part);
     }
     let merges = node

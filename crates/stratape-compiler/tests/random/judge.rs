@@ -90,7 +90,7 @@ pub(crate) fn compile(source: &str) -> Result<(Function, Function), Failure> {
         let function = front::lower(&item, &front::Options::default())?;
         let mut simple = function.clone();
         // Most go through the passes, as with the macro; some show what the adjoint does without them.
-        if source.len() % 4 != 0 {
+        if !source.len().is_multiple_of(4) {
             passes::simplify(&mut simple);
         }
         let gradient = adjoint::gradient(&simple, &adjoint::Options::default());

@@ -227,12 +227,13 @@ impl Emitter<'_> {
                 continue;
             }
             let split = self.other_part(strip, place.object).is_some();
-            let touched_otherwise = !split && node.body.iter().any(|other| match other {
-                Node::Let { op: Op::Load(other), .. } | Node::Store { place: other, .. } => {
-                    other.object == place.object
-                }
-                _ => false,
-            });
+            let touched_otherwise = !split
+                && node.body.iter().any(|other| match other {
+                    Node::Let { op: Op::Load(other), .. } | Node::Store { place: other, .. } => {
+                        other.object == place.object
+                    }
+                    _ => false,
+                });
             if touched_otherwise || self.function.ty(node.counter) != Scalar::USIZE {
                 continue;
             }

@@ -38,7 +38,11 @@ pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> Token
 }
 
 /// The tokens of a function that calls itself, as its two halves.
-pub fn emit_halves(item: &syn::ItemFn, primal: &Function, halves: (&Function, &Function)) -> TokenStream {
+pub fn emit_halves(
+    item: &syn::ItemFn,
+    primal: &Function,
+    halves: (&Function, &Function),
+) -> TokenStream {
     let forward = half(item, primal, halves.0, "forward");
     let backward = half(item, primal, halves.1, "backward");
     quote!(#forward #backward)
@@ -52,7 +56,8 @@ fn half(item: &syn::ItemFn, primal: &Function, function: &Function, which: &str)
     let params = signature::half_params(item, primal, function, &emitter.names);
     let output = signature::half_output(function);
     let body = emitter.block(&function.body);
-    let results: Vec<TokenStream> = function.results.iter().map(|value| emitter.operand(*value)).collect();
+    let results: Vec<TokenStream> =
+        function.results.iter().map(|value| emitter.operand(*value)).collect();
     let result = match &results[..] {
         [one] => one.clone(),
         many => quote!((#(#many),*)),
@@ -146,12 +151,14 @@ fn calls(node: &Node, wanted: Half) -> bool {
 }
 
 fn pushes(node: &Node) -> bool {
-    matches!(node, Node::Push { .. } | Node::Save { .. }) || calls(node, Half::Forward)
+    matches!(node, Node::Push { .. } | Node::Save { .. })
+        || calls(node, Half::Forward)
         || node.blocks().into_iter().flatten().any(pushes)
 }
 
 fn pops(node: &Node) -> bool {
-    matches!(node, Node::Pop { .. } | Node::Restore { .. }) || calls(node, Half::Backward)
+    matches!(node, Node::Pop { .. } | Node::Restore { .. })
+        || calls(node, Half::Backward)
         || node.blocks().into_iter().flatten().any(pops)
 }
 

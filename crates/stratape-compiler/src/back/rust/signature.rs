@@ -296,7 +296,8 @@ pub(super) fn half_params(
                 quote!(#ident: #ty)
             }
             (Param::Value(value), None) => {
-                let (ident, ty) = (names.value(*value), super::operation::tokens(half.ty(*value).name()));
+                let (ident, ty) =
+                    (names.value(*value), super::operation::tokens(half.ty(*value).name()));
                 quote!(#ident: #ty)
             }
             (Param::Object(object), Some(ty)) => {

@@ -345,7 +345,11 @@ impl Emitter<'_> {
             {
                 let index = self.operand(*index);
                 let ty = self.function.objects[place.object.index()].ty.element().cloned();
-                return Some(self.follow(quote!(#part[#index #lacking]), ty.as_ref(), &place.path[1..]));
+                return Some(self.follow(
+                    quote!(#part[#index #lacking]),
+                    ty.as_ref(),
+                    &place.path[1..],
+                ));
             }
         }
         None
@@ -456,7 +460,8 @@ impl Emitter<'_> {
         let name = self.names.object(object);
         let id = node.counter.0;
         let ident = |text: &str| Ident::new(&format!("{name}_{text}{id}"), Span::mixed_site());
-        let parts = Parts { object, low: ident("low"), high: ident("high"), at: ident("split"), split };
+        let parts =
+            Parts { object, low: ident("low"), high: ident("high"), at: ident("split"), split };
         let mut views: Vec<View> = Vec::new();
         let mut pivot_seen = false;
         for access in accesses {
@@ -489,7 +494,11 @@ impl Emitter<'_> {
     }
 
     /// Where the others of a split object are, for additions to them: the part, and what its indices lack.
-    pub(super) fn other_part(&self, strip: &Strip, object: ObjectId) -> Option<(Ident, TokenStream)> {
+    pub(super) fn other_part(
+        &self,
+        strip: &Strip,
+        object: ObjectId,
+    ) -> Option<(Ident, TokenStream)> {
         let parts = strip.parts.iter().find(|parts| parts.object == object)?;
         let side = parts.side(false);
         let at = &parts.at;
@@ -535,7 +544,14 @@ impl Emitter<'_> {
                     counter.0,
                     span = Span::mixed_site()
                 );
-                views.push(View { object, ident, base: base.clone(), stride: *stride, mutable, within: None });
+                views.push(View {
+                    object,
+                    ident,
+                    base: base.clone(),
+                    stride: *stride,
+                    mutable,
+                    within: None,
+                });
             }
         }
         views
