@@ -33,6 +33,10 @@ impl Parse for Arguments {
                     let list;
                     syn::parenthesized!(list in input);
                     let names = Punctuated::<Ident, Token![,]>::parse_terminated(&list)?;
+                    if names.is_empty() {
+                        let message = "`wrt` names no parameter: write `wrt(x)`, or leave it out";
+                        return Err(Error::new(key.span(), message));
+                    }
                     arguments.wrt = Some(names.into_iter().collect());
                 }
                 "name" if arguments.name.is_none() => {
@@ -131,6 +135,16 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
         }
     }
     let mut errors: Option<Error> = None;
+    for item in items.iter_mut() {
+        if let Item::Impl(block) = item {
+            for error in marked_methods(block) {
+                match &mut errors {
+                    Some(errors) => errors.combine(error),
+                    None => errors = Some(error),
+                }
+            }
+        }
+    }
     let mut added = TokenStream::new();
     let context = Module::collect(items)?;
     check_pullbacks(items)?;
@@ -166,6 +180,23 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     let errors = errors.map(|errors| errors.to_compile_error());
     let module = module.into_token_stream();
     Ok(quote!(#module #errors))
+}
+
+/// Takes `#[gradient]` off methods, with an error for each.
+fn marked_methods(block: &mut syn::ItemImpl) -> Vec<Error> {
+    let mut errors = Vec::new();
+    for item in &mut block.items {
+        if let syn::ImplItem::Fn(method) = item {
+            method.attrs.retain(|attribute| {
+                let marked = is_marked(attribute, &["gradient"]);
+                if marked {
+                    errors.push(front::methods_alone(attribute.path().span()));
+                }
+                !marked
+            });
+        }
+    }
+    errors
 }
 
 /// Whether an import brings the attribute into scope.
@@ -289,9 +320,6 @@ fn one(
 }
 
 fn check_wrt(item: &syn::ItemFn, wrt: &[Ident], function: &crate::ir::Function) -> Result<()> {
-    if wrt.is_empty() {
-        return Err(Error::new(item.sig.ident.span(), "`wrt()` names no parameter"));
-    }
     for (position, name) in wrt.iter().enumerate() {
         if wrt[..position].contains(name) {
             return Err(Error::new(name.span(), format!("`{name}` is named twice")));

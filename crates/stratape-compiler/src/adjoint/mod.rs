@@ -72,9 +72,17 @@ pub fn differentiate(function: &Function, options: &Options) -> Gradient {
     let found = reverse::explore(&facts);
     let plan = choose::choose(&facts, &clobbers, &found);
     let name = options.name.clone().unwrap_or_else(|| format!("{}_grad", function.name));
-    let (mut function, outputs) = reverse::reverse(&facts, &plan, found.fusion);
+    let primal_results = function.results.len();
+    let (mut function, mut outputs) = reverse::reverse(&facts, &plan, found.fusion);
     function.name = name;
     crate::passes::finish(&mut function);
+    // The passes may have put other values in the place of adjoints.
+    let mut adjoints = function.results.iter().skip(primal_results);
+    for output in &mut outputs {
+        if let Output::Value(value) = output {
+            *value = adjoints.next().copied().unwrap_or(*value);
+        }
+    }
     Gradient { function, outputs, choices: plan.choices, inputs }
 }
 

@@ -7,9 +7,9 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
 use super::control::{Frame, lv_of};
-use super::iter::Iter;
-use super::module::{Written, scalar_named};
+use super::iter::{Iter, after_filter};
 use super::val::{Closure, Kind, Lv, Names, Val};
+use super::written::{Written, scalar_named};
 use super::{Lowerer, signature, unsupported};
 use crate::ir::{Op, Scalar, Type};
 
@@ -157,20 +157,15 @@ impl Lowerer<'_> {
         if segments.len() == 1 && self.names_stack.contains(&name) {
             return Err(recursion(path.span()));
         }
-        Err(Error::new(
-            path.span(),
-            if self.module.complete {
-                format!(
-                    "the compiler cannot see into `{name}`: define it in this module, or give it a derivative by hand \
-                     with `#[stratape::pullback(of = {name})]`"
-                )
-            } else {
-                format!(
-                    "the compiler cannot see into `{name}`: put both functions into a \
-                     `#[stratape::differentiable] mod`"
-                )
-            },
-        ))
+        let name = segments.join("::");
+        let instead = match (self.module.complete, &segments[..]) {
+            (true, [_]) => "define it in this module",
+            (true, _) => {
+                "call it in a function of this module that has a `#[stratape::pullback]`, or is `#[stratape::constant]`"
+            }
+            (false, _) => "put both functions into a `#[stratape::differentiable] mod`",
+        };
+        Err(Error::new(path.span(), format!("the compiler cannot see into `{name}`: {instead}")))
     }
 
     /// `f64::max(a, b)`, `f64::from(n)`, `usize::min(a, b)` …
@@ -224,7 +219,11 @@ impl Lowerer<'_> {
     fn zip(&mut self, args: Vec<Val>, span: Span) -> Result<Val> {
         let mut iterators = Vec::new();
         for arg in args {
-            iterators.push(Box::new(self.iterator(arg, span)?));
+            let iter = self.iterator(arg, span)?;
+            if iter.has_filter() {
+                return Err(after_filter(span, "zip"));
+            }
+            iterators.push(Box::new(iter));
         }
         match <[_; 2]>::try_from(iterators) {
             Ok([a, b]) => Ok(Val::Iter(Box::new(Iter::Zip(a, b)))),
@@ -241,18 +240,22 @@ impl Lowerer<'_> {
     ) -> Result<Val> {
         let name = call.method.to_string();
         if name == "clone" {
-            let val = match receiver {
-                Val::Ref(lv) => Val::Place(lv),
-                other => other,
-            };
-            return self.rvalue(val, call.span());
+            return self.clone_of(&lv_of(receiver), call.span());
         }
         let Some(function) = self.module.methods.get(&(owner.to_owned(), name.clone())).cloned()
         else {
+            if self.module.operators.contains_key(&(owner.to_owned(), name.clone())) {
+                let mut args = vec![receiver];
+                for arg in &call.args {
+                    args.push(self.expr(arg)?);
+                }
+                return self.overloaded(&name, args, call.method.span());
+            }
             return Err(Error::new(
                 call.method.span(),
                 format!(
-                    "`{owner}` has no method `{name}` in this module that the compiler can see into"
+                    "the compiler cannot see into the method `{name}` of `{owner}`: define it in an \
+                     `impl` of this module"
                 ),
             ));
         };
@@ -278,7 +281,7 @@ impl Lowerer<'_> {
     }
 
     /// Expands the body of a function with its arguments.
-    fn expand(
+    pub(super) fn expand(
         &mut self,
         label: &str,
         sig: &syn::Signature,

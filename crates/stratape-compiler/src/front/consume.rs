@@ -4,7 +4,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
-use super::iter::{Iter, after_filter};
+use super::iter::Iter;
 use super::val::{Lv, Val};
 use super::{Lowerer, unsupported};
 use crate::ir::{Binary, Compare, Node, Op, Range, Scalar, Type, ValueId};
@@ -160,9 +160,6 @@ impl Lowerer<'_> {
             };
             return Ok(Val::Maybe(some, Box::new(val)));
         }
-        if iter.has_filter() {
-            return Err(after_filter(span, if max { "max_by" } else { "min_by" }));
-        }
         // The first item starts; it exists only if there is one at all.
         let mut first = None;
         let mut shape = None;
@@ -248,9 +245,6 @@ impl Lowerer<'_> {
 
     /// `collect` into a `Vec` of numbers.
     fn collect(&mut self, iter: &Iter, span: Span) -> Result<Val> {
-        if iter.has_filter() {
-            return Err(after_filter(span, "collect"));
-        }
         let len = self.iter_len(iter, span)?;
         let ty = self.fresh(super::Class::Any);
         let vec = Type::Vec(Box::new(Type::Scalar(ty)));

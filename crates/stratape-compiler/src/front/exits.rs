@@ -1,5 +1,7 @@
 //! Which jumps leave a piece of syntax.
 
+use proc_macro2::Span;
+use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Expr, Stmt};
 
@@ -92,17 +94,31 @@ pub(super) fn of_stmt(stmt: &Stmt) -> Vec<Exit> {
 
 /// Whether a block returns something before its end.
 pub(super) fn returns_value(block: &syn::Block) -> bool {
-    struct Returns(bool);
-    impl<'ast> Visit<'ast> for Returns {
+    returns(block).iter().any(|node| node.expr.is_some())
+}
+
+/// Where a block first returns.
+pub(super) fn first_return(block: &syn::Block) -> Option<Span> {
+    returns(block).first().map(|node| node.return_token.span())
+}
+
+fn returns(block: &syn::Block) -> Vec<&syn::ExprReturn> {
+    struct Returns<'ast>(Vec<&'ast syn::ExprReturn>);
+    impl<'ast> Visit<'ast> for Returns<'ast> {
         fn visit_expr(&mut self, expr: &'ast Expr) {
             match expr {
                 Expr::Closure(_) => {}
-                Expr::Return(inner) => self.0 |= inner.expr.is_some(),
+                Expr::Return(inner) => {
+                    self.0.push(inner);
+                    visit::visit_expr_return(self, inner);
+                }
                 _ => visit::visit_expr(self, expr),
             }
         }
+
+        fn visit_item(&mut self, _: &'ast syn::Item) {}
     }
-    let mut returns = Returns(false);
+    let mut returns = Returns(Vec::new());
     returns.visit_block(block);
     returns.0
 }

@@ -6,8 +6,9 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
 use super::infer::Class;
-use super::module::scalar_named;
-use super::val::{Closure, Lv, Val};
+use super::mention::words_of;
+use super::val::{Binding, Closure, Lv, Names, Val};
+use super::written::scalar_named;
 use super::{Lowerer, exits, unsupported};
 use crate::ir::{Extent, Float, Init, Op, Range, Scalar, Type, ValueId};
 
@@ -48,7 +49,7 @@ impl Lowerer<'_> {
             return Err(unsupported(
                 expr.span(),
                 "`if let` and `while let`",
-                "use `match` on integers, or `if`",
+                "use `if` and `while` with a condition, `match` on integers, or `.unwrap_or(…)`",
             ));
         }
         let value = self.number(expr)?;
@@ -98,6 +99,13 @@ impl Lowerer<'_> {
                 Ok(Val::Place(self.field_named(&lv, &field.member)?))
             }
             Expr::Reference(reference) => Ok(match self.operand(&reference.expr)? {
+                Val::Ref(_) if reference.mutability.is_some() => {
+                    return Err(unsupported(
+                        reference.and_token.span(),
+                        "`&mut` of a reference",
+                        "pass the reference itself; to swap two arrays, keep both in one and index it by `t % 2`",
+                    ));
+                }
                 Val::Place(lv) => Val::Ref(lv),
                 val @ Val::Parts(..) => Val::Ref(Lv::Value(Box::new(val))),
                 other => other,
@@ -172,7 +180,10 @@ impl Lowerer<'_> {
                 Ok(Val::Never)
             }
             Expr::Closure(closure) => {
-                let scopes = self.scopes.clone();
+                let mut scopes = self.scopes.clone();
+                if closure.capture.is_some() {
+                    scopes.push(self.captured(closure)?);
+                }
                 Ok(Val::Closure(std::rc::Rc::new(Closure { text: closure.clone(), scopes })))
             }
             Expr::Call(call) => self.call(call),
@@ -199,6 +210,26 @@ impl Lowerer<'_> {
                 "write it with loops, branches, indexing and float methods",
             )),
         }
+    }
+
+    /// The variables a `move` closure takes with it: copies, which change by themselves.
+    fn captured(&mut self, closure: &syn::ExprClosure) -> Result<Names> {
+        let mut names = Names::new();
+        for (word, span) in words_of(closure.body.to_token_stream()) {
+            let Some(binding) = self.lookup(&word) else { continue };
+            let val = binding.val.clone();
+            let copies = match &val {
+                Val::Place(Lv::Memory(memory)) => memory.ty.is_fixed(),
+                Val::Place(_) => true,
+                _ => false,
+            };
+            if copies && !names.contains_key(&word) {
+                let val = self.rvalue(val, span)?;
+                let val = self.variable(val);
+                names.insert(word, Binding { val });
+            }
+        }
+        Ok(names)
     }
 
     /// Puts what is returned where the end of the function finds it.
@@ -277,6 +308,13 @@ impl Lowerer<'_> {
             _ => return Err(Error::new(span, "a name was expected")),
         };
         let owner_type = self.module.type_name(owner);
+        if owner_type == "Ordering" {
+            return Err(unsupported(
+                span,
+                "an `Ordering` as a value",
+                "compare with `<` and `>`, or use `total_cmp` inside `max_by`/`min_by`",
+            ));
+        }
         if self.module.enums.get(&owner_type).is_some_and(|all| all.iter().any(|v| v == name)) {
             let tokens = quote::quote!((#path as isize));
             let ty = Scalar::Int(crate::ir::Int::Isize);
@@ -308,7 +346,7 @@ impl Lowerer<'_> {
     /// The value of a constant the compiler can see.
     pub(super) fn constant_item(&mut self, ty: &syn::Type, expr: &Expr) -> Result<Val> {
         let ty = self.module.read_type(ty)?.ty;
-        let scopes = std::mem::replace(&mut self.scopes, vec![super::Names::new()]);
+        let scopes = std::mem::replace(&mut self.scopes, vec![Names::new()]);
         let val = self.expr(expr);
         self.scopes = scopes;
         let val = val?;

@@ -70,7 +70,7 @@ impl<'m> Lowerer<'m> {
     pub(super) fn range_bounds(&mut self, range: &syn::ExprRange) -> Result<(ValueId, ValueId)> {
         let span = range.span();
         let (Some(start), Some(end)) = (&range.start, &range.end) else {
-            return Err(unsupported(span, "open ranges", "give both ends"));
+            return Err(unsupported(range.limits.span(), "open ranges", "give both ends"));
         };
         let (from, to) = (self.number(start)?, self.number(end)?);
         self.unify(from, to, span)?;
@@ -248,24 +248,14 @@ impl<'m> Lowerer<'m> {
                 let at = self.b.binary(Binary::Mul, at, *step, span);
                 self.visit(inner, at, span, body)
             }
-            Iter::Zip(a, b) => {
-                if iter.has_filter() {
-                    return Err(after_filter(span, "zip"));
-                }
-                self.visit(a, at, span, &mut |me, first| {
-                    me.visit(b, at, span, &mut |me, second| {
-                        body(me, Self::tuple(vec![first.clone(), second]))
-                    })
+            Iter::Zip(a, b) => self.visit(a, at, span, &mut |me, first| {
+                me.visit(b, at, span, &mut |me, second| {
+                    body(me, Self::tuple(vec![first.clone(), second]))
                 })
-            }
-            Iter::Enumerate(inner) => {
-                if inner.has_filter() {
-                    return Err(after_filter(span, "enumerate"));
-                }
-                self.visit(inner, at, span, &mut |me, item| {
-                    body(me, Self::tuple(vec![Val::Scalar(at), item]))
-                })
-            }
+            }),
+            Iter::Enumerate(inner) => self.visit(inner, at, span, &mut |me, item| {
+                body(me, Self::tuple(vec![Val::Scalar(at), item]))
+            }),
             Iter::Map(inner, f) => self.visit(inner, at, span, &mut |me, item| {
                 let val = me.apply(f, vec![item], span)?;
                 body(me, val)
@@ -285,16 +275,8 @@ impl<'m> Lowerer<'m> {
                 )?;
                 Ok(())
             }),
-            Iter::Take(inner, _) => {
-                if inner.has_filter() {
-                    return Err(after_filter(span, "take"));
-                }
-                self.visit(inner, at, span, body)
-            }
+            Iter::Take(inner, _) => self.visit(inner, at, span, body),
             Iter::Skip(inner, n) => {
-                if inner.has_filter() {
-                    return Err(after_filter(span, "skip"));
-                }
                 let at = self.b.binary(Binary::Add, at, *n, span);
                 self.visit(inner, at, span, body)
             }
@@ -316,6 +298,9 @@ impl<'m> Lowerer<'m> {
         for arg in &call.args {
             args.push(self.expr(arg)?);
         }
+        if iter.has_filter() && NEED_POSITIONS.contains(&name.as_str()) {
+            return Err(after_filter(call.method.span(), &name));
+        }
         let boxed = Box::new(iter);
         let one = |args: &mut Vec<Val>| {
             args.pop().ok_or_else(|| Error::new(span, format!("`{name}` takes an argument")))
@@ -333,6 +318,9 @@ impl<'m> Lowerer<'m> {
             "zip" => {
                 let other = one(&mut args)?;
                 let other = self.iterator(other, call.args.span())?;
+                if other.has_filter() {
+                    return Err(after_filter(call.method.span(), "zip"));
+                }
                 Iter::Zip(boxed, Box::new(other))
             }
             "take" | "skip" | "step_by" => {
@@ -359,6 +347,10 @@ impl<'m> Lowerer<'m> {
         Ok(Val::Iter(Box::new(adapted)))
     }
 }
+
+/// Methods that count the items, or ask for one of them.
+const NEED_POSITIONS: [&str; 10] =
+    ["enumerate", "zip", "take", "skip", "step_by", "max_by", "min_by", "max", "min", "collect"];
 
 pub(super) fn after_filter(span: Span, name: &str) -> Error {
     unsupported(span, &format!("`{name}` after `filter`"), "write a `for` loop with `if`")

@@ -1,9 +1,11 @@
 //! Loops and the jumps out of them.
 
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Error, Result};
+use syn::{Error, Expr, Result};
 
+use super::mention::words_of;
 use super::place::as_range;
 use super::val::Val;
 use super::{Lowerer, exits, unsupported};
@@ -80,7 +82,13 @@ impl Lowerer<'_> {
                 },
             );
         }
-        let val = self.operand(&node.expr)?;
+        let mut val = self.operand(&node.expr)?;
+        if let (Val::Place(_), Some(name)) = (&val, path_name(&node.expr))
+            && words_of(node.body.to_token_stream()).iter().any(|(word, _)| *word == name)
+        {
+            // The loop owns the array it runs over; what the body changes is another one.
+            val = self.rvalue(val, node.expr.span())?;
+        }
         let iter = self.iterator(val, node.expr.span())?;
         self.each(&iter, node.label.as_ref(), &found, span, &mut |me, item| {
             me.scoped(|me| {
@@ -88,5 +96,13 @@ impl Lowerer<'_> {
                 me.block(&node.body).map(|_| ())
             })
         })
+    }
+}
+
+/// The name an expression is.
+fn path_name(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
+        _ => None,
     }
 }

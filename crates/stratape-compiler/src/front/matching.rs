@@ -35,13 +35,15 @@ impl Lowerer<'_> {
             Pat::Guard(guarded) => (&*guarded.pat, Some(&*guarded.guard)),
             pat => (pat, None),
         };
-        let binds = match pat {
-            Pat::Ident(name) if self.is_binding(&name.ident.to_string()) => Some(name),
-            _ => None,
+        let (binds, pat) = match pat {
+            Pat::Ident(name) if self.is_binding(&name.ident.to_string()) => {
+                (Some(name), name.subpat.as_ref().map(|(_, pat)| &**pat))
+            }
+            pat => (None, Some(pat)),
         };
-        let fits = match binds {
-            Some(_) => None,
-            None => self.fits(pat, value)?,
+        let fits = match pat {
+            Some(pat) => self.fits(pat, value)?,
+            None => None,
         };
         self.scoped(|me| {
             if let Some(name) = binds {

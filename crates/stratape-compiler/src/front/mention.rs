@@ -43,11 +43,9 @@ impl Mentioned {
 impl Lowerer<'_> {
     /// The variables that tokens mention.
     pub(super) fn mentioned(&mut self, tokens: &TokenStream) -> Result<Mentioned> {
-        let mut words = Vec::new();
-        collect_words(tokens.clone(), &mut words);
         let mut mentioned = Mentioned::default();
         let mut known: Vec<String> = Vec::new();
-        for (word, span) in words {
+        for (word, span) in words_of(tokens.clone()) {
             if known.contains(&word) {
                 continue;
             }
@@ -154,6 +152,13 @@ fn spell_aggregate(kind: &Kind, parts: &[TokenStream]) -> Option<TokenStream> {
 
 fn member(name: &str) -> Option<syn::Member> {
     syn::parse_str(name).ok()
+}
+
+/// Identifiers in tokens that may be variables.
+pub(super) fn words_of(tokens: TokenStream) -> Vec<(String, Span)> {
+    let mut words = Vec::new();
+    collect_words(tokens, &mut words);
+    words
 }
 
 /// Identifiers in tokens that may be variables, and those captured by format strings.

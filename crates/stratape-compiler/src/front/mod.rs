@@ -31,6 +31,7 @@ mod pattern;
 mod place;
 mod signature;
 mod val;
+mod written;
 
 use std::collections::HashMap;
 
@@ -82,6 +83,15 @@ pub fn lower_in(item: &syn::ItemFn, module: &Module) -> Result<Function> {
     Ok(function)
 }
 
+/// The error of `#[gradient]` on a method.
+pub(crate) fn methods_alone(span: Span) -> Error {
+    unsupported(
+        span,
+        "methods by themselves",
+        "put `#[gradient]` on a function beside the `impl` that takes the struct as a parameter",
+    )
+}
+
 /// An error that names a construct and what to write instead.
 fn unsupported(span: Span, what: &str, instead: &str) -> Error {
     Error::new(span, format!("`#[gradient]` does not support {what}: {instead}"))
@@ -125,11 +135,7 @@ impl<'m> Lowerer<'m> {
     fn function(&mut self, item: &syn::ItemFn) -> Result<()> {
         for input in &item.sig.inputs {
             let syn::FnArg::Typed(input) = input else {
-                return Err(unsupported(
-                    input.span(),
-                    "methods by themselves",
-                    "put `#[gradient]` on a function that takes the struct as a parameter",
-                ));
+                return Err(methods_alone(input.span()));
             };
             let (name, mutable) = signature::param_name(input)?;
             let written = self.module.read_type(&input.ty)?;
@@ -194,7 +200,7 @@ impl<'m> Lowerer<'m> {
             return self.rvalue(val, span);
         }
         if let Some(ty) = &output {
-            let result = self.zero_val(ty, span)?;
+            let result = self.zero_val(ty, exits::first_return(block).unwrap_or(span))?;
             self.frame().result = Some(result);
         } else if exits::returns_value(block) {
             return self.body_of_unknown_type(block, span);

@@ -7,10 +7,14 @@ use std::rc::Rc;
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{Error, Expr, Item, Result};
+use syn::{Error, Item, Result};
 
 use super::naming::NamesSelf;
-use crate::ir::{Extent, Float, Int, Scalar, Struct, Type};
+use crate::ir::Struct;
+
+/// An operator for a type on the left, found by that type and the method: the type on the right,
+/// and the function.
+type Implementation = (String, Rc<syn::ImplItemFn>);
 
 /// The items of a module.
 #[derive(Debug, Default)]
@@ -21,18 +25,14 @@ pub struct Module {
     pub(super) functions: HashMap<String, Rc<syn::ItemFn>>,
     pub(super) methods: HashMap<(String, String), Rc<syn::ImplItemFn>>,
     pub(super) associated_constants: HashMap<(String, String), syn::ImplItemConst>,
-    aliases: HashMap<String, syn::Type>,
+    pub(super) operators: HashMap<(String, String), Vec<Implementation>>,
+    pub(super) aliases: HashMap<String, syn::Type>,
+    /// Why a struct or enum of the module cannot be used.
+    pub(super) refused: HashMap<String, String>,
     /// Functions the compiler does not look into, and the pullbacks of those that have one.
     pub(super) opaque: HashMap<String, Option<syn::Ident>>,
     /// Whether everything the function may call is here.
     pub(super) complete: bool,
-}
-
-/// A type as it is written: what it is, and whether behind a reference.
-#[derive(Clone, Debug)]
-pub(super) struct Written {
-    pub(super) ty: Type,
-    pub(super) reference: Option<bool>,
 }
 
 impl Module {
@@ -71,13 +71,21 @@ impl Module {
                     let variants = def.variants.iter().map(|v| v.ident.to_string()).collect();
                     module.enums.insert(def.ident.to_string(), variants);
                 }
+                Item::Enum(def) => module.refuse(
+                    &def.ident,
+                    "holds data: use an enum without data, and a struct with the numbers beside it",
+                ),
+                Item::Struct(def) if !def.generics.params.is_empty() => module.refuse(
+                    &def.ident,
+                    "is generic: write it for `f64` or `f32`, and own the data",
+                ),
                 Item::Fn(function) => {
                     module.note_opaque(function)?;
                     module
                         .functions
                         .insert(function.sig.ident.to_string(), Rc::new(function.clone()));
                 }
-                Item::Impl(block) if block.trait_.is_none() => module.collect_impl(block),
+                Item::Impl(block) => module.collect_impl(block),
                 _ => {}
             }
         }
@@ -91,24 +99,26 @@ impl Module {
             .collect();
         while !left.is_empty() {
             let before = left.len();
-            let mut failed = None;
             left.retain(|def| match module.read_struct(def) {
                 Ok(read) => {
                     module.structs.insert(read.name.clone(), Rc::new(read));
                     false
                 }
                 Err(error) => {
-                    failed = Some(error);
+                    // Used nowhere, it does no harm; where it is used, this is said.
+                    module.refuse(&def.ident, &format!("cannot be looked into: {error}"));
                     true
                 }
             });
             if left.len() == before {
-                // Used nowhere, it does no harm; where it is used, its name will be unknown.
-                drop(failed);
                 break;
             }
         }
         Ok(module)
+    }
+
+    fn refuse(&mut self, name: &syn::Ident, why: &str) {
+        self.refused.insert(name.to_string(), format!("`{name}` {why}"));
     }
 
     /// Notes a function that is marked as constant, or as the pullback of another.
@@ -134,18 +144,32 @@ impl Module {
     }
 
     fn collect_impl(&mut self, block: &syn::ItemImpl) {
-        let owner = block.self_ty.to_token_stream().to_string();
+        let owner = type_text(&block.self_ty);
+        let mut names = NamesSelf::new(&owner, block);
+        let traits = block.trait_.as_ref().map(|(path, _)| operator_trait(path, &owner));
         for item in &block.items {
             match item {
                 syn::ImplItem::Fn(method) => {
                     let mut method = method.clone();
-                    NamesSelf { owner: &owner }.visit_impl_item_fn_mut(&mut method);
+                    names.visit_impl_item_fn_mut(&mut method);
                     let key = (owner.clone(), method.sig.ident.to_string());
-                    self.methods.insert(key, Rc::new(method));
+                    match &traits {
+                        Some(Some(right)) => {
+                            let all = self.operators.entry(key).or_default();
+                            all.push((right.clone(), Rc::new(method)));
+                        }
+                        // A type's own methods come before those of its traits.
+                        Some(None) => {
+                            self.methods.entry(key).or_insert_with(|| Rc::new(method));
+                        }
+                        None => {
+                            self.methods.insert(key, Rc::new(method));
+                        }
+                    }
                 }
                 syn::ImplItem::Const(constant) => {
                     let mut constant = constant.clone();
-                    NamesSelf { owner: &owner }.visit_impl_item_const_mut(&mut constant);
+                    names.visit_impl_item_const_mut(&mut constant);
                     let key = (owner.clone(), constant.ident.to_string());
                     self.associated_constants.insert(key, constant);
                 }
@@ -161,171 +185,15 @@ impl Module {
                 field.ident.as_ref().map_or_else(|| position.to_string(), ToString::to_string);
             let written = self.read_type(&field.ty)?;
             if written.reference.is_some() {
-                return Err(Error::new(field.ty.span(), "a field behind a reference"));
+                return Err(Error::new(
+                    field.ty.span(),
+                    format!("its field `{name}` is behind a reference; let it own the data"),
+                ));
             }
             fields.push((name, written.ty));
         }
         let tuple = matches!(def.fields, syn::Fields::Unnamed(_));
         Ok(Struct { name: def.ident.to_string(), fields, tuple })
-    }
-
-    /// Reads a type.
-    pub(super) fn read_type(&self, ty: &syn::Type) -> Result<Written> {
-        let plain = |ty| Written { ty, reference: None };
-        match ty {
-            syn::Type::Paren(inner) => self.read_type(&inner.elem),
-            syn::Type::Group(inner) => self.read_type(&inner.elem),
-            syn::Type::Reference(reference) => {
-                let inner = self.read_type(&reference.elem)?;
-                if inner.reference.is_some() {
-                    return Err(Error::new(
-                        ty.span(),
-                        "a reference to a reference is not supported: pass the inner reference",
-                    ));
-                }
-                Ok(Written { ty: inner.ty, reference: Some(reference.mutability.is_some()) })
-            }
-            syn::Type::Slice(slice) => Ok(plain(Type::Slice(Box::new(self.owned(&slice.elem)?)))),
-            syn::Type::Array(array) => {
-                let extent = self.extent(&array.len);
-                Ok(plain(Type::Array(Box::new(self.owned(&array.elem)?), extent)))
-            }
-            syn::Type::Tuple(tuple) => {
-                let items =
-                    tuple.elems.iter().map(|item| self.owned(item)).collect::<Result<_>>()?;
-                Ok(plain(Type::Tuple(items)))
-            }
-            syn::Type::Path(path) => self.read_path(path),
-            _ => Err(Error::new(
-                ty.span(),
-                "this type is not supported here: use floats, integers, bool, slices, arrays, tuples, \
-                 `Vec`, or structs of a `#[stratape::differentiable]` module",
-            )),
-        }
-    }
-
-    /// The type of a helper's parameter or result; nothing where only the compiler's own
-    /// reading of the body can tell, as for closures and for references inside tuples.
-    pub(super) fn read_helper_type(&self, ty: &syn::Type) -> Result<Option<Written>> {
-        match ty {
-            syn::Type::ImplTrait(_) | syn::Type::Infer(_) => Ok(None),
-            syn::Type::Reference(reference)
-                if matches!(*reference.elem, syn::Type::TraitObject(_)) =>
-            {
-                Ok(None)
-            }
-            syn::Type::Tuple(tuple) => {
-                for item in &tuple.elems {
-                    match self.read_helper_type(item)? {
-                        Some(Written { reference: None, .. }) => {}
-                        _ => return Ok(None),
-                    }
-                }
-                self.read_type(ty).map(Some)
-            }
-            _ => self.read_type(ty).map(Some),
-        }
-    }
-
-    fn owned(&self, ty: &syn::Type) -> Result<Type> {
-        let written = self.read_type(ty)?;
-        match written.reference {
-            None => Ok(written.ty),
-            Some(_) => Err(Error::new(
-                ty.span(),
-                "references inside other types are not supported: pass a flat slice, or own the data",
-            )),
-        }
-    }
-
-    fn read_path(&self, path: &syn::TypePath) -> Result<Written> {
-        let span = path.span();
-        let plain = |ty| Ok(Written { ty, reference: None });
-        let Some(segment) = path.path.segments.last() else {
-            return Err(Error::new(span, "a type was expected"));
-        };
-        let name = segment.ident.to_string();
-        if name == "Vec"
-            && let syn::PathArguments::AngleBracketed(args) = &segment.arguments
-            && let Some(syn::GenericArgument::Type(item)) = args.args.first()
-        {
-            if matches!(item, syn::Type::Infer(_)) {
-                return Err(Error::new(
-                    item.span(),
-                    "name the type of the elements, as in `Vec<f64>`",
-                ));
-            }
-            return plain(Type::Vec(Box::new(self.owned(item)?)));
-        }
-        if let Some(scalar) = scalar_named(&name) {
-            return plain(Type::Scalar(scalar));
-        }
-        if let Some(def) = self.structs.get(&name) {
-            return plain(Type::Struct(def.clone()));
-        }
-        if self.enums.contains_key(&name) {
-            return plain(Type::Enum(name));
-        }
-        if let Some(alias) = self.aliases.get(&name) {
-            return self.read_type(alias);
-        }
-        Err(Error::new(
-            span,
-            if self.complete {
-                format!(
-                    "the type `{name}` is not one the compiler can look into: declare it in this module as \
-                     a struct of floats, integers, arrays or `Vec`s, or as an enum without data"
-                )
-            } else {
-                format!(
-                    "the compiler does not know the type `{name}`: put it and the function into a \
-                     `#[stratape::differentiable] mod`, where it can see both"
-                )
-            },
-        ))
-    }
-
-    fn extent(&self, len: &Expr) -> Extent {
-        match self.integer(len) {
-            Some(n) => Extent::Known(n),
-            None => Extent::Const(len.to_token_stream()),
-        }
-    }
-
-    /// The number an integer constant expression stands for, as far as it can be seen.
-    pub(super) fn integer(&self, expr: &Expr) -> Option<usize> {
-        match expr {
-            Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(lit), .. }) => lit.base10_parse().ok(),
-            Expr::Paren(inner) => self.integer(&inner.expr),
-            Expr::Group(inner) => self.integer(&inner.expr),
-            Expr::Path(path) => {
-                let name = path.path.get_ident()?.to_string();
-                self.integer(&self.constants.get(&name)?.expr)
-            }
-            Expr::Binary(binary) => {
-                let (a, b) = (self.integer(&binary.left)?, self.integer(&binary.right)?);
-                match binary.op {
-                    syn::BinOp::Add(_) => a.checked_add(b),
-                    syn::BinOp::Sub(_) => a.checked_sub(b),
-                    syn::BinOp::Mul(_) => a.checked_mul(b),
-                    syn::BinOp::Div(_) => a.checked_div(b),
-                    syn::BinOp::Rem(_) => a.checked_rem(b),
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
-    }
-
-    /// Follows an alias to the struct or enum it names.
-    pub(super) fn type_name(&self, name: &str) -> String {
-        match self.aliases.get(name) {
-            Some(syn::Type::Path(path)) => path.path.segments.last().map_or_else(
-                || name.to_owned(),
-                |segment| self.type_name(&segment.ident.to_string()),
-            ),
-            _ => name.to_owned(),
-        }
     }
 }
 
@@ -347,12 +215,34 @@ pub(crate) fn pullback_of(attribute: &syn::Attribute) -> Result<syn::Ident> {
         .map_err(|error| Error::new(error.span(), wanted))
 }
 
-/// The scalar type with a name.
-pub(super) fn scalar_named(name: &str) -> Option<Scalar> {
-    match name {
-        "bool" => Some(Scalar::Bool),
-        "f32" => Some(Scalar::Float(Float::F32)),
-        "f64" => Some(Scalar::Float(Float::F64)),
-        _ => Int::ALL.iter().find(|(_, text)| *text == name).map(|(int, _)| Scalar::Int(*int)),
+/// A type's name, references and lifetimes left out.
+fn type_text(ty: &syn::Type) -> String {
+    match ty {
+        syn::Type::Reference(reference) => type_text(&reference.elem),
+        syn::Type::Paren(inner) => type_text(&inner.elem),
+        syn::Type::Group(inner) => type_text(&inner.elem),
+        syn::Type::Path(path) => {
+            path.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
+        }
+        other => other.to_token_stream().to_string(),
     }
+}
+
+/// The type on the right of an operator that a trait stands for; `None` for other traits.
+fn operator_trait(path: &syn::Path, owner: &str) -> Option<String> {
+    let segment = path.segments.last()?;
+    let name = segment.ident.to_string();
+    let known = ["Add", "Sub", "Mul", "Div", "Rem", "Neg"].iter().any(|operator| {
+        name.strip_prefix(operator).is_some_and(|rest| rest.is_empty() || rest == "Assign")
+    });
+    known.then(|| match &segment.arguments {
+        syn::PathArguments::AngleBracketed(args) => match args.args.first() {
+            Some(syn::GenericArgument::Type(ty)) => match type_text(ty).as_str() {
+                "Self" => owner.to_owned(),
+                other => other.to_owned(),
+            },
+            _ => owner.to_owned(),
+        },
+        _ => owner.to_owned(),
+    })
 }

@@ -1,11 +1,12 @@
 //! Operators: arithmetic, comparisons, `&&` and `||`, compound assignment, casts.
 
+use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
 use super::val::{Lv, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::{Binary, Compare, Node, Op, Unary, ValueId};
+use crate::ir::{Binary, Compare, Node, Op, Scalar, Unary, ValueId};
 
 impl Lowerer<'_> {
     pub(super) fn unary(&mut self, unary: &syn::ExprUnary) -> Result<Val> {
@@ -15,8 +16,12 @@ impl Lowerer<'_> {
                 Val::Ref(lv) => Val::Place(lv),
                 other => other,
             }),
-            syn::UnOp::Neg(_) => {
-                let a = self.number(&unary.expr)?;
+            syn::UnOp::Neg(sign) => {
+                let val = self.operand(&unary.expr)?;
+                if self.is_struct(&val) {
+                    return self.overloaded("neg", vec![val], sign.span());
+                }
+                let a = self.scalar(val, unary.expr.span())?;
                 if let Some(Op::Float(number, text)) = self.b.constant(a).cloned() {
                     let ty = self.b.function.ty(a);
                     let text = match text.strip_prefix('-') {
@@ -52,13 +57,23 @@ impl Lowerer<'_> {
         let left = self.operand(&expr.left)?;
         if let Val::Ordering(..) = left {
             return Err(unsupported(
-                span,
+                expr.op.span(),
                 "comparing an `Ordering`",
                 "compare the numbers with `<` and `>`",
             ));
         }
+        if self.is_struct(&left) {
+            let left = self.value_of(left, expr.left.span())?;
+            let right = self.operand(&expr.right)?;
+            return self.overloaded(method_of(&expr.op), vec![left, right], expr.op.span());
+        }
         let a = self.scalar(left, expr.left.span())?;
-        let b = self.number(&expr.right)?;
+        let right = self.operand(&expr.right)?;
+        if self.is_struct(&right) {
+            let args = vec![Val::Scalar(a), right];
+            return self.overloaded(method_of(&expr.op), args, expr.op.span());
+        }
+        let b = self.scalar(right, expr.right.span())?;
         let sign = match expr.op {
             BinOp::Lt(_) => Err(Compare::Lt),
             BinOp::Le(_) => Err(Compare::Le),
@@ -93,6 +108,63 @@ impl Lowerer<'_> {
         }
     }
 
+    fn is_struct(&self, val: &Val) -> bool {
+        self.owner_of(val).is_some_and(|name| self.module.structs.contains_key(&name))
+    }
+
+    /// An operator on structs: the module's own implementation, expanded.
+    pub(super) fn overloaded(&mut self, method: &str, args: Vec<Val>, span: Span) -> Result<Val> {
+        let names: Vec<Vec<String>> = args.iter().map(|arg| self.type_names(arg)).collect();
+        let (Some(left), Some(right)) = (names.first(), names.last()) else {
+            return Err(Error::new(span, "an operand was expected"));
+        };
+        let is = |names: &[String], written: &str| names.contains(&self.module.type_name(written));
+        let mut found = None;
+        for ((owner, name), all) in &self.module.operators {
+            if name == method && is(left, owner) {
+                let fitting = all.iter().find(|(written, _)| is(right, written));
+                found = found.or(fitting.map(|(written, function)| (owner, written, function)));
+            }
+        }
+        let Some((owner, written, function)) = found else {
+            return Err(unsupported(
+                span,
+                "this operator on a struct",
+                "implement it in this module, or call a function",
+            ));
+        };
+        let label = format!("{owner}::{method}<{written}>");
+        let mut values = Vec::new();
+        for (position, arg) in args.into_iter().enumerate() {
+            let changed = position == 0 && method.ends_with("_assign");
+            values.push(if changed { arg } else { self.value_of(arg, span)? });
+        }
+        let function = function.clone();
+        self.expand(&label, &function.sig, &function.block, values, span)
+    }
+
+    /// What the type of a value may be called.
+    fn type_names(&self, val: &Val) -> Vec<String> {
+        if let Some(owner) = self.owner_of(val) {
+            return vec![owner];
+        }
+        let ty = match val {
+            Val::Scalar(value) => self.ty(*value),
+            Val::Place(Lv::Var(var)) | Val::Ref(Lv::Var(var)) => self.ty(self.get(*var)),
+            Val::Place(Lv::Memory(memory)) | Val::Ref(Lv::Memory(memory)) => {
+                match memory.ty.scalar() {
+                    Some(ty) => self.infer.resolve(ty),
+                    None => return Vec::new(),
+                }
+            }
+            _ => return Vec::new(),
+        };
+        match ty {
+            Scalar::Infer(_) => ["f64", "f32", "i32", "usize"].map(str::to_owned).to_vec(),
+            known => vec![known.name().to_owned()],
+        }
+    }
+
     fn short_circuit(&mut self, expr: &syn::ExprBinary) -> Result<Val> {
         let span = expr.span();
         let a = self.condition(&expr.left)?;
@@ -124,9 +196,14 @@ impl Lowerer<'_> {
 
     fn compound_assign(&mut self, expr: &syn::ExprBinary, sign: Binary) -> Result<Val> {
         let span = expr.span();
+        let right = self.operand(&expr.right)?;
         // For numbers, Rust evaluates the right side first.
-        let b = self.number(&expr.right)?;
+        let b = if self.is_struct(&right) { None } else { Some(self.scalar(right.clone(), span)?) };
         let place = self.place(&expr.left)?;
+        let target = Val::Ref(place.clone());
+        let Some(b) = b.filter(|_| !self.is_struct(&target)) else {
+            return self.overloaded(method_of(&expr.op), vec![target, right], expr.op.span());
+        };
         if let (Lv::Memory(memory), Binary::Add | Binary::Sub) = (&place, sign)
             && let Some(ty) = memory.ty.scalar()
             && self.infer.is_float(ty)
@@ -217,5 +294,23 @@ fn simple(expr: &Expr) -> bool {
                 && simple(&binary.right)
         }
         _ => false,
+    }
+}
+
+/// The method an operator on structs calls.
+fn method_of(op: &syn::BinOp) -> &'static str {
+    use syn::BinOp;
+    match op {
+        BinOp::Add(_) => "add",
+        BinOp::Sub(_) => "sub",
+        BinOp::Mul(_) => "mul",
+        BinOp::Div(_) => "div",
+        BinOp::Rem(_) => "rem",
+        BinOp::AddAssign(_) => "add_assign",
+        BinOp::SubAssign(_) => "sub_assign",
+        BinOp::MulAssign(_) => "mul_assign",
+        BinOp::DivAssign(_) => "div_assign",
+        BinOp::RemAssign(_) => "rem_assign",
+        _ => "",
     }
 }

@@ -1,12 +1,13 @@
 //! Patterns: names bound to the parts of a value, and places assigned from them.
 
 use proc_macro2::Span;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Error, Expr, Pat, Result};
+use syn::{Error, Expr, Pat, Result, Token};
 
 use super::val::{Kind, Lv, Memory, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::Type;
+use crate::ir::{Extent, Type};
 
 impl Lowerer<'_> {
     /// Binds the names of a pattern that always fits.
@@ -43,24 +44,22 @@ impl Lowerer<'_> {
                 };
                 self.bind(&inner.pat, val)
             }
-            Pat::Tuple(tuple) => self.bind_items(tuple.elems.iter(), tuple.elems.len(), &val, span),
-            Pat::TupleStruct(tuple) => {
-                self.bind_items(tuple.elems.iter(), tuple.elems.len(), &val, span)
-            }
+            Pat::Tuple(tuple) => self.bind_items(&tuple.elems, &val, span),
+            Pat::TupleStruct(tuple) => self.bind_items(&tuple.elems, &val, span),
             Pat::Struct(fields) => self.bind_fields(fields, &val),
             Pat::Slice(slice) => {
                 let lv = super::control::lv_of(val);
-                if !matches!(&lv, Lv::Memory(Memory { ty: Type::Array(..), .. })) {
-                    return Err(unsupported(span, "slice patterns", "take the elements by index"));
-                }
-                for (position, item) in slice.elems.iter().enumerate() {
-                    if let Pat::Rest(rest) = item {
-                        return Err(unsupported(
-                            rest.span(),
-                            "`..` in patterns",
-                            "take the elements by index",
-                        ));
+                let whole = !slice.elems.iter().any(is_rest);
+                let count = match &lv {
+                    Lv::Memory(Memory { ty: Type::Array(_, Extent::Const(_)), .. }) if whole => {
+                        Some(slice.elems.len())
                     }
+                    lv => array_length(lv),
+                };
+                let Some(count) = count else {
+                    return Err(unsupported(span, "slice patterns", "take the elements by index"));
+                };
+                for (position, item) in spread(&slice.elems, is_rest, count, span)? {
                     let index = self.b.usize(position, span);
                     let place = self.element(&lv, index, span)?;
                     self.bind(item, Val::Place(place))?;
@@ -75,29 +74,8 @@ impl Lowerer<'_> {
         }
     }
 
-    fn bind_items<'a>(
-        &mut self,
-        items: impl Iterator<Item = &'a Pat>,
-        count: usize,
-        val: &Val,
-        span: Span,
-    ) -> Result<()> {
-        let expected = match val {
-            Val::Parts(_, parts) => Some(parts.len()),
-            Val::Place(Lv::Parts(_, parts)) | Val::Ref(Lv::Parts(_, parts)) => Some(parts.len()),
-            _ => None,
-        };
-        if expected.is_some_and(|expected| expected != count) {
-            return Err(Error::new(span, "the pattern has another number of parts than the value"));
-        }
-        for (index, item) in items.enumerate() {
-            if let Pat::Rest(rest) = item {
-                return Err(unsupported(
-                    rest.span(),
-                    "`..` in tuple patterns",
-                    "name each part, or `_`",
-                ));
-            }
+    fn bind_items(&mut self, items: &Items<Pat>, val: &Val, span: Span) -> Result<()> {
+        for (index, item) in spread(items, is_rest, part_count(val, items.len()), span)? {
             let part = self.part(val, index, span)?;
             self.bind(item, part)?;
         }
@@ -127,8 +105,8 @@ impl Lowerer<'_> {
             Expr::Infer(_) => Ok(()),
             Expr::Paren(inner) => self.assign(&inner.expr, val),
             Expr::Group(inner) => self.assign(&inner.expr, val),
-            Expr::Tuple(tuple) => self.assign_items(tuple.elems.iter(), &val),
-            Expr::Call(call) => self.assign_items(call.args.iter(), &val),
+            Expr::Tuple(tuple) => self.assign_items(&tuple.elems, &val, span),
+            Expr::Call(call) => self.assign_items(&call.args, &val, span),
             Expr::Struct(fields) => {
                 let lv = super::control::lv_of(val);
                 for field in &fields.fields {
@@ -140,8 +118,8 @@ impl Lowerer<'_> {
             }
             Expr::Array(array) => {
                 let lv = super::control::lv_of(val);
-                for (position, item) in array.elems.iter().enumerate() {
-                    refuse_rest(item)?;
+                let count = array_length(&lv).unwrap_or(array.elems.len());
+                for (position, item) in spread(&array.elems, is_rest_expr, count, span)? {
                     let index = self.b.usize(position, span);
                     let part = self.element(&lv, index, span)?;
                     let part = self.read(&part, span)?;
@@ -149,6 +127,11 @@ impl Lowerer<'_> {
                 }
                 Ok(())
             }
+            Expr::Path(_) if matches!(self.operand(target)?, Val::Ref(_)) => Err(unsupported(
+                span,
+                "variables that change what they refer to",
+                "write through the reference with `*`, or choose between arrays by an index or by `if`",
+            )),
             _ => {
                 let place = self.place(target)?;
                 if let (Lv::Parts(Kind::Struct(_) | Kind::Tuple, _), Val::Scalar(_)) =
@@ -163,9 +146,8 @@ impl Lowerer<'_> {
         }
     }
 
-    fn assign_items<'a>(&mut self, items: impl Iterator<Item = &'a Expr>, val: &Val) -> Result<()> {
-        for (index, item) in items.enumerate() {
-            refuse_rest(item)?;
+    fn assign_items(&mut self, items: &Items<Expr>, val: &Val, span: Span) -> Result<()> {
+        for (index, item) in spread(items, is_rest_expr, part_count(val, items.len()), span)? {
             let part = self.part(val, index, item.span())?;
             self.assign(item, part)?;
         }
@@ -184,12 +166,56 @@ impl Lowerer<'_> {
     }
 }
 
-/// `..` on the left side of an assignment.
-fn refuse_rest(item: &Expr) -> Result<()> {
-    match item {
-        Expr::Range(range) if range.start.is_none() && range.end.is_none() => {
-            Err(unsupported(range.span(), "`..` in patterns", "write `_` for each part to skip"))
-        }
-        _ => Ok(()),
+type Items<T> = Punctuated<T, Token![,]>;
+
+/// The items of a pattern with the positions of the parts they take; `..` stands for those
+/// that no item takes.
+fn spread<T>(
+    items: &Items<T>,
+    is_rest: fn(&T) -> bool,
+    count: usize,
+    span: Span,
+) -> Result<Vec<(usize, &T)>> {
+    let rest = items.iter().position(is_rest);
+    let named = items.len() - usize::from(rest.is_some());
+    if named > count || (rest.is_none() && named != count) {
+        return Err(Error::new(span, format!("a pattern for {count} parts was expected")));
+    }
+    let position = |index: usize| match rest {
+        Some(rest) if index > rest => count - (items.len() - index),
+        _ => index,
+    };
+    let taken = items.iter().enumerate().filter(|(_, item)| !is_rest(item));
+    Ok(taken.map(|(index, item)| (position(index), item)).collect())
+}
+
+fn is_rest(pat: &Pat) -> bool {
+    matches!(pat, Pat::Rest(_))
+}
+
+fn is_rest_expr(expr: &Expr) -> bool {
+    matches!(expr, Expr::Range(range) if range.start.is_none() && range.end.is_none())
+}
+
+/// The number of parts of a tuple or struct.
+fn part_count(val: &Val, otherwise: usize) -> usize {
+    match val {
+        Val::Parts(_, parts) => parts.len(),
+        Val::Place(lv) | Val::Ref(lv) => match lv {
+            Lv::Parts(_, parts) => parts.len(),
+            Lv::Value(val) => part_count(val, otherwise),
+            Lv::Memory(Memory { ty: Type::Tuple(items), .. }) => items.len(),
+            Lv::Memory(Memory { ty: Type::Struct(def), .. }) => def.fields.len(),
+            _ => otherwise,
+        },
+        _ => otherwise,
+    }
+}
+
+/// The length of an array that is known here.
+fn array_length(lv: &Lv) -> Option<usize> {
+    match lv {
+        Lv::Memory(Memory { ty: Type::Array(_, Extent::Known(n)), .. }) => Some(*n),
+        _ => None,
     }
 }

@@ -113,6 +113,39 @@ impl Lowerer<'_> {
         }
     }
 
+    /// What `clone` makes of a place: `Vec`s in it are copied too.
+    pub(super) fn clone_of(&mut self, lv: &Lv, span: Span) -> Result<Val> {
+        let count = match lv {
+            Lv::Parts(_, parts) => parts.len(),
+            Lv::Memory(Memory { ty: Type::Struct(def), .. }) => def.fields.len(),
+            Lv::Memory(Memory { ty: Type::Tuple(items), .. }) => items.len(),
+            Lv::Memory(memory @ Memory { ty: Type::Vec(_) | Type::Slice(_), .. }) => {
+                return self.copy_array(&memory.clone(), span);
+            }
+            Lv::Value(val) => match &**val {
+                Val::Place(lv) | Val::Ref(lv) => return self.clone_of(&lv.clone(), span),
+                Val::Parts(_, parts) => parts.len(),
+                _ => return self.read(lv, span),
+            },
+            _ => return self.read(lv, span),
+        };
+        let kind = match lv {
+            Lv::Parts(kind, _) => kind.clone(),
+            Lv::Memory(Memory { ty: Type::Struct(def), .. }) => Kind::Struct(def.clone()),
+            Lv::Value(val) => match &**val {
+                Val::Parts(kind, _) => kind.clone(),
+                _ => Kind::Tuple,
+            },
+            _ => Kind::Tuple,
+        };
+        let mut parts = Vec::new();
+        for index in 0..count {
+            let part = self.field_of(lv, index, span)?;
+            parts.push(self.clone_of(&part, span)?);
+        }
+        Ok(Val::Parts(kind, parts))
+    }
+
     /// A new object with what a part of another holds.
     pub(super) fn copy_array(&mut self, memory: &Memory, span: Span) -> Result<Val> {
         let ty = match (&memory.ty, memory.window) {

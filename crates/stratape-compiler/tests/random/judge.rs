@@ -289,3 +289,47 @@ fn adjoints(inputs: &[Input], outcome: &Outcome<f64>, skip: usize) -> Vec<f64> {
     }
     adjoints
 }
+
+/// Runs a gradient, seeded with 1.5 and with `shadow` in every shadow: the value, then for each input its adjoint
+/// (a scalar), or its contents and its shadow (memory of floats).
+pub(crate) fn interpret(
+    gradient: &Function,
+    inputs: &[Input],
+    has_result: bool,
+    shadow: &dyn Fn(usize) -> Vec<f64>,
+) -> Result<Vec<f64>, Failure> {
+    let mut args = Vec::new();
+    for (argument, input) in arguments(inputs, &[], |value, _| value).into_iter().zip(inputs) {
+        args.push(argument);
+        if let Input::Shared(values) | Input::Exclusive(values) = input {
+            args.push(Argument::Memory(Memory::floats(shadow(values.len()).into_iter())));
+        }
+    }
+    if has_result {
+        args.push(Argument::Float(1.5));
+    }
+    let options = interp::Options { constants: constants(), fuel: 2_000_000 };
+    let outcome = match interp::run(gradient, args, &options) {
+        Ok(outcome) => outcome,
+        Err(trap) => return fail(Stage::Gradient, trap),
+    };
+    let mut scalars = outcome.results.iter().copied().filter_map(Datum::float);
+    let mut found: Vec<f64> = Vec::new();
+    if has_result {
+        found.extend(scalars.next());
+    }
+    let mut memory = outcome.memory.iter();
+    for input in inputs {
+        match input {
+            Input::Float(_) => found.extend(scalars.next()),
+            Input::Int(_) => {}
+            Input::Indices(_) => drop(memory.next()),
+            Input::Shared(_) | Input::Exclusive(_) => {
+                for _ in 0..2 {
+                    found.extend(memory.next().map(Memory::to_floats).unwrap_or_default());
+                }
+            }
+        }
+    }
+    Ok(found)
+}

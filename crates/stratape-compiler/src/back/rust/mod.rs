@@ -22,13 +22,13 @@ use quote::quote;
 use self::names::Names;
 use crate::adjoint::Gradient;
 use crate::analysis::{Affine, Definitions};
-use crate::ir::{Function, Half, Node, Op, ValueId, used, walk};
+use crate::ir::{Function, Half, Node, Op, RecordId, ValueId, used, walk};
 
 /// The tokens of a gradient.
 pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> TokenStream {
     let function = &gradient.function;
     let definitions = Definitions::new(function);
-    let emitter = Emitter::new(function, &definitions);
+    let emitter = Emitter::new(function, &definitions, strip::regions(&[function]));
     let signature = signature::Signature::new(item, primal, gradient, &emitter.names);
     let needs_workspace = uses_tape(function);
     let body = emitter.halves();
@@ -43,14 +43,21 @@ pub fn emit_halves(
     primal: &Function,
     halves: (&Function, &Function),
 ) -> TokenStream {
-    let forward = half(item, primal, halves.0, "forward");
-    let backward = half(item, primal, halves.1, "backward");
+    let regions = strip::regions(&[halves.0, halves.1]);
+    let forward = half(item, primal, halves.0, "forward", regions.clone());
+    let backward = half(item, primal, halves.1, "backward", regions);
     quote!(#forward #backward)
 }
 
-fn half(item: &syn::ItemFn, primal: &Function, function: &Function, which: &str) -> TokenStream {
+fn half(
+    item: &syn::ItemFn,
+    primal: &Function,
+    function: &Function,
+    which: &str,
+    regions: HashSet<RecordId>,
+) -> TokenStream {
     let definitions = Definitions::new(function);
-    let emitter = Emitter::new(function, &definitions);
+    let emitter = Emitter::new(function, &definitions, regions);
     let name = crate::front::half_name(&item.sig.ident.to_string(), which);
     let name = Ident::new(&name, item.sig.ident.span());
     let params = signature::half_params(item, primal, function, &emitter.names);
@@ -88,10 +95,16 @@ struct Emitter<'a> {
     replaced: RefCell<HashMap<ValueId, TokenStream>>,
     /// Other nodes that are, by their addresses.
     replaced_nodes: RefCell<HashMap<usize, TokenStream>>,
+    /// Records that lie in regions of the tape.
+    regions: HashSet<RecordId>,
 }
 
 impl<'a> Emitter<'a> {
-    fn new(function: &'a Function, definitions: &'a Definitions) -> Self {
+    fn new(
+        function: &'a Function,
+        definitions: &'a Definitions,
+        regions: HashSet<RecordId>,
+    ) -> Self {
         let mut used = used(&function.body);
         used.extend(function.results.iter().copied());
         let mut literals = HashMap::new();
@@ -111,6 +124,7 @@ impl<'a> Emitter<'a> {
             strips: RefCell::default(),
             replaced: RefCell::default(),
             replaced_nodes: RefCell::default(),
+            regions,
         }
     }
 

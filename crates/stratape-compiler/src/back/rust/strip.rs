@@ -9,13 +9,16 @@
 //! the tape; a long loop is cut into several strips, so that the tape's memory can be smaller than
 //! the loop's records.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::Emitter;
 use crate::analysis::{Polynomial, Split};
 use crate::ir::{
-    Block, Loop, Node, ObjectId, Op, Place, Range, RecordId, Scalar, Step, Type, ValueId, walk,
+    Block, Function, Loop, Node, ObjectId, Op, Place, Range, RecordId, Scalar, Step, Type, ValueId,
+    walk,
 };
 
 /// A view of an object in a strip.
@@ -134,45 +137,14 @@ struct Access<'a> {
 impl Emitter<'_> {
     /// Whether a loop is emitted as strips.
     pub(super) fn is_strip(&self, node: &Loop) -> bool {
-        if node.exit.is_some() || node.trips.is_some() || !matches!(node.range, Range::UpTo { .. })
-        {
-            return false;
-        }
-        let (mut has_loops, mut has_calls) = (false, false);
-        for item in &node.body {
-            has_loops |= contains(item, &|node| matches!(node, Node::Loop(_)));
-            has_calls |= contains(item, &|node| matches!(node, Node::Call(_)));
-        }
-        if has_calls {
-            return false;
-        }
-        self.region_of(node).is_some() || !has_loops
+        let has_loops =
+            node.body.iter().any(|item| contains(item, &|node| matches!(node, Node::Loop(_))));
+        can_be_strip(node) && (self.region_of(node).is_some() || !(has_loops || uses_tape(node)))
     }
 
-    /// The record a loop's iterations push or pop, if nothing else inside uses the tape.
+    /// The record of a loop's iterations, if it lies in regions.
     fn region_of(&self, node: &Loop) -> Option<RecordId> {
-        let mut records = Vec::new();
-        let mut inner = false;
-        for item in &node.body {
-            match item {
-                Node::Push { record, .. } | Node::Pop { record, .. } => records.push(*record),
-                item => {
-                    inner |= contains(item, &|node| {
-                        matches!(
-                            node,
-                            Node::Push { .. }
-                                | Node::Pop { .. }
-                                | Node::Save { .. }
-                                | Node::Restore { .. }
-                        )
-                    });
-                }
-            }
-        }
-        match records[..] {
-            [record] if !inner => Some(record),
-            _ => None,
-        }
+        only_record(node).filter(|record| self.regions.contains(record))
     }
 
     /// A loop as one strip, or several if it uses the tape.
@@ -657,4 +629,62 @@ fn counter_is_named(node: &Loop) -> bool {
         visit_operands(item, &mut |value| named |= value == node.counter);
     }
     named
+}
+
+fn uses_tape(node: &Loop) -> bool {
+    node.body.iter().any(|item| super::pushes(item) || super::pops(item))
+}
+
+/// Whether a loop's iterations are known beforehand, and nothing in it is called that may use the tape.
+fn can_be_strip(node: &Loop) -> bool {
+    let calls = node.body.iter().any(|item| contains(item, &|node| matches!(node, Node::Call(_))));
+    node.exit.is_none()
+        && node.trips.is_none()
+        && matches!(node.range, Range::UpTo { .. })
+        && !calls
+}
+
+/// The record a loop's iterations push or pop, if nothing else inside uses the tape.
+fn only_record(node: &Loop) -> Option<RecordId> {
+    let mut records = Vec::new();
+    for item in &node.body {
+        match item {
+            Node::Push { record, .. } | Node::Pop { record, .. } => records.push(*record),
+            item if super::pushes(item) || super::pops(item) => return None,
+            _ => {}
+        }
+    }
+    match records[..] {
+        [record] => Some(record),
+        _ => None,
+    }
+}
+
+/// The records that lie in regions: those whose loops can be strips in the forward half *and* in
+/// the backward half. What was pushed one by one must be popped one by one.
+pub(super) fn regions(functions: &[&Function]) -> HashSet<RecordId> {
+    let (mut fit, mut unfit) = (HashSet::new(), HashSet::new());
+    for function in functions {
+        let mut in_loops = HashSet::new();
+        walk(&function.body, &mut |node| {
+            let Node::Loop(node) = node else { return };
+            for item in &node.body {
+                let (Node::Push { record, .. } | Node::Pop { record, .. }) = item else { continue };
+                in_loops.insert(*record);
+                if can_be_strip(node) && only_record(node) == Some(*record) {
+                    fit.insert(*record);
+                } else {
+                    unfit.insert(*record);
+                }
+            }
+        });
+        walk(&function.body, &mut |node| {
+            if let Node::Push { record, .. } | Node::Pop { record, .. } = node
+                && !in_loops.contains(record)
+            {
+                unfit.insert(*record);
+            }
+        });
+    }
+    fit.difference(&unfit).copied().collect()
 }

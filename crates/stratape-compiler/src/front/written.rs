@@ -1,0 +1,206 @@
+//! Types as they are written.
+
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::{Error, Expr, Result};
+
+use super::module::Module;
+use crate::ir::{Extent, Float, Int, Scalar, Type};
+
+const USE_TYPES: &str = "use floats, integers, bool, slices, arrays, tuples, `Vec`, or structs of a \
+                         `#[stratape::differentiable]` module";
+
+/// Types everyone knows, which no module of the user's could show to the compiler.
+const LIBRARY_TYPES: [&str; 14] = [
+    "Option", "Result", "String", "str", "char", "Box", "Rc", "Arc", "Cell", "RefCell", "HashMap",
+    "BTreeMap", "HashSet", "VecDeque",
+];
+
+/// A type as it is written: what it is, and whether behind a reference.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    pub(super) ty: Type,
+    pub(super) reference: Option<bool>,
+}
+
+impl Module {
+    /// Reads a type.
+    pub(super) fn read_type(&self, ty: &syn::Type) -> Result<Written> {
+        let plain = |ty| Written { ty, reference: None };
+        match ty {
+            syn::Type::Paren(inner) => self.read_type(&inner.elem),
+            syn::Type::Group(inner) => self.read_type(&inner.elem),
+            syn::Type::Reference(reference) => {
+                let inner = self.read_type(&reference.elem)?;
+                if inner.reference.is_some() {
+                    return Err(Error::new(
+                        ty.span(),
+                        "a reference to a reference is not supported: pass the inner reference",
+                    ));
+                }
+                Ok(Written { ty: inner.ty, reference: Some(reference.mutability.is_some()) })
+            }
+            syn::Type::Slice(slice) => Ok(plain(Type::Slice(Box::new(self.owned(&slice.elem)?)))),
+            syn::Type::Array(array) => {
+                let extent = self.extent(&array.len);
+                Ok(plain(Type::Array(Box::new(self.owned(&array.elem)?), extent)))
+            }
+            syn::Type::Tuple(tuple) => {
+                let items =
+                    tuple.elems.iter().map(|item| self.owned(item)).collect::<Result<_>>()?;
+                Ok(plain(Type::Tuple(items)))
+            }
+            syn::Type::Path(path) => self.read_path(path),
+            _ => {
+                Err(Error::new(ty.span(), format!("this type is not supported here: {USE_TYPES}")))
+            }
+        }
+    }
+
+    /// The type of a helper's parameter or result; nothing where only the compiler's own
+    /// reading of the body can tell, as for closures and for references inside tuples.
+    pub(super) fn read_helper_type(&self, ty: &syn::Type) -> Result<Option<Written>> {
+        match ty {
+            syn::Type::ImplTrait(_) | syn::Type::Infer(_) => Ok(None),
+            syn::Type::Reference(reference)
+                if matches!(*reference.elem, syn::Type::TraitObject(_)) =>
+            {
+                Ok(None)
+            }
+            syn::Type::Tuple(tuple) => {
+                for item in &tuple.elems {
+                    match self.read_helper_type(item)? {
+                        Some(Written { reference: None, .. }) => {}
+                        _ => return Ok(None),
+                    }
+                }
+                self.read_type(ty).map(Some)
+            }
+            _ => self.read_type(ty).map(Some),
+        }
+    }
+
+    fn owned(&self, ty: &syn::Type) -> Result<Type> {
+        let written = self.read_type(ty)?;
+        match written.reference {
+            None => Ok(written.ty),
+            Some(_) => Err(Error::new(
+                ty.span(),
+                "references inside other types are not supported: pass a flat slice, or own the data",
+            )),
+        }
+    }
+
+    fn read_path(&self, path: &syn::TypePath) -> Result<Written> {
+        let span = path.span();
+        let plain = |ty| Ok(Written { ty, reference: None });
+        let Some(segment) = path.path.segments.last() else {
+            return Err(Error::new(span, "a type was expected"));
+        };
+        let name = segment.ident.to_string();
+        if name == "Vec"
+            && let syn::PathArguments::AngleBracketed(args) = &segment.arguments
+            && let Some(syn::GenericArgument::Type(item)) = args.args.first()
+        {
+            if matches!(item, syn::Type::Infer(_)) {
+                return Err(Error::new(
+                    item.span(),
+                    "name the type of the elements, as in `Vec<f64>`",
+                ));
+            }
+            return plain(Type::Vec(Box::new(self.owned(item)?)));
+        }
+        if let Some(scalar) = scalar_named(&name) {
+            return plain(Type::Scalar(scalar));
+        }
+        if let Some(def) = self.structs.get(&name) {
+            return plain(Type::Struct(def.clone()));
+        }
+        if self.enums.contains_key(&name) {
+            return plain(Type::Enum(name));
+        }
+        if let (Some(alias), Some(_)) = (self.aliases.get(&name), self.follow(&name)) {
+            return self.read_type(alias);
+        }
+        if let Some(why) = self.refused.get(&name) {
+            return Err(Error::new(span, why));
+        }
+        if LIBRARY_TYPES.contains(&name.as_str()) {
+            return Err(Error::new(
+                span,
+                format!("the type `{name}` is not supported here: {USE_TYPES}"),
+            ));
+        }
+        Err(Error::new(
+            span,
+            if self.complete {
+                format!(
+                    "the type `{name}` is not one the compiler can look into: declare it in this module as \
+                     a struct of floats, integers, arrays or `Vec`s, or as an enum without data"
+                )
+            } else {
+                format!(
+                    "the compiler does not know the type `{name}`: put it and the function into a \
+                     `#[stratape::differentiable] mod`, where it can see both"
+                )
+            },
+        ))
+    }
+
+    fn extent(&self, len: &Expr) -> Extent {
+        match self.integer(len) {
+            Some(n) => Extent::Known(n),
+            None => Extent::Const(len.to_token_stream()),
+        }
+    }
+
+    /// The number an integer constant expression stands for, as far as it can be seen.
+    pub(super) fn integer(&self, expr: &Expr) -> Option<usize> {
+        match expr {
+            Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(lit), .. }) => lit.base10_parse().ok(),
+            Expr::Paren(inner) => self.integer(&inner.expr),
+            Expr::Group(inner) => self.integer(&inner.expr),
+            Expr::Path(path) => {
+                let name = path.path.get_ident()?.to_string();
+                self.integer(&self.constants.get(&name)?.expr)
+            }
+            Expr::Binary(binary) => {
+                let (a, b) = (self.integer(&binary.left)?, self.integer(&binary.right)?);
+                match binary.op {
+                    syn::BinOp::Add(_) => a.checked_add(b),
+                    syn::BinOp::Sub(_) => a.checked_sub(b),
+                    syn::BinOp::Mul(_) => a.checked_mul(b),
+                    syn::BinOp::Div(_) => a.checked_div(b),
+                    syn::BinOp::Rem(_) => a.checked_rem(b),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The struct, enum or number type that a name or alias stands for.
+    pub(super) fn type_name(&self, name: &str) -> String {
+        self.follow(name).unwrap_or_else(|| name.to_owned())
+    }
+
+    /// Follows aliases to their end; `None` if they go round in a circle.
+    fn follow(&self, name: &str) -> Option<String> {
+        let mut name = name.to_owned();
+        for _ in 0..=self.aliases.len() {
+            let Some(syn::Type::Path(path)) = self.aliases.get(&name) else { return Some(name) };
+            name = path.path.segments.last()?.ident.to_string();
+        }
+        None
+    }
+}
+
+/// The scalar type with a name.
+pub(super) fn scalar_named(name: &str) -> Option<Scalar> {
+    match name {
+        "bool" => Some(Scalar::Bool),
+        "f32" => Some(Scalar::Float(Float::F32)),
+        "f64" => Some(Scalar::Float(Float::F64)),
+        _ => Int::ALL.iter().find(|(_, text)| *text == name).map(|(int, _)| Scalar::Int(*int)),
+    }
+}
