@@ -175,6 +175,23 @@ impl RecordTape {
         Ok(unsafe { std::slice::from_raw_parts_mut(frame, count) })
     }
 
+    /// How many of `count` records to reserve at once, for a program that needs not have them in one
+    /// piece: they fit any budget, and are enough for the cost of a region not to matter.
+    ///
+    /// ```
+    /// # use stratape_tape::RecordTape;
+    /// let tape = RecordTape::new();
+    /// assert_eq!(tape.layer::<f64>(100), 100);
+    /// assert!(tape.layer::<f64>(1_000_000) < 1_000_000);
+    /// ```
+    #[inline]
+    pub fn layer<R: Pod>(&self, count: usize) -> usize {
+        const ENOUGH: usize = 64 << 10;
+        const FRAME: usize = 64;
+        let bytes = self.ladder.slab_len().saturating_sub(FRAME).min(ENOUGH);
+        count.min((bytes / size_of::<R>().max(1)).max(1))
+    }
+
     /// Keeps the first `count` records of the region on top and gives the rest of its room back.
     ///
     /// # Errors

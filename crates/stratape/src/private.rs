@@ -70,13 +70,6 @@ fn out_of_range(from: usize, to: usize, len: usize) -> ! {
     panic!("range {from}..{to} out of range for slice of length {len}");
 }
 
-/// How many records of a type a strip of a loop reserves at once, of those that are left.
-#[inline]
-pub fn layer<R>(left: usize) -> usize {
-    const BYTES: usize = 64 << 10;
-    left.min((BYTES / size_of::<R>().max(1)).max(1))
-}
-
 /// `count` elements from `start` on. Panics as the first index out of bounds would.
 #[inline]
 #[track_caller]
@@ -120,7 +113,7 @@ pub fn view_chunks_mut<T, const N: usize>(
 
 /// Puts a copy of a slice on the tape.
 pub fn save<T: Pod>(tape: &mut RecordTape, slice: &[T]) -> Result<(), TapeError> {
-    for part in slice.chunks(layer::<T>(slice.len()).max(1)) {
+    for part in slice.chunks(tape.layer::<T>(slice.len()).max(1)) {
         tape.reserve::<T>(part.len())?[..part.len()].copy_from_slice(part);
         tape.commit::<T>(part.len())?;
     }

@@ -237,7 +237,7 @@ impl Emitter<'_> {
                 let #total = #length;
                 let mut #done = 0_usize;
                 while #done < #total {
-                    let #count = ::stratape::__private::layer::<#record>(#total - #done);
+                    let #count = #tape.layer::<#record>(#total - #done);
                     let #first = #begin;
                     let #slots = &mut #tape.reserve::<#record>(#count)?[..#count];
                     #run
