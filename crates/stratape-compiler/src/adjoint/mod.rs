@@ -11,7 +11,9 @@
 
 mod call;
 mod choose;
+mod control;
 mod cut;
+mod halves;
 mod home;
 mod reverse;
 mod rules;
@@ -101,9 +103,9 @@ pub fn split(function: &Function) -> (Function, Function) {
         clobbers: &clobbers,
         inputs: &inputs,
     };
-    let found = reverse::explore_split(&facts);
+    let found = halves::explore_split(&facts);
     let plan = choose::choose(&facts, &clobbers, &found);
-    let (mut forward, mut backward) = reverse::split(&facts, &plan);
+    let (mut forward, mut backward) = halves::split(&facts, &plan);
     for half in [&mut forward, &mut backward] {
         crate::passes::finish(half);
     }

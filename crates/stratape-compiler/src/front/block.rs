@@ -182,7 +182,7 @@ impl Lowerer<'_> {
             {
                 Ok(None)
             }
-            _ => Ok(Some(self.module.read_type(ty)?.ty)),
+            _ => Ok(self.module.read_helper_type(ty)?.map(|written| written.ty)),
         }
     }
 

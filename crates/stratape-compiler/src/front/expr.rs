@@ -9,8 +9,8 @@ use super::infer::Class;
 use super::mention::words_of;
 use super::val::{Binding, Closure, Lv, Names, Val};
 use super::written::scalar_named;
-use super::{Lowerer, exits, unsupported};
-use crate::ir::{Extent, Float, Init, Op, Range, Scalar, Type, ValueId};
+use super::{Lowerer, unsupported};
+use crate::ir::{Extent, Float, Init, Op, Scalar, Type, ValueId};
 
 impl Lowerer<'_> {
     /// The value of an expression: places are read.
@@ -158,12 +158,7 @@ impl Lowerer<'_> {
             Expr::Match(matching) => self.matching(matching),
             Expr::ForLoop(node) => self.for_loop(node),
             Expr::While(node) => self.while_loop(node),
-            Expr::Loop(node) => {
-                let found = exits::of_block(&node.body);
-                self.repeat(Range::Forever, false, node.label.as_ref(), &found, span, |me, _| {
-                    me.block(&node.body).map(|_| ())
-                })
-            }
+            Expr::Loop(node) => self.endless_loop(node),
             Expr::Break(node) => self.break_from(node),
             Expr::Continue(node) => {
                 let frame = self.loop_frame(node.label.as_ref(), span)?;

@@ -5,6 +5,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
+use super::exits::Exit;
 use super::mention::words_of;
 use super::place::as_range;
 use super::val::Val;
@@ -29,6 +30,23 @@ impl Lowerer<'_> {
             )?;
             Ok(())
         })
+    }
+
+    /// `loop { … }`
+    pub(super) fn endless_loop(&mut self, node: &syn::ExprLoop) -> Result<Val> {
+        let found = exits::of_block(&node.body);
+        let label = node.label.as_ref();
+        let span = node.loop_token.span();
+        let val = self.repeat(Range::Forever, false, label, &found, span, |me, _| {
+            me.block(&node.body).map(|_| ())
+        })?;
+        let label = label.map(|label| label.name.ident.to_string());
+        let ends = found.iter().any(|exit| match exit {
+            Exit::Break(name) => name.is_none() || *name == label,
+            _ => false,
+        });
+        // What is left only by a jump to somewhere else has nothing after it.
+        Ok(if ends { val } else { Val::Never })
     }
 
     pub(super) fn loop_frame(

@@ -122,6 +122,12 @@ impl Module {
         if let (Some(alias), Some(_)) = (self.aliases.get(&name), self.follow(&name)) {
             return self.read_type(alias);
         }
+        if self.aliases.contains_key(&name) {
+            return Err(Error::new(
+                span,
+                format!("the alias `{name}` leads out of this module: name the type itself"),
+            ));
+        }
         if let Some(why) = self.refused.get(&name) {
             return Err(Error::new(span, why));
         }

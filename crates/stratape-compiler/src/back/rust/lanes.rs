@@ -9,7 +9,8 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
-use super::strip::{Strip, View};
+use super::strip::Strip;
+use super::views::View;
 use crate::analysis::Polynomial;
 use crate::ir::{Binary, Carried, Float, Loop, Math, Node, ObjectId, Op, Scalar, ValueId};
 
@@ -44,7 +45,7 @@ impl Emitter<'_> {
         first: &Ident,
         count: &Ident,
     ) -> Option<TokenStream> {
-        if node.reversed && !node.unordered {
+        if (node.reversed && !node.unordered) || self.function.ty(node.counter) != Scalar::USIZE {
             return None;
         }
         let sums = self.sums(node)?;

@@ -12,6 +12,7 @@ mod operation;
 mod signature;
 mod strip;
 mod tape;
+mod views;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
