@@ -1,6 +1,8 @@
 //! A sample of random programs through rustc: what the emitted gradient computes must be what the
 //! interpreter says. One crate holds all of them; it is built and run once.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
 mod random;
 
 use std::fmt::Write as _;

@@ -1,16 +1,18 @@
 //! Functions the compiler does not look into: derivatives by hand, and none.
 
+#![allow(clippy::needless_range_loop, clippy::manual_memcpy, reason = "loops as people write them")]
+
 #[stratape::differentiable]
 mod model {
     /// Solves `a x = b` for a 2 by 2 matrix, as an external library might.
-    pub fn solve(a: &[f64], b: &[f64], x: &mut [f64]) {
+    pub(super) fn solve(a: &[f64], b: &[f64], x: &mut [f64]) {
         let det = a[0] * a[3] - a[1] * a[2];
         x[0] = (a[3] * b[0] - a[1] * b[1]) / det;
         x[1] = (a[0] * b[1] - a[2] * b[0]) / det;
     }
 
     #[stratape::pullback(of = solve)]
-    pub fn solve_back(
+    pub(super) fn solve_back(
         a: &[f64],
         da: &mut [f64],
         _b: &[f64],
@@ -31,7 +33,7 @@ mod model {
     }
 
     /// A table the compiler need not understand.
-    pub fn table(t: f64, k: usize) -> f64 {
+    pub(super) fn table(t: f64, k: usize) -> f64 {
         [1.0, 2.0, 4.0][k % 3] * t.abs().sqrt()
     }
 
@@ -41,18 +43,18 @@ mod model {
     }
 
     #[stratape::constant]
-    pub fn round_up(t: f64) -> f64 {
+    pub(super) fn round_up(t: f64) -> f64 {
         t.ceil()
     }
 
     #[stratape::constant]
-    pub fn reset(y: &mut [f64]) {
+    pub(super) fn reset(y: &mut [f64]) {
         y.fill(0.5);
     }
 
     /// Steps in which the same memory is solved into again and again.
     #[gradient]
-    pub fn steps(a: &[f64], b: &[f64], n: usize) -> f64 {
+    pub(super) fn steps(a: &[f64], b: &[f64], n: usize) -> f64 {
         let mut x = vec![1.0, 1.0];
         let mut right = vec![0.0; 2];
         let mut sum = 0.0;
@@ -66,7 +68,7 @@ mod model {
     }
 
     #[gradient]
-    pub fn forgets(y: &mut [f64], w: f64) -> f64 {
+    pub(super) fn forgets(y: &mut [f64], w: f64) -> f64 {
         let before = y[0] * w;
         reset(y);
         before + y[0] * w

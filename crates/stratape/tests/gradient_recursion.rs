@@ -1,5 +1,7 @@
 //! Functions that call themselves.
 
+#![allow(clippy::needless_range_loop, clippy::manual_memcpy, reason = "loops as people write them")]
+
 use stratape::gradient;
 
 #[gradient]
@@ -8,7 +10,7 @@ fn power(x: f64, n: usize) -> f64 {
         return 1.0;
     }
     let half = power(x, n / 2);
-    if n % 2 == 0 { half * half } else { x * half * half }
+    if n.is_multiple_of(2) { half * half } else { x * half * half }
 }
 
 #[stratape::differentiable]

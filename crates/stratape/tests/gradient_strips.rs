@@ -1,6 +1,8 @@
 //! Loops of every length around the widths of strips, lanes and layers: what is emitted for them differs,
 //! what they compute must not.
 
+#![allow(clippy::needless_range_loop, clippy::manual_memcpy, reason = "loops as people write them")]
+
 use stratape::gradient;
 
 const LENGTHS: [usize; 14] = [0, 1, 2, 3, 7, 8, 9, 16, 31, 32, 33, 64, 65, 100];

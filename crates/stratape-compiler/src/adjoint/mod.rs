@@ -2,12 +2,12 @@
 //! forward, then backward.
 //!
 //! 1. [`Activity`] finds what derivatives flow through.
-//! 2. A first, dry run of [`reverse`] writes the backward half as if every value of the forward
+//! 2. A first, dry run of `reverse` writes the backward half as if every value of the forward
 //!    half were still there, and notes which ones it asks for.
-//!    In the same run [`home`] finds the loops whose two halves can be run as one.
-//! 3. [`choose`] decides for each of them: it is still there, it is recomputed, or it is saved.
-//! 4. The second run of [`reverse`] writes the backward half with pops and recomputation, after a
-//!    forward half to which [`save`] has added the pushes.
+//!    In the same run `home` finds the loops whose two halves can be run as one.
+//! 3. `choose` decides for each of them: it is still there, it is recomputed, or it is saved.
+//! 4. The second run of `reverse` writes the backward half with pops and recomputation, after a
+//!    forward half to which `save` has added the pushes.
 
 mod call;
 mod choose;

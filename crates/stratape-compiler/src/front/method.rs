@@ -179,6 +179,12 @@ impl Lowerer<'_> {
                     ));
                 }
             },
+            "is_multiple_of" => {
+                for arg in &args[1..] {
+                    self.unify(args[0], *arg, span)?;
+                }
+                Scalar::Bool
+            }
             "is_power_of_two" | "is_positive" | "is_negative" => Scalar::Bool,
             "count_ones" | "count_zeros" | "leading_zeros" | "trailing_zeros" => {
                 Scalar::Int(Int::U32)

@@ -7,7 +7,7 @@
 //! The lowerer walks the syntax once and executes it symbolically: an expression yields a `Val`,
 //! in which tuples, structs, references, closures and iterators are compile-time things made of
 //! scalars and places. Calls, closures and iterator adapters are expanded where they are used. Scalar
-//! variables are renamed to values as they are assigned; [`control`] makes merges and carried values.
+//! variables are renamed to values as they are assigned; `control` makes merges and carried values.
 
 mod aggregate;
 mod block;

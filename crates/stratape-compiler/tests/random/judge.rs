@@ -302,7 +302,7 @@ pub(crate) fn interpret(
     for (argument, input) in arguments(inputs, &[], |value, _| value).into_iter().zip(inputs) {
         args.push(argument);
         if let Input::Shared(values) | Input::Exclusive(values) = input {
-            args.push(Argument::Memory(Memory::floats(shadow(values.len()).into_iter())));
+            args.push(Argument::Memory(Memory::floats(shadow(values.len()))));
         }
     }
     if has_result {

@@ -90,6 +90,9 @@ pub(super) fn method(name: &str, args: &[i128], ty: Int) -> Result<Answer, Trap>
             "is_positive" => return Ok(Answer::Bool(a > 0)),
             _ => of_one(name, a, ty)?,
         },
+        [a, b] if name == "is_multiple_of" => {
+            return Ok(Answer::Bool(if b == 0 { a == 0 } else { a % b == 0 }));
+        }
         [a, b] => of_two(name, a, b, ty)?,
         [a, least, greatest] if name == "clamp" => {
             if least > greatest {
