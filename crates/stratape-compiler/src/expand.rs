@@ -16,6 +16,8 @@ use crate::adjoint::{self, differentiate};
 use crate::back::rust;
 use crate::front::{self, Module};
 
+const MARKS: [&str; 3] = ["gradient", "constant", "pullback"];
+
 /// The arguments of `#[gradient(…)]`.
 #[derive(Debug, Default)]
 struct Arguments {
@@ -85,14 +87,24 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {
 
 /// `#[differentiable]` on a module.
 pub fn differentiable(attribute: &TokenStream, item: &TokenStream) -> TokenStream {
-    let expanded = module(attribute, item.clone());
-    match expanded {
+    match module(attribute, item.clone()) {
         Ok(tokens) => tokens,
         Err(error) => {
-            let error = error.to_compile_error();
+            let (item, error) = (without_marks(item), error.to_compile_error());
             quote!(#item #error)
         }
     }
+}
+
+/// A module without the attributes that mean something only to this one.
+fn without_marks(item: &TokenStream) -> TokenStream {
+    let Ok(mut module) = syn::parse2::<syn::ItemMod>(item.clone()) else { return item.clone() };
+    for item in module.content.iter_mut().flat_map(|(_, items)| items) {
+        if let Item::Fn(function) = item {
+            function.attrs.retain(|attribute| !is_marked(attribute, &MARKS));
+        }
+    }
+    module.into_token_stream()
 }
 
 /// `#[constant]` or `#[pullback]` outside a module that gives them a meaning.
@@ -315,8 +327,19 @@ fn one(
     }
     let gradient = differentiate(&function, &adjoint);
     crate::ir::check(&gradient.function).map_err(|fault| faulty(item, &fault))?;
-    let tokens = rust::emit(item, &function, &gradient);
+    let tokens = under_conditions(&item.attrs, rust::emit(item, &function, &gradient))?;
     Ok((tokens, function.recursive))
+}
+
+/// Where the function is left out by `#[cfg]`, so are those made from it.
+fn under_conditions(attributes: &[syn::Attribute], tokens: TokenStream) -> Result<TokenStream> {
+    let conditions: Vec<_> =
+        attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
+    if conditions.is_empty() {
+        return Ok(tokens);
+    }
+    let made: syn::File = syn::parse2(tokens)?;
+    Ok(made.items.iter().map(|item| quote!(#(#conditions)* #item)).collect())
 }
 
 fn check_wrt(item: &syn::ItemFn, wrt: &[Ident], function: &crate::ir::Function) -> Result<()> {

@@ -201,7 +201,7 @@ impl Module {
 pub(crate) fn pullback_of(attribute: &syn::Attribute) -> Result<syn::Ident> {
     let wanted = "write the function it belongs to: `#[stratape::pullback(of = f)]`";
     let syn::Meta::List(list) = &attribute.meta else {
-        return Err(Error::new(attribute.span(), wanted));
+        return Err(Error::new(attribute.path().span(), wanted));
     };
     let parser = |input: syn::parse::ParseStream<'_>| {
         let key: syn::Ident = input.parse()?;

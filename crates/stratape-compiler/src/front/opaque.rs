@@ -111,15 +111,15 @@ impl Lowerer<'_> {
                 _ => {
                     return Err(unsupported(
                         input.ty.span(),
-                        "this type in a function with a `#[pullback]` or `#[constant]`",
+                        "this type in a function with a `#[pullback]`, with `#[constant]`, or that calls itself",
                         "pass numbers, and slices of numbers",
                     ));
                 }
             }
         }
-        let output = match &sig.output {
-            syn::ReturnType::Default => None,
-            syn::ReturnType::Type(_, ty) => Some(self.module.read_type(ty)?),
+        let (output, output_span) = match &sig.output {
+            syn::ReturnType::Default => (None, span),
+            syn::ReturnType::Type(_, ty) => (Some(self.module.read_type(ty)?), ty.span()),
         };
         let results = match output {
             None => Vec::new(),
@@ -127,8 +127,8 @@ impl Lowerer<'_> {
                 (Some(ty), None) => vec![self.b.function.new_value(ty, span)],
                 _ => {
                     return Err(unsupported(
-                        sig.output.span(),
-                        "this result of a function with a `#[pullback]` or `#[constant]`",
+                        output_span,
+                        "this result of a function with a `#[pullback]`, with `#[constant]`, or that calls itself",
                         "return a number or nothing, and write arrays to a `&mut` slice",
                     ));
                 }

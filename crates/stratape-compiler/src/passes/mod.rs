@@ -1,5 +1,6 @@
 //! Passes that make a function simpler without changing a bit of what it computes, nor a panic.
 
+mod bounds;
 mod hoist;
 mod order;
 mod peel;
@@ -11,6 +12,7 @@ mod share;
 mod tabulate;
 mod winner;
 
+pub use self::bounds::bounds;
 pub use self::hoist::hoist;
 pub use self::order::order;
 pub use self::peel::peel;
@@ -28,6 +30,7 @@ use crate::ir::{Binary, Function, Math, Op, Scalar, Unary};
 /// All of them, in the order in which they help each other.
 pub fn simplify(function: &mut Function) {
     share(function);
+    bounds(function);
     peel(function);
     share(function);
     promote(function);

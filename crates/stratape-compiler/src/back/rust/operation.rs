@@ -6,7 +6,7 @@ use quote::{ToTokens, quote};
 use super::Emitter;
 use super::signature::member;
 use crate::ir::{
-    Extent, Init, Node, ObjectId, Op, Place, Scalar, Step, Type, Unary, ValueId, walk,
+    Extent, Init, Node, ObjectId, Op, Origin, Place, Scalar, Step, Type, Unary, ValueId, walk,
 };
 
 impl Emitter<'_> {
@@ -103,11 +103,14 @@ impl Emitter<'_> {
             return viewed;
         }
         let ident = self.names.object(place.object);
-        self.follow(
-            quote!(#ident),
-            Some(&self.function.objects[place.object.index()].ty),
-            &place.path,
-        )
+        let object = &self.function.objects[place.object.index()];
+        let behind_reference = matches!(object.origin, Origin::Shared | Origin::Exclusive);
+        let from = if behind_reference && object.ty.scalar().is_some() {
+            quote!((*#ident))
+        } else {
+            quote!(#ident)
+        };
+        self.follow(from, Some(&object.ty), &place.path)
     }
 
     /// A path from an expression of a type.
@@ -266,7 +269,8 @@ fn zero_like(ty: &Type, like: &impl ToTokens) -> TokenStream {
             item => {
                 let k = Ident::new("k", Span::mixed_site());
                 let inner = zero_like(item, &quote!(#like[#k]));
-                quote!(::core::array::from_fn(|#k| #inner))
+                let extent = extent_tokens(extent);
+                quote!(::core::array::from_fn::<_, #extent, _>(|#k| #inner))
             }
         },
         Type::Slice(item) | Type::Vec(item) => match &**item {

@@ -88,6 +88,12 @@ impl Emitter<'_> {
         if self.function.ty(node.counter) != Scalar::USIZE {
             return (Vec::new(), parts);
         }
+        // A view is sliced before the loop; a check inside it must come in its own time.
+        let mut checks = false;
+        walk(&node.body, &mut |node| checks |= matches!(node, Node::Check { .. }));
+        if checks {
+            return (Vec::new(), parts);
+        }
         let mut accesses = Vec::new();
         collect(&node.body, true, &mut accesses);
         let mut made_here = Vec::new();

@@ -1,0 +1,42 @@
+use stratape::{differentiable, gradient};
+
+#[gradient]
+struct Point {
+    x: f64,
+}
+
+impl Point {
+    #[gradient]
+    fn norm(&self) -> f64 {
+        self.x.abs()
+    }
+}
+
+trait Energy {
+    #[gradient]
+    fn energy(x: f64) -> f64;
+}
+
+#[differentiable]
+fn a_function(x: f64) -> f64 {
+    x
+}
+
+#[differentiable(all)]
+mod with_arguments {}
+
+#[differentiable]
+mod with_method {
+    pub struct Disc {
+        pub radius: f64,
+    }
+
+    impl Disc {
+        #[gradient]
+        pub fn area(&self) -> f64 {
+            self.radius * self.radius
+        }
+    }
+}
+
+fn main() {}

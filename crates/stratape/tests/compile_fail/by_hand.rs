@@ -1,0 +1,88 @@
+use stratape::{constant, pullback};
+
+#[constant]
+fn constant_alone(x: f64) -> f64 {
+    x
+}
+
+#[pullback(of = constant_alone)]
+fn pullback_alone(x: f64, seed: f64) -> f64 {
+    x * seed
+}
+
+#[stratape::differentiable]
+mod of_nothing {
+    #[stratape::pullback]
+    fn back(x: f64, seed: f64) -> f64 {
+        x * seed
+    }
+}
+
+#[stratape::differentiable]
+mod of_the_unknown {
+    #[stratape::pullback(of = missing)]
+    fn back(x: f64, seed: f64) -> f64 {
+        x * seed
+    }
+}
+
+#[stratape::differentiable]
+mod with_too_few_arguments {
+    fn f(x: f64, y: &[f64]) -> f64 {
+        x * y[0]
+    }
+
+    #[stratape::pullback(of = f)]
+    fn back(x: f64, y: &[f64], seed: f64) -> f64 {
+        x * seed * y[0]
+    }
+}
+
+#[stratape::differentiable]
+mod of_other_types {
+    pub struct Point {
+        pub x: f64,
+    }
+
+    #[stratape::constant]
+    fn takes_a_struct(p: &Point) -> f64 {
+        p.x
+    }
+
+    #[stratape::constant]
+    fn returns_a_pair(x: f64) -> (f64, f64) {
+        (x, x)
+    }
+
+    #[stratape::constant]
+    fn copies(x: &[f64], y: &mut [f64]) {
+        y[0] = x[0];
+    }
+
+    fn descend(p: &Point, n: usize) -> f64 {
+        if n == 0 { p.x } else { descend(p, n - 1) }
+    }
+
+    #[gradient]
+    pub fn a_struct(p: &Point) -> f64 {
+        takes_a_struct(p)
+    }
+
+    #[gradient]
+    pub fn a_pair(x: f64) -> f64 {
+        returns_a_pair(x).0
+    }
+
+    #[gradient]
+    pub fn parts_of_one_array(y: &mut [f64]) {
+        let (left, right) = y.split_at_mut(1);
+        copies(left, right);
+    }
+
+    #[gradient]
+    pub fn a_struct_going_round(p: &Point) -> f64 {
+        descend(p, 3)
+    }
+}
+
+fn main() {}

@@ -1,0 +1,75 @@
+use stratape::gradient;
+
+#[gradient]
+fn question_mark(x: &[f64]) -> f64 {
+    let first = || Some(*x.first()?);
+    first().unwrap()
+}
+
+#[gradient]
+fn unsafe_block(x: &[f64]) -> f64 {
+    unsafe { *x.get_unchecked(0) }
+}
+
+#[gradient]
+fn cast_to_whatever(x: f64, n: i32) -> f64 {
+    let k: i64 = n as _;
+    x * k as f64
+}
+
+#[gradient]
+fn no_elements(x: f64) -> f64 {
+    let none: [f64; 0] = [];
+    x * none.len() as f64
+}
+
+#[gradient]
+fn references_in_an_array(x: &[f64], y: &[f64]) -> f64 {
+    let both = [x, y];
+    both[0][0] * both[1][0]
+}
+
+#[gradient]
+fn a_text(x: f64) -> f64 {
+    let name = "x";
+    x * name.len() as f64
+}
+
+#[gradient]
+fn an_ordering(x: f64, y: f64) -> f64 {
+    if x.total_cmp(&y) == std::cmp::Ordering::Less { x } else { y }
+}
+
+#[gradient]
+fn one_of_two_slices(x: &[f64], y: &[f64], first: bool) -> f64 {
+    let chosen = if first { x } else { y };
+    chosen[0]
+}
+
+#[gradient]
+fn bits(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & !1)
+}
+
+#[gradient]
+fn unknown_method(x: f64) -> f64 {
+    x.next_up()
+}
+
+#[gradient]
+fn unknown_integer_method(x: f64, n: u32) -> f64 {
+    x * n.reverse_bits() as f64
+}
+
+#[gradient]
+fn unknown_bool_method(x: f64, flag: bool) -> f64 {
+    x * flag.then_some(1.0).unwrap_or(2.0)
+}
+
+#[gradient]
+fn a_boxed_number(x: f64) -> f64 {
+    let boxed = Box::new(x);
+    *boxed
+}
+
+fn main() {}

@@ -1,0 +1,32 @@
+use stratape::gradient;
+
+#[gradient]
+fn prints(x: f64) -> f64 {
+    println!("{x}");
+    x
+}
+
+#[gradient]
+fn debugs(x: f64) -> f64 {
+    dbg!(x * x)
+}
+
+#[gradient]
+fn compares_slices(x: &[f64], y: &[f64]) -> f64 {
+    assert_eq!(x, y);
+    x[0]
+}
+
+#[gradient]
+fn names_a_closure(x: f64) -> f64 {
+    let f = |v: f64| v * v;
+    assert!(x > 0.0, "{}", f(x));
+    x
+}
+
+#[gradient]
+fn matches(x: f64, n: usize) -> f64 {
+    if matches!(n, 1 | 2) { x } else { 2.0 * x }
+}
+
+fn main() {}

@@ -1,0 +1,163 @@
+//! A crate of a user's own: it depends on `stratape` alone, and forbids `unsafe`.
+
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const MAIN: &str = r#"
+#![forbid(unsafe_code)]
+
+use stratape::{Workspace, differentiable};
+
+/// A chain of masses on springs, with a wall at one end.
+#[differentiable]
+mod chain {
+    use stratape::gradient;
+
+    const GRAVITY: f64 = 9.81;
+
+    #[derive(Clone, Debug)]
+    pub struct Chain {
+        pub at: Vec<f64>,
+        pub speed: Vec<f64>,
+        pub spring: Spring,
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    pub struct Spring {
+        pub stiffness: f64,
+        pub rest: f64,
+        pub kind: Kind,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub enum Kind {
+        Linear,
+        Hardening,
+    }
+
+    impl Spring {
+        fn force(&self, stretch: f64) -> f64 {
+            match self.kind {
+                Kind::Linear => self.stiffness * stretch,
+                Kind::Hardening => self.stiffness * (stretch + stretch.powi(3)),
+            }
+        }
+    }
+
+    fn accelerate(chain: &mut Chain, dt: f64) {
+        for i in 0..chain.at.len() {
+            let before = if i == 0 { 0.0 } else { chain.at[i - 1] };
+            let stretch = chain.at[i] - before - chain.spring.rest;
+            let force = chain.spring.force(stretch);
+            chain.speed[i] += dt * (GRAVITY - force);
+            if i > 0 {
+                chain.speed[i - 1] += dt * force;
+            }
+        }
+    }
+
+    fn energy(chain: &Chain) -> f64 {
+        let moving: f64 = chain.speed.iter().map(|v| 0.5 * v * v).sum();
+        moving - GRAVITY * chain.at.iter().sum::<f64>()
+    }
+
+    #[gradient]
+    pub fn simulate(chain: &mut Chain, dt: f64, steps: usize) -> f64 {
+        assert!(dt > 0.0, "time runs forward, not by {dt}");
+        for _ in 0..steps {
+            accelerate(chain, dt);
+            for (at, speed) in chain.at.iter_mut().zip(&chain.speed) {
+                *at += dt * speed;
+            }
+        }
+        energy(chain)
+    }
+}
+
+use chain::{Chain, Kind, Spring, simulate, simulate_grad, simulate_grad_in};
+
+fn main() -> Result<(), stratape::tape::TapeError> {
+    for kind in [Kind::Linear, Kind::Hardening] {
+        let spring = Spring { stiffness: 40.0, rest: 0.5, kind };
+        let start = Chain { at: vec![0.6, 1.1, 1.7], speed: vec![0.0; 3], spring };
+        let zero = Chain {
+            at: vec![0.0; 3],
+            speed: vec![0.0; 3],
+            spring: Spring { stiffness: 0.0, rest: 0.0, ..spring },
+        };
+        let (mut end, mut shadow) = (start.clone(), zero.clone());
+        let (value, ddt) = simulate_grad(&mut end, &mut shadow, 0.01, 60, 1.0);
+
+        let run = |change: &dyn Fn(&mut Chain), dt: f64| {
+            let mut chain = start.clone();
+            change(&mut chain);
+            simulate(&mut chain, dt, 60)
+        };
+        assert_eq!(value, run(&|_| {}, 0.01));
+        let slope = |change: &dyn Fn(&mut Chain, f64)| {
+            let h = 1e-6;
+            (run(&|c| change(c, h), 0.01) - run(&|c| change(c, -h), 0.01)) / (2.0 * h)
+        };
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-5 * (1.0 + b.abs()), "{a} {b}");
+        close(shadow.spring.stiffness, slope(&|c, h| c.spring.stiffness += h));
+        close(shadow.spring.rest, slope(&|c, h| c.spring.rest += h));
+        for i in 0..3 {
+            close(shadow.at[i], slope(&|c, h| c.at[i] += h));
+            close(shadow.speed[i], slope(&|c, h| c.speed[i] += h));
+        }
+        let h = 1e-8;
+        close(ddt, (run(&|_| {}, 0.01 + h) - run(&|_| {}, 0.01 - h)) / (2.0 * h));
+
+        let mut workspace = Workspace::new();
+        let (mut end, mut again) = (start.clone(), zero);
+        simulate_grad_in(&mut workspace, &mut end, &mut again, 0.01, 60, 1.0)?;
+        assert_eq!(again.at, shadow.at);
+    }
+    println!("gradients agree");
+    Ok(())
+}
+"#;
+
+/// Writes the crate into a folder of its own.
+fn write_crate(folder: &Path) {
+    let stratape = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = format!(
+        "[package]\nname = \"outside\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n\
+         stratape = {{ path = {stratape:?} }}\n\n[workspace]\n"
+    );
+    fs::create_dir_all(folder.join("src")).unwrap();
+    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    fs::write(folder.join("src/main.rs"), MAIN).unwrap();
+    // The versions this workspace was built with: they are here already.
+    let lock = stratape.join("../../Cargo.lock");
+    if lock.exists() {
+        fs::copy(lock, folder.join("Cargo.lock")).unwrap();
+    }
+}
+
+#[test]
+fn a_crate_outside_the_workspace_builds_and_agrees_with_differences() {
+    let Some(cargo) = std::env::var_os("CARGO") else {
+        println!("skipped: there is no cargo to build the crate with");
+        return;
+    };
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("outside");
+    write_crate(&folder);
+    let output = Command::new(cargo)
+        .args(["run", "--offline", "--quiet", "--manifest-path"])
+        .arg(folder.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(folder.join("target"))
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_TARGET_DIR")
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
+    assert_eq!(text(&output.stdout).trim(), "gradients agree");
+    let warnings = text(&output.stderr);
+    assert!(!warnings.contains("warning"), "the emitted code has warnings:\n{warnings}");
+}
