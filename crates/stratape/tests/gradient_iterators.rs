@@ -101,6 +101,8 @@ both! {
         let farthest = x.iter().map(|v| v * v).max_by(|a, b| a.total_cmp(b)).unwrap_or(0.0);
         let function = x.iter().copied().max_by(T::total_cmp).unwrap();
         let partial = x.iter().min_by(|a, b| a.partial_cmp(b).unwrap()).expect("some");
+        let order = |a: &T, b: &T| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal);
+        let partial = partial * x.iter().copied().max_by(order).unwrap();
         largest * smallest + farthest * function + partial
     }
 
@@ -194,7 +196,10 @@ both! {
         let a = x.first().copied().unwrap_or(0.0);
         let b = x[..2].last().unwrap();
         let c = x[4..].first().copied().unwrap_or(a * 2.0);
-        a * b + c
+        let mut y = *x;
+        let (kept, most) = (y.last().copied(), y.iter().copied().max_by(T::total_cmp));
+        y = [0.5; 4];
+        a * b + c * y[0] + kept.unwrap() * most.unwrap()
     }
 
     macro_rules! checked {

@@ -423,6 +423,10 @@ both! {
             y[2] *= v;
             s += v * v;
         }
+        for (i, v) in y.into_iter().enumerate() {
+            y[i] = 0.5 * v;
+            y[2] += v;
+        }
         s * y[2]
     }
 

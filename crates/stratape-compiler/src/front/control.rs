@@ -48,7 +48,8 @@ impl Lowerer<'_> {
         other: impl FnOnce(&mut Self) -> Result<Val>,
     ) -> Result<Val> {
         if let Some(Op::Bool(known)) = self.b.constant(condition) {
-            return if *known { then(self) } else { other(self) };
+            let val = if *known { then(self)? } else { other(self)? };
+            return self.rvalue(val, span);
         }
         let (before, live) = (self.vars.clone(), self.live.len());
         self.b.open();

@@ -101,7 +101,7 @@ impl Lowerer<'_> {
             );
         }
         let mut val = self.operand(&node.expr)?;
-        if let (Val::Place(_), Some(name)) = (&val, path_name(&node.expr))
+        if let (Val::Place(_), Some(name)) = (&val, root_name(&node.expr))
             && words_of(node.body.to_token_stream()).iter().any(|(word, _)| *word == name)
         {
             // The loop owns the array it runs over; what the body changes is another one.
@@ -117,10 +117,13 @@ impl Lowerer<'_> {
     }
 }
 
-/// The name an expression is.
-fn path_name(expr: &Expr) -> Option<String> {
+/// The variable that a place is a part of.
+pub(super) fn root_name(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
+        Expr::Field(field) => root_name(&field.base),
+        Expr::Index(index) => root_name(&index.expr),
+        Expr::Paren(inner) => root_name(&inner.expr),
         _ => None,
     }
 }

@@ -5,6 +5,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::iter::Iter;
+use super::loops::root_name;
 use super::val::{Kind, Lv, Memory, Val};
 use super::{Lowerer, unsupported};
 use crate::ir::{Binary, Check, Compare, Int, Math, Node, Op, Scalar, Type, Unary, ValueId};
@@ -28,11 +29,26 @@ impl Lowerer<'_> {
                 Ok(Val::Ordering(a, b, total))
             }
             Val::Ordering(a, b, total) if name == "reverse" => Ok(Val::Ordering(b, a, total)),
-            Val::Ordering(a, b, _) if name == "unwrap_or" => Ok(Val::Ordering(a, b, false)),
+            Val::Ordering(a, b, _) if name == "unwrap_or" => match call.args.first() {
+                Some(syn::Expr::Path(path)) if is_equal(&path.path) => {
+                    Ok(Val::Ordering(a, b, false))
+                }
+                _ => Err(unsupported(
+                    call.method.span(),
+                    "`unwrap_or` of an `Ordering` with anything but `Equal`",
+                    "use `total_cmp`",
+                )),
+            },
             receiver => {
                 if let Some(owner) = self.owner_of(&receiver) {
                     return self.method_of(&owner, receiver, call);
                 }
+                // An array that is consumed is a copy, if it is a variable.
+                let moved = name == "into_iter" && root_name(&call.receiver).is_some();
+                let receiver = match receiver {
+                    Val::Place(_) if moved => self.rvalue(receiver, span)?,
+                    receiver => receiver,
+                };
                 match list_of(&receiver) {
                     Some(lv) => self.slice_method(&lv, call),
                     None => {
@@ -480,4 +496,8 @@ fn list_of(val: &Val) -> Option<Lv> {
         },
         _ => None,
     }
+}
+
+fn is_equal(path: &syn::Path) -> bool {
+    path.segments.last().is_some_and(|segment| segment.ident == "Equal")
 }

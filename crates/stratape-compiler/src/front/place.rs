@@ -69,6 +69,11 @@ impl Lowerer<'_> {
                     parts.into_iter().map(|part| self.rvalue(part, span)).collect::<Result<_>>()?;
                 Ok(Val::Parts(kind, parts))
             }
+            // Read now, if there is something to read: what is in memory may change.
+            Val::Maybe(some, inner) if matches!(*inner, Val::Place(_)) => {
+                let val = self.branch(some, span, |_| Ok(*inner), |_| Ok(Val::Never))?;
+                Ok(Val::Maybe(some, Box::new(val)))
+            }
             other => Ok(other),
         }
     }
