@@ -149,12 +149,7 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     let mut errors: Option<Error> = None;
     for item in items.iter_mut() {
         if let Item::Impl(block) = item {
-            for error in marked_methods(block) {
-                match &mut errors {
-                    Some(errors) => errors.combine(error),
-                    None => errors = Some(error),
-                }
-            }
+            marked_methods(block).into_iter().for_each(|error| add(&mut errors, error));
         }
     }
     let mut added = TokenStream::new();
@@ -179,10 +174,7 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
                 added.extend(tokens);
                 recursive.extend(names);
             }
-            Err(error) => match &mut errors {
-                Some(errors) => errors.combine(error),
-                None => errors = Some(error),
-            },
+            Err(error) => add(&mut errors, error),
         }
     }
     added.extend(halves(recursive, &context)?);
@@ -192,6 +184,14 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     let errors = errors.map(|errors| errors.to_compile_error());
     let module = module.into_token_stream();
     Ok(quote!(#module #errors))
+}
+
+/// One error more.
+fn add(errors: &mut Option<Error>, error: Error) {
+    match errors {
+        Some(errors) => errors.combine(error),
+        None => *errors = Some(error),
+    }
 }
 
 /// Takes `#[gradient]` off methods, with an error for each.
@@ -296,9 +296,7 @@ fn halves(names: BTreeSet<String>, module: &Module) -> Result<TokenStream> {
         crate::passes::simplify(&mut function);
         left.extend(function.recursive.iter().cloned());
         let (forward, backward) = adjoint::split(&function);
-        for half in [&forward, &backward] {
-            crate::ir::check_definitions(half).map_err(|fault| faulty(&item, &fault))?;
-        }
+        crate::ir::check_halves(&forward, &backward).map_err(|fault| faulty(&item, &fault))?;
         tokens.extend(rust::emit_halves(&item, &function, (&forward, &backward)));
     }
     Ok(tokens)

@@ -1,7 +1,6 @@
 //! The memory a gradient works in.
 
 use std::cell::Cell;
-use std::ops::{Deref, DerefMut};
 
 use stratape_tape::{RecordTape, TapeError, TapeOptions, TapeStats};
 
@@ -109,7 +108,7 @@ thread_local! {
 
 /// Bytes the last gradient on the thread's own workspace saved since this was asked last.
 pub fn take_last_bytes() -> u64 {
-    std::mem::take(&mut Borrowed::new().last_bytes)
+    std::mem::take(&mut Borrowed::new().get().last_bytes)
 }
 
 /// The thread's own workspace, while a gradient uses it. A gradient called inside another one
@@ -124,7 +123,12 @@ impl Borrowed {
     #[expect(clippy::new_without_default, reason = "for emitted code only")]
     pub fn new() -> Self {
         let spare = SPARE.try_with(Cell::take).ok().flatten();
-        Self { workspace: Some(spare.unwrap_or_default()) }
+        Self { workspace: spare }
+    }
+
+    /// The workspace; a new one, if the thread had none to give.
+    pub fn get(&mut self) -> &mut Workspace {
+        self.workspace.get_or_insert_default()
     }
 }
 
@@ -132,23 +136,5 @@ impl Drop for Borrowed {
     fn drop(&mut self) {
         // A thread that is going away has no place for it any more: then it is dropped.
         let _ = SPARE.try_with(|spare| spare.set(self.workspace.take()));
-    }
-}
-
-impl Deref for Borrowed {
-    type Target = Workspace;
-
-    fn deref(&self) -> &Workspace {
-        static EMPTY: std::sync::OnceLock<Workspace> = std::sync::OnceLock::new();
-        match &self.workspace {
-            Some(workspace) => workspace,
-            None => EMPTY.get_or_init(Workspace::new),
-        }
-    }
-}
-
-impl DerefMut for Borrowed {
-    fn deref_mut(&mut self) -> &mut Workspace {
-        self.workspace.get_or_insert_default()
     }
 }

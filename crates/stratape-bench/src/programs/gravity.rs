@@ -1,7 +1,7 @@
 //! gravity: the softened potential of 512 bodies in the plane, over all ordered pairs.
 
 use super::numbers::Numbers;
-use super::program::{Expected, Gradient, Inputs, Program};
+use super::program::{Expected, Inputs, Program, of_one_slice};
 use super::{LANES, blocks, blocks_mut};
 
 const BODIES: usize = 512;
@@ -59,15 +59,6 @@ fn shaped(x: &[f64], dx: &mut [f64], seed: f64) -> f64 {
     energy
 }
 
-type Adjoint = fn(&[f64], &mut [f64], f64) -> f64;
-
-fn calling(adjoint: Adjoint) -> Gradient {
-    Box::new(move |inputs, shadows| {
-        let ([x], [dx]) = (inputs.active(), shadows.each());
-        adjoint(x, dx, 1.0)
-    })
-}
-
 pub(super) fn program() -> Program {
     let mut numbers = Numbers::from_seed(1);
     let x = numbers.array(2 * BODIES, 0.0, 1.0);
@@ -78,8 +69,8 @@ pub(super) fn program() -> Program {
             let [x] = inputs.active();
             gravity(x)
         }),
-        shaped: calling(shaped),
-        ours: Some(calling(gravity_grad)),
+        shaped: of_one_slice(shaped),
+        ours: Some(of_one_slice(gravity_grad)),
         tape_bytes: Some(stratape::__private::take_last_bytes),
         expected: Some(Expected {
             value: -754_725.261_134_026,

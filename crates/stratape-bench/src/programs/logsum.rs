@@ -1,7 +1,7 @@
 //! logsum: the logarithm of a sum of exponentials, with the maximum subtracted.
 
 use super::numbers::Numbers;
-use super::program::{Expected, Gradient, Inputs, Program};
+use super::program::{Expected, Inputs, Program, of_one_slice};
 use super::{LANES, blocks, blocks_mut};
 
 const LENGTH: usize = 10_000;
@@ -60,15 +60,6 @@ fn shaped(x: &[f64], dx: &mut [f64], seed: f64) -> f64 {
     total.ln() + max
 }
 
-type Adjoint = fn(&[f64], &mut [f64], f64) -> f64;
-
-fn calling(adjoint: Adjoint) -> Gradient {
-    Box::new(move |inputs, shadows| {
-        let ([x], [dx]) = (inputs.active(), shadows.each());
-        adjoint(x, dx, 1.0)
-    })
-}
-
 pub(super) fn program() -> Program {
     let mut numbers = Numbers::from_seed(3);
     let x = numbers.array(LENGTH, -5.0, 5.0);
@@ -79,8 +70,8 @@ pub(super) fn program() -> Program {
             let [x] = inputs.active();
             logsum(x)
         }),
-        shaped: calling(shaped),
-        ours: Some(calling(logsum_grad)),
+        shaped: of_one_slice(shaped),
+        ours: Some(of_one_slice(logsum_grad)),
         tape_bytes: Some(stratape::__private::take_last_bytes),
         expected: Some(Expected {
             value: 11.864_036_501_854_965,

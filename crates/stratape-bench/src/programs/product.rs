@@ -1,7 +1,7 @@
 //! product: of a million factors near one.
 
 use super::numbers::Numbers;
-use super::program::{Gradient, Inputs, Program};
+use super::program::{Inputs, Program, of_one_slice};
 
 #[stratape::gradient]
 fn product(x: &[f64]) -> f64 {
@@ -29,15 +29,6 @@ fn shaped(x: &[f64], dx: &mut [f64], seed: f64) -> f64 {
     product
 }
 
-type Adjoint = fn(&[f64], &mut [f64], f64) -> f64;
-
-fn calling(adjoint: Adjoint) -> Gradient {
-    Box::new(move |inputs, shadows| {
-        let ([x], [dx]) = (inputs.active(), shadows.each());
-        adjoint(x, dx, 1.0)
-    })
-}
-
 pub(super) fn program(n: usize) -> Program {
     let mut numbers = Numbers::from_seed(12);
     let x = numbers.array(n, 0.999, 1.001);
@@ -48,8 +39,8 @@ pub(super) fn program(n: usize) -> Program {
             let [x] = inputs.active();
             product(x)
         }),
-        shaped: calling(shaped),
-        ours: Some(calling(product_grad)),
+        shaped: of_one_slice(shaped),
+        ours: Some(of_one_slice(product_grad)),
         tape_bytes: Some(stratape::__private::take_last_bytes),
         expected: None,
     }

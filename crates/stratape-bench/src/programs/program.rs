@@ -24,6 +24,14 @@ pub type Primal = Box<dyn Fn(&mut Inputs) -> f64>;
 /// Adds a gradient to the shadows, seeded with one; returns the value.
 pub type Gradient = Box<dyn Fn(&mut Inputs, &mut Shadows) -> f64>;
 
+/// The gradient of a function of one slice.
+pub(crate) fn of_one_slice(adjoint: fn(&[f64], &mut [f64], f64) -> f64) -> Gradient {
+    Box::new(move |inputs, shadows| {
+        let ([x], [dx]) = (inputs.active(), shadows.each());
+        adjoint(x, dx, 1.0)
+    })
+}
+
 /// The arrays that a program reads. A scalar is an array of one.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {

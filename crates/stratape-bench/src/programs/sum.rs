@@ -1,7 +1,7 @@
 //! sum: of a million numbers, the least there is to differentiate.
 
 use super::numbers::Numbers;
-use super::program::{Gradient, Inputs, Program};
+use super::program::{Inputs, Program, of_one_slice};
 
 #[stratape::gradient]
 fn sum(x: &[f64]) -> f64 {
@@ -22,15 +22,6 @@ fn shaped(x: &[f64], dx: &mut [f64], seed: f64) -> f64 {
     sum
 }
 
-type Adjoint = fn(&[f64], &mut [f64], f64) -> f64;
-
-fn calling(adjoint: Adjoint) -> Gradient {
-    Box::new(move |inputs, shadows| {
-        let ([x], [dx]) = (inputs.active(), shadows.each());
-        adjoint(x, dx, 1.0)
-    })
-}
-
 pub(super) fn program(n: usize) -> Program {
     let mut numbers = Numbers::from_seed(13);
     let x = numbers.array(n, -1.0, 1.0);
@@ -41,8 +32,8 @@ pub(super) fn program(n: usize) -> Program {
             let [x] = inputs.active();
             sum(x)
         }),
-        shaped: calling(shaped),
-        ours: Some(calling(sum_grad)),
+        shaped: of_one_slice(shaped),
+        ours: Some(of_one_slice(sum_grad)),
         tape_bytes: Some(stratape::__private::take_last_bytes),
         expected: None,
     }

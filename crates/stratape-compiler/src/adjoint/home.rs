@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::reverse::Reverse;
 use super::save::save;
-use crate::ir::{Block, If, Loop, Node, ObjectId, Op, Range, ValueId, defined, walk};
+use crate::ir::{Block, If, Loop, Node, ObjectId, Op, Range, ValueId, made, walk};
 
 /// Which blocks were fused, and what that asks for.
 #[derive(Clone, Debug, Default)]
@@ -257,14 +257,11 @@ impl Reverse<'_> {
 
     /// Whether a body reads a shadow from outside that it writes as well.
     fn reads_shadow_it_writes(&self, body: &Block) -> bool {
-        let mut own = HashSet::new();
+        let own = made(body);
         let (mut reads, mut writes) = (HashSet::new(), HashSet::new());
         let is_shadow =
             |object: ObjectId| self.b.function.objects[object.index()].shadow_of.is_some();
         walk(body, &mut |node| {
-            if let Node::New { object, .. } = node {
-                own.insert(*object);
-            }
             reads.extend(node.read().iter().map(|place| place.object));
             writes.extend(node.written().iter().map(|place| place.object));
         });
@@ -277,7 +274,6 @@ impl Reverse<'_> {
         let mut merges = node.merges.clone();
         merges.extend(adjoints);
         let fused = If { condition: node.condition, then, other, merges, span: node.span };
-        debug_assert!(defined(&fused.then).len() >= defined(&node.then).len());
         self.b.node(Node::If(Box::new(fused)));
         true
     }

@@ -158,10 +158,7 @@ impl Lowerer<'_> {
             return Err(unsupported(token.span(), "`let … else`", "use `if` and `match`"));
         }
         let written = written.map(|ty| self.annotation(ty)).transpose()?.flatten();
-        let val = match &written {
-            Some(ty) => self.expr_as(&init.expr, ty)?,
-            None => self.expr(&init.expr)?,
-        };
+        let val = self.expr(&init.expr)?;
         if let Some(ty) = &written {
             self.expect_type(&val, ty, init.expr.span())?;
         }

@@ -19,24 +19,6 @@ impl Lowerer<'_> {
         self.rvalue(val, expr.span())
     }
 
-    /// The value of an expression whose type is known; it tells literals what they are.
-    pub(super) fn expr_as(&mut self, expr: &Expr, ty: &Type) -> Result<Val> {
-        if let (Expr::Call(call), Type::Vec(item)) = (expr, ty)
-            && let Expr::Path(path) = &*call.func
-        {
-            let name = path.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-            if path.path.segments.len() == 2 && (name == "new" || name == "with_capacity") {
-                let _ = item;
-                return Err(unsupported(
-                    expr.span(),
-                    "`Vec`s that grow",
-                    "make it as long as it will be with `vec![0.0; n]`, and write the elements",
-                ));
-            }
-        }
-        self.expr(expr)
-    }
-
     /// A number.
     pub(super) fn number(&mut self, expr: &Expr) -> Result<ValueId> {
         let val = self.operand(expr)?;

@@ -329,10 +329,9 @@ impl Lowerer<'_> {
             "to_vec" | "clone" | "to_owned" => match lv {
                 Lv::Memory(memory) => {
                     let memory = match (&memory.ty, name.as_str()) {
-                        (Type::Array(item, _), "to_vec") => {
+                        (Type::Array(..), "to_vec") => {
                             let len = self.len_of(lv, span)?;
                             let zero = self.b.usize(0, span);
-                            let _ = item;
                             let Lv::Memory(part) = self.window_of(lv, zero, len, span)? else {
                                 return Err(Error::new(span, "a slice was expected"));
                             };

@@ -9,7 +9,9 @@
 
 use std::collections::HashSet;
 
-use super::{Block, Function, Init, Loop, Node, ObjectId, Op, Param, Place, RecordId, ValueId};
+use super::{
+    Block, Function, Half, Init, Loop, Node, ObjectId, Op, Param, Place, RecordId, ValueId,
+};
 
 /// Checks a function.
 ///
@@ -17,8 +19,23 @@ use super::{Block, Function, Init, Loop, Node, ObjectId, Op, Param, Place, Recor
 /// A sentence on what is wrong: a fault of the compiler, never of its user.
 pub fn check(function: &Function) -> Result<(), String> {
     check_definitions(function)?;
-    let stack = tape_effect(&function.body)?;
+    balanced(&function.body)
+}
+
+/// Whether a block takes all that it leaves on the tape.
+fn balanced(block: &Block) -> Result<(), String> {
+    let stack = tape_effect(block)?;
     if stack.is_empty() { Ok(()) } else { Err(format!("records stay on the tape: {stack:?}")) }
+}
+
+/// Checks the two halves of a function that calls itself: what the first leaves on the tape is what the second takes.
+///
+/// # Errors
+/// A sentence on what is wrong: a fault of the compiler, never of its user.
+pub fn check_halves(forward: &Function, backward: &Function) -> Result<(), String> {
+    check_definitions(forward)?;
+    check_definitions(backward)?;
+    balanced(&forward.body.iter().chain(&backward.body).cloned().collect())
 }
 
 /// Checks the definitions of a function, but not its tape: half a gradient, or a function that is none.
@@ -160,9 +177,9 @@ fn tape_effect(block: &Block) -> Result<Vec<Effect>, String> {
         match node {
             Node::Push { record, values } => stack.push(Effect::Record(*record, values.len())),
             Node::Save { record, .. } => stack.push(Effect::Record(*record, 0)),
-            Node::Call(call) if touches_tape(node, true) => stack.push(called(call)),
+            Node::Call(call) if node.uses_tape(Half::Forward) => stack.push(called(call)),
             Node::Loop(_) | Node::If(_)
-                if touches_tape(node, true) && !touches_tape(node, false) =>
+                if node.uses_tape(Half::Forward) && !node.uses_tape(Half::Backward) =>
             {
                 let mut blocks = node.blocks().into_iter().map(tape_effect);
                 let first = blocks.next().transpose()?.unwrap_or_default();
@@ -171,7 +188,7 @@ fn tape_effect(block: &Block) -> Result<Vec<Effect>, String> {
                     None => Effect::Loop(first),
                 });
             }
-            Node::Loop(_) | Node::If(_) if touches_tape(node, true) => {
+            Node::Loop(_) | Node::If(_) if node.uses_tape(Half::Forward) => {
                 for inner in node.blocks() {
                     let left = tape_effect(inner)?;
                     if !left.is_empty() {
@@ -184,7 +201,7 @@ fn tape_effect(block: &Block) -> Result<Vec<Effect>, String> {
             | Node::Call(_)
             | Node::Loop(_)
             | Node::If(_)
-                if touches_tape(node, false) =>
+                if node.uses_tape(Half::Backward) =>
             {
                 let popped = popped(node);
                 let top = stack.pop();
@@ -201,7 +218,7 @@ fn tape_effect(block: &Block) -> Result<Vec<Effect>, String> {
 /// What a node that only pops expects on the tape, as it was pushed.
 fn popped(node: &Node) -> Effect {
     let sequence = |block: &Block| -> Vec<Effect> {
-        block.iter().rev().filter(|node| touches_tape(node, false)).map(popped).collect()
+        block.iter().rev().filter(|node| node.uses_tape(Half::Backward)).map(popped).collect()
     };
     match node {
         Node::Loop(node) => Effect::Loop(sequence(&node.body)),
@@ -210,17 +227,5 @@ fn popped(node: &Node) -> Effect {
         Node::Restore { record, .. } => Effect::Record(*record, 0),
         Node::Call(call) => called(call),
         _ => Effect::Loop(Vec::new()),
-    }
-}
-
-fn touches_tape(node: &Node, pushes: bool) -> bool {
-    match node {
-        Node::Call(call) => {
-            let wanted = if pushes { super::Half::Forward } else { super::Half::Backward };
-            matches!(&call.recursion, Some((_, half)) if *half == wanted)
-        }
-        Node::Push { .. } | Node::Save { .. } => pushes,
-        Node::Pop { .. } | Node::Restore { .. } => !pushes,
-        _ => node.blocks().into_iter().flatten().any(|node| touches_tape(node, pushes)),
     }
 }

@@ -43,11 +43,11 @@ use proc_macro2::{Span, TokenStream};
 
 pub use self::build::Builder;
 pub use self::call::{Argument, Call, Half, Slice};
-pub use self::check::{check, check_definitions};
+pub use self::check::{check, check_definitions, check_halves};
 pub use self::copy::copy;
 pub use self::op::{Binary, Compare, Math, Op, Unary};
 pub use self::types::{Extent, Float, Int, Scalar, Struct, Type};
-pub use self::visit::{Substitution, defined, used, walk};
+pub use self::visit::{Substitution, defined, made, used, walk};
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident $prefix:literal) => {

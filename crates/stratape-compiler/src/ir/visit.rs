@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Block, Check, Init, Node, ObjectId, Place, Range, ValueId};
+use super::{Block, Check, Half, Init, Node, ObjectId, Place, Range, ValueId};
 
 impl Init {
     /// Calls `f` with each operand.
@@ -155,6 +155,16 @@ impl Node {
         }
     }
 
+    /// Whether the node, or one inside it, pushes to the tape (`Forward`) or pops from it (`Backward`).
+    pub fn uses_tape(&self, half: Half) -> bool {
+        match self {
+            Self::Call(call) => matches!(&call.recursion, Some((_, called)) if *called == half),
+            Self::Push { .. } | Self::Save { .. } => half == Half::Forward,
+            Self::Pop { .. } | Self::Restore { .. } => half == Half::Backward,
+            _ => self.blocks().into_iter().flatten().any(|node| node.uses_tape(half)),
+        }
+    }
+
     /// The places the node itself writes.
     pub fn written(&self) -> Vec<&Place> {
         match self {
@@ -197,6 +207,17 @@ pub fn defined(block: &Block) -> HashSet<ValueId> {
         if let Node::Loop(node) = node {
             set.insert(node.counter);
             set.extend(node.carried.iter().map(|carried| carried.inside));
+        }
+    });
+    set
+}
+
+/// Every object a block makes, inner blocks included.
+pub fn made(block: &Block) -> HashSet<ObjectId> {
+    let mut set = HashSet::new();
+    walk(block, &mut |node| {
+        if let Node::New { object, .. } | Node::Restore { object, .. } = node {
+            set.insert(*object);
         }
     });
     set

@@ -6,20 +6,19 @@
 //! literals, or those of a loop around it), or because the loop and the loads before it are put under a
 //! condition that it does.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::share::written;
-use super::{is_cheap, is_total};
+use super::{integers, is_cheap, is_total, runs};
 use crate::ir::{
-    Block, Compare, Function, If, Loop, Merge, Node, ObjectId, Op, Range, Scalar, ValueId, defined,
+    Block, Compare, Function, If, Loop, Merge, Node, Op, Range, Scalar, ValueId, defined, made,
 };
 
 /// Moves operations out of loops.
 pub fn hoist(function: &mut Function) {
     let mut body = std::mem::take(&mut function.body);
-    let mut hoister = Hoister { function, around: Vec::new(), ints: HashMap::new() };
-    hoister.collect(&body);
-    hoister.block(&mut body);
+    let integers = integers(&body);
+    Hoister { function, around: Vec::new(), integers }.block(&mut body);
     function.body = body;
 }
 
@@ -27,18 +26,10 @@ struct Hoister<'a> {
     function: &'a mut Function,
     /// Bounds of the loops around, which are known to be running.
     around: Vec<(ValueId, ValueId)>,
-    ints: HashMap<ValueId, i128>,
+    integers: HashMap<ValueId, i128>,
 }
 
 impl Hoister<'_> {
-    fn collect(&mut self, block: &Block) {
-        crate::ir::walk(block, &mut |node| {
-            if let Node::Let { value, op: Op::Int(number) } = node {
-                self.ints.insert(*value, *number);
-            }
-        });
-    }
-
     fn block(&mut self, block: &mut Block) {
         let mut out = Block::new();
         for mut node in std::mem::take(block) {
@@ -68,10 +59,7 @@ impl Hoister<'_> {
 
     fn runs(&self, node: &Loop) -> bool {
         let Range::UpTo { from, to } = node.range else { return true };
-        if self.around.contains(&(from, to)) {
-            return true;
-        }
-        matches!((self.ints.get(&from), self.ints.get(&to)), (Some(from), Some(to)) if from < to)
+        self.around.contains(&(from, to)) || runs(&self.integers, from, to)
     }
 
     /// Whether loads would move out of a loop if it were known to run.
@@ -108,14 +96,7 @@ impl Hoister<'_> {
         inner.insert(node.counter);
         inner.extend(node.carried.iter().map(|carried| carried.inside));
         let written = written(&node.body);
-        let local: HashSet<ObjectId> = node
-            .body
-            .iter()
-            .filter_map(|node| match node {
-                Node::New { object, .. } => Some(*object),
-                _ => None,
-            })
-            .collect();
+        let local = made(&node.body);
         let mut moved = Vec::new();
         // Loads that panic only move if nothing before them in the iteration could have acted.
         let mut first = true;

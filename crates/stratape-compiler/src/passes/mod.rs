@@ -25,7 +25,9 @@ pub(crate) use self::share::written;
 pub use self::tabulate::tabulate;
 pub use self::winner::winner;
 
-use crate::ir::{Binary, Function, Math, Op, Scalar, Unary};
+use std::collections::HashMap;
+
+use crate::ir::{Binary, Block, Function, Math, Node, Op, Scalar, Unary, ValueId, walk};
 
 /// All of them, in the order in which they help each other.
 pub fn simplify(function: &mut Function) {
@@ -50,6 +52,22 @@ pub fn finish(gradient: &mut Function) {
     reciprocal(gradient);
     prune(gradient);
     order(gradient);
+}
+
+/// The integers that are literals.
+pub(crate) fn integers(block: &Block) -> HashMap<ValueId, i128> {
+    let mut integers = HashMap::new();
+    walk(block, &mut |node| {
+        if let Node::Let { value, op: Op::Int(number) } = node {
+            integers.insert(*value, *number);
+        }
+    });
+    integers
+}
+
+/// Whether a range of literals holds something.
+pub(crate) fn runs(integers: &HashMap<ValueId, i128>, from: ValueId, to: ValueId) -> bool {
+    matches!((integers.get(&from), integers.get(&to)), (Some(from), Some(to)) if from < to)
 }
 
 /// Whether computing an operation in vain does no harm but its time: it cannot panic.

@@ -3,6 +3,9 @@
 //! `for j in … { a[i] += t }` becomes a carried value that is read from `a[i]` before the loop and
 //! stored back after it: the additions are the same, in the same order.
 
+use std::collections::HashMap;
+
+use super::{integers, runs};
 use crate::ir::{
     Binary, Block, Carried, Function, Loop, Node, Op, Place, Range, Step, ValueId, defined,
 };
@@ -10,25 +13,30 @@ use crate::ir::{
 /// Promotes sums in memory.
 pub fn promote(function: &mut Function) {
     let mut body = std::mem::take(&mut function.body);
-    let mut around = Vec::new();
-    block(function, &mut body, &mut around);
+    let integers = integers(&body);
+    block(function, &mut body, &integers, &mut Vec::new());
     function.body = body;
 }
 
-fn block(function: &mut Function, nodes: &mut Block, around: &mut Vec<(ValueId, ValueId)>) {
+fn block(
+    function: &mut Function,
+    nodes: &mut Block,
+    integers: &HashMap<ValueId, i128>,
+    around: &mut Vec<(ValueId, ValueId)>,
+) {
     let mut out = Block::new();
     for mut node in std::mem::take(nodes) {
         let Node::Loop(repeat) = &mut node else {
             for inner in node.blocks_mut() {
-                block(function, inner, around);
+                block(function, inner, integers, around);
             }
             out.push(node);
             continue;
         };
         if let Range::UpTo { from, to } = repeat.range {
-            let runs = around.contains(&(from, to)) || runs(&out, from, to);
+            let runs = around.contains(&(from, to)) || runs(integers, from, to);
             around.push((from, to));
-            block(function, &mut repeat.body, around);
+            block(function, &mut repeat.body, integers, around);
             around.pop();
             if runs && repeat.exit.is_none() {
                 let stores = sums(function, repeat, &mut out);
@@ -37,22 +45,11 @@ fn block(function: &mut Function, nodes: &mut Block, around: &mut Vec<(ValueId, 
                 continue;
             }
         } else {
-            block(function, &mut repeat.body, around);
+            block(function, &mut repeat.body, integers, around);
         }
         out.push(node);
     }
     *nodes = out;
-}
-
-/// Whether a range is known to hold something: literals of the same block.
-fn runs(before: &Block, from: ValueId, to: ValueId) -> bool {
-    let literal = |wanted: ValueId| {
-        before.iter().find_map(|node| match node {
-            Node::Let { value, op: Op::Int(number) } if *value == wanted => Some(*number),
-            _ => None,
-        })
-    };
-    matches!((literal(from), literal(to)), (Some(from), Some(to)) if from < to)
 }
 
 /// Takes the sums of a loop's own block into registers; appends the loads, returns the stores.

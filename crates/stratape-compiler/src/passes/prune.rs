@@ -2,18 +2,17 @@
 
 use std::collections::HashSet;
 
-use crate::ir::{Block, Function, Init, Node, ObjectId, Op, ValueId, used, walk};
+use crate::ir::{Block, Function, Node, ValueId, used, walk};
 
-/// Drops unused values, carried values, merges and objects.
+/// Drops unused values, carried values and merges.
 pub fn prune(function: &mut Function) {
     loop {
         let mut wanted = used(&function.body);
         wanted.extend(function.results.iter().copied());
-        let read = read_objects(function);
         let mut body = std::mem::take(&mut function.body);
         let counts = count_uses(&body, &function.results);
         let before = size(&body);
-        block(function, &mut body, &wanted, &read, &counts);
+        block(function, &mut body, &wanted, &counts);
         let after = size(&body);
         function.body = body;
         if before == after {
@@ -48,55 +47,10 @@ fn size(block: &Block) -> usize {
     count
 }
 
-/// Objects something is read from, and those that live on outside the function.
-fn read_objects(function: &Function) -> HashSet<ObjectId> {
-    let mut objects = HashSet::new();
-    for (index, object) in function.objects.iter().enumerate() {
-        if object.origin != crate::ir::Origin::Local {
-            objects.insert(ObjectId(index as u32));
-        }
-    }
-    walk(&function.body, &mut |node| match node {
-        Node::Let { op: Op::Load(place) | Op::Len(place), .. } => {
-            objects.insert(place.object);
-        }
-        Node::New { init, .. } => init_objects(init, &mut objects),
-        Node::Call(_) | Node::Save { .. } => {
-            objects.extend(node.read().iter().map(|place| place.object));
-        }
-        Node::Check { check: crate::ir::Check::Assert { objects: named, .. }, .. } => {
-            objects.extend(named.iter().map(|(_, object)| *object));
-        }
-        _ => {}
-    });
-    objects.extend(function.kept.iter().copied());
-    objects
-}
-
-fn init_objects(init: &Init, objects: &mut HashSet<ObjectId>) {
-    match init {
-        Init::Items(items) => items.iter().for_each(|item| init_objects(item, objects)),
-        Init::Fill(item) | Init::Repeat(item, _) => init_objects(item, objects),
-        Init::Copy(place) => {
-            objects.insert(place.object);
-        }
-        Init::ZeroLike(object) => {
-            objects.insert(*object);
-        }
-        Init::Value(_) => {}
-    }
-}
-
-fn block(
-    function: &Function,
-    nodes: &mut Block,
-    wanted: &HashSet<ValueId>,
-    read: &HashSet<ObjectId>,
-    counts: &Counts,
-) {
+fn block(function: &Function, nodes: &mut Block, wanted: &HashSet<ValueId>, counts: &Counts) {
     for node in nodes.iter_mut() {
         for inner in node.blocks_mut() {
-            block(function, inner, wanted, read, counts);
+            block(function, inner, wanted, counts);
         }
         match node {
             Node::Loop(node) => node.carried.retain(|carried| {
@@ -123,5 +77,4 @@ fn block(
         }
         _ => true,
     });
-    let _ = read;
 }

@@ -6,27 +6,28 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{is_cheap, is_total, written};
+use super::{integers, is_cheap, is_total, runs, written};
 use crate::ir::{
     Binary, Block, Compare, Function, If, Init, Loop, Node, Object, ObjectId, Op, Origin, Place,
-    Range, Scalar, Step, Type, ValueId, defined, used,
+    Range, Scalar, Step, Type, ValueId, defined, made, used,
 };
 
 /// Makes tables.
 pub fn tabulate(function: &mut Function) {
     let mut body = std::mem::take(&mut function.body);
-    block(function, &mut body);
+    let integers = integers(&body);
+    block(function, &mut body, &integers);
     function.body = body;
 }
 
-fn block(function: &mut Function, nodes: &mut Block) {
+fn block(function: &mut Function, nodes: &mut Block, integers: &HashMap<ValueId, i128>) {
     let mut out = Block::new();
     for mut node in std::mem::take(nodes) {
         if let Node::Loop(outer) = &mut node {
-            tables(function, outer, &mut out);
+            tables(function, outer, integers, &mut out);
         }
         for inner in node.blocks_mut() {
-            block(function, inner);
+            block(function, inner, integers);
         }
         out.push(node);
     }
@@ -34,13 +35,19 @@ fn block(function: &mut Function, nodes: &mut Block) {
 }
 
 /// Makes the tables of the loops directly inside a loop.
-fn tables(function: &mut Function, outer: &mut Loop, before: &mut Block) {
+fn tables(
+    function: &mut Function,
+    outer: &mut Loop,
+    integers: &HashMap<ValueId, i128>,
+    before: &mut Block,
+) {
     let Range::UpTo { from: outer_from, to: outer_to } = outer.range else { return };
     let mut inside = defined(&outer.body);
     inside.insert(outer.counter);
     inside.extend(outer.carried.iter().map(|carried| carried.inside));
     let changed = written(&outer.body);
-    let made: HashSet<ObjectId> = made(&outer.body);
+    let made = made(&outer.body);
+    let runs = runs(integers, outer_from, outer_to);
     for item in &mut outer.body {
         let Node::Loop(inner) = item else { continue };
         let Range::UpTo { from, to } = inner.range else { continue };
@@ -57,19 +64,9 @@ fn tables(function: &mut Function, outer: &mut Loop, before: &mut Block) {
         let chain = chain(function, inner, &inside, &changed, &made);
         for value in roots(function, inner, &chain) {
             let fill = fill(function, inner, &chain, value, (from, to), before);
-            guard(function, (outer_from, outer_to), fill, before);
+            guard(function, (outer_from, outer_to), runs, fill, before);
         }
     }
-}
-
-fn made(block: &Block) -> HashSet<ObjectId> {
-    let mut objects = HashSet::new();
-    crate::ir::walk(block, &mut |node| {
-        if let Node::New { object, .. } = node {
-            objects.insert(*object);
-        }
-    });
-    objects
 }
 
 /// The operations of an inner loop that depend on its counter, and on nothing of the outer loop.
@@ -215,15 +212,15 @@ fn compute(
 }
 
 /// A table is filled only if the outer loop runs.
-fn guard(function: &mut Function, (from, to): (ValueId, ValueId), fill: Node, before: &mut Block) {
+fn guard(
+    function: &mut Function,
+    (from, to): (ValueId, ValueId),
+    runs: bool,
+    fill: Node,
+    before: &mut Block,
+) {
     let span = proc_macro2::Span::call_site();
-    let literal = |wanted: ValueId| {
-        before.iter().find_map(|node| match node {
-            Node::Let { value, op: Op::Int(number) } if *value == wanted => Some(*number),
-            _ => None,
-        })
-    };
-    if matches!((literal(from), literal(to)), (Some(from), Some(to)) if from < to) {
+    if runs {
         before.push(fill);
         return;
     }

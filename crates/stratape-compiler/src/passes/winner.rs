@@ -14,20 +14,10 @@ use crate::ir::{
 
 /// Rewrites running choices.
 pub fn winner(function: &mut Function) {
+    let definitions = Definitions::new(function);
     let mut body = std::mem::take(&mut function.body);
-    let unwritten = written(&body);
-    let definitions = {
-        let mut probe = function.clone();
-        probe.body = body.clone();
-        Definitions::new(&probe)
-    };
     let mut substitution = Substitution::default();
-    block(
-        function,
-        &mut body,
-        &Facts { definitions: &definitions, written: &unwritten },
-        &mut substitution,
-    );
+    block(function, &mut body, &definitions, &mut substitution);
     substitution.apply(&mut body);
     for result in &mut function.results {
         *result = substitution.get(*result);
@@ -35,32 +25,28 @@ pub fn winner(function: &mut Function) {
     function.body = body;
 }
 
-struct Facts<'a> {
-    definitions: &'a Definitions,
-    written: &'a std::collections::HashSet<crate::ir::ObjectId>,
-}
-
 fn block(
     function: &mut Function,
     nodes: &mut Block,
-    facts: &Facts<'_>,
+    definitions: &Definitions,
     substitution: &mut Substitution,
 ) {
     let mut out = Block::new();
     for mut node in std::mem::take(nodes) {
         for inner in node.blocks_mut() {
-            block(function, inner, facts, substitution);
+            block(function, inner, definitions, substitution);
         }
         let Node::Loop(mut repeat) = node else {
             out.push(node);
             continue;
         };
         let found: Vec<(usize, Choice)> = (0..repeat.carried.len())
-            .filter_map(|at| Some((at, choice(function, facts, &repeat, at)?)))
+            .filter_map(|at| Some((at, choice(function, definitions, &repeat, at)?)))
             .collect();
         let mut after = Vec::new();
         for (at, choice) in found {
-            let nodes = rewrite(function, facts, &mut repeat, at, &choice, &mut out, substitution);
+            let nodes =
+                rewrite(function, definitions, &mut repeat, at, &choice, &mut out, substitution);
             after.extend(nodes);
         }
         out.push(Node::Loop(repeat));
@@ -77,7 +63,12 @@ struct Choice {
     place: Place,
 }
 
-fn choice(function: &Function, facts: &Facts<'_>, node: &Loop, at: usize) -> Option<Choice> {
+fn choice(
+    function: &Function,
+    definitions: &Definitions,
+    node: &Loop,
+    at: usize,
+) -> Option<Choice> {
     let carried = node.carried[at];
     if !function.ty(carried.inside).is_float() || !matches!(node.range, Range::UpTo { .. }) {
         return None;
@@ -94,8 +85,9 @@ fn choice(function: &Function, facts: &Facts<'_>, node: &Loop, at: usize) -> Opt
         }
         _ => None,
     })?;
-    let Some(Op::Load(place)) = facts.definitions.op(candidate) else { return None };
-    if facts.written.contains(&place.object) && !written_before_only(node, place) {
+    let Some(Op::Load(place)) = definitions.op(candidate) else { return None };
+    // What is read after the loop must be what was read inside.
+    if written(&node.body).contains(&place.object) {
         return None;
     }
     // Its other uses must be comparisons.
@@ -109,26 +101,21 @@ fn choice(function: &Function, facts: &Facts<'_>, node: &Loop, at: usize) -> Opt
             others += usize::from(value == carried.inside && !compares);
         });
     });
-    let fits = others == 0 && recomputable(facts, node, place);
+    let fits = others == 0 && recomputable(definitions, node, place);
     fits.then(|| Choice { condition, takes, place: place.clone() })
 }
 
-/// Nothing in the loop writes the object; what is read after the loop is what was read inside.
-fn written_before_only(node: &Loop, place: &Place) -> bool {
-    !written(&node.body).contains(&place.object)
-}
-
 /// Whether the indices of a place are arithmetic on the counter and on what does not change.
-fn recomputable(facts: &Facts<'_>, node: &Loop, place: &Place) -> bool {
+fn recomputable(definitions: &Definitions, node: &Loop, place: &Place) -> bool {
     let inner = defined(&node.body);
     place.path.iter().all(|step| match step {
-        Step::Index(index) => index_recomputable(facts, node, &inner, *index),
+        Step::Index(index) => index_recomputable(definitions, node, &inner, *index),
         Step::Field(_) => true,
     })
 }
 
 fn index_recomputable(
-    facts: &Facts<'_>,
+    definitions: &Definitions,
     node: &Loop,
     inner: &std::collections::HashSet<ValueId>,
     index: ValueId,
@@ -138,12 +125,13 @@ fn index_recomputable(
     {
         return true;
     }
-    match facts.definitions.op(index) {
+    match definitions.op(index) {
         Some(Op::Int(_)) => true,
         Some(Op::Binary(Binary::Add | Binary::Sub | Binary::Mul, a, b)) => {
-            index_recomputable(facts, node, inner, *a) && index_recomputable(facts, node, inner, *b)
+            index_recomputable(definitions, node, inner, *a)
+                && index_recomputable(definitions, node, inner, *b)
         }
-        Some(Op::Cast(a, _)) => index_recomputable(facts, node, inner, *a),
+        Some(Op::Cast(a, _)) => index_recomputable(definitions, node, inner, *a),
         _ => false,
     }
 }
@@ -151,7 +139,7 @@ fn index_recomputable(
 /// Lets the loop carry the winner; returns what follows the loop.
 fn rewrite(
     function: &mut Function,
-    facts: &Facts<'_>,
+    definitions: &Definitions,
     node: &mut Loop,
     at: usize,
     choice: &Choice,
@@ -190,7 +178,7 @@ fn rewrite(
         .iter()
         .map(|step| match step {
             Step::Index(index) => {
-                Step::Index(again(function, facts, node, *index, best, &mut then))
+                Step::Index(again(function, definitions, node, *index, best, &mut then))
             }
             Step::Field(field) => Step::Field(*field),
         })
@@ -206,7 +194,7 @@ fn rewrite(
 /// An index as it was in the winner's iteration.
 fn again(
     function: &mut Function,
-    facts: &Facts<'_>,
+    definitions: &Definitions,
     node: &Loop,
     index: ValueId,
     best: ValueId,
@@ -218,10 +206,9 @@ fn again(
     if !defined(&node.body).contains(&index) {
         return index;
     }
-    let Some(op) = facts.definitions.op(index).cloned() else { return index };
-    let mut op = op;
+    let Some(mut op) = definitions.op(index).cloned() else { return index };
     op.for_each_operand_mut(&mut |operand| {
-        *operand = again(function, facts, node, *operand, best, out);
+        *operand = again(function, definitions, node, *operand, best, out);
     });
     let value = function.new_value_like(index);
     out.push(Node::Let { value, op });

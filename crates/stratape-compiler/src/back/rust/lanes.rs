@@ -63,7 +63,7 @@ impl Emitter<'_> {
                 .iter()
                 .all(|carried| self.function.ty(carried.inside) == Scalar::Float(Float::F32));
         let lanes =
-            Literal::usize_unsuffixed(match (strip.views().iter().all(View::is_dense), narrow) {
+            Literal::usize_unsuffixed(match (strip.views.iter().all(View::is_dense), narrow) {
                 (true, false) => 8,
                 (true, true) => 16,
                 // Neighbours would be paired across fields, not lanes, were the loop unrolled: keep it a loop.
@@ -77,19 +77,19 @@ impl Emitter<'_> {
         let mut opens = Vec::new();
         let mut picks = Vec::new();
         let mut views = Vec::new();
-        for view in strip.views() {
-            let (ident, inner) = (view.ident(), in_block(view.ident()));
+        for view in &strip.views {
+            let (ident, inner) = (&view.ident, in_block(&view.ident));
             let all = Ident::new(&format!("{ident}_blocks"), Span::mixed_site());
-            if view.is_mutable() {
+            if view.mutable {
                 opens.push(quote!(let #all = &mut #ident.as_chunks_mut::<#lanes>().0[..#blocks];));
                 picks.push(quote!(let #inner = &mut #all[#block];));
             } else {
                 opens.push(quote!(let #all = &#ident.as_chunks::<#lanes>().0[..#blocks];));
                 picks.push(quote!(let #inner = &#all[#block];));
             }
-            views.push(View::renamed(view, inner));
+            views.push(View { ident: inner, ..view.clone() });
         }
-        let region = strip.region_ident().map(|(record, slots)| {
+        let region = strip.region.as_ref().map(|(record, slots)| {
             let inner = in_block(slots);
             let all = Ident::new(&format!("{slots}_blocks"), Span::mixed_site());
             if node.body.iter().any(|item| matches!(item, Node::Push { .. })) {
@@ -99,7 +99,7 @@ impl Emitter<'_> {
                 opens.push(quote!(let #all = &#slots.as_chunks::<#lanes>().0[..#blocks];));
                 picks.push(quote!(let #inner = &#all[#block];));
             }
-            (record, inner)
+            (*record, inner)
         });
 
         let mut starts = Vec::new();
@@ -139,7 +139,7 @@ impl Emitter<'_> {
                 for #lane in 0..#lanes { #target[#lane] #sign #buffer[#lane]; }
             });
         }
-        let inner = Strip::new(node.counter, lane.clone(), views, region, strip.parts().to_vec());
+        let inner = Strip { k: lane.clone(), views, region, ..strip.clone() };
         self.enter_strip(inner);
         let body = self.block(&node.body);
         self.leave_strip();
@@ -159,7 +159,7 @@ impl Emitter<'_> {
             self.restore(sum.carried.next);
         }
         let counter = self.names.value(node.counter);
-        let k = strip.k();
+        let k = &strip.k;
         Some(quote! {
             let #blocks = #count / #lanes;
             #(#starts)*
@@ -253,7 +253,7 @@ impl Emitter<'_> {
             Node::Let { .. } => true,
             Node::Store { place, .. } | Node::Accumulate { place, .. } => self.sees(strip, place),
             Node::Push { record, .. } | Node::Pop { record, .. } => {
-                strip.region_ident().is_some_and(|(open, _)| open == *record)
+                strip.region.as_ref().is_some_and(|(open, _)| open == record)
             }
             _ => false,
         }

@@ -31,7 +31,7 @@ pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> Token
     let definitions = Definitions::new(function);
     let emitter = Emitter::new(function, &definitions, strip::regions(&[function]));
     let signature = signature::Signature::new(item, primal, gradient, &emitter.names);
-    let needs_workspace = uses_tape(function);
+    let needs_workspace = uses_tape(&function.body);
     let body = emitter.halves();
     let result = signature.result(gradient, &emitter);
     let checks = signature.checks();
@@ -66,10 +66,7 @@ fn half(
     let body = emitter.block(&function.body);
     let results: Vec<TokenStream> =
         function.results.iter().map(|value| emitter.operand(*value)).collect();
-    let result = match &results[..] {
-        [one] => one.clone(),
-        many => quote!((#(#many),*)),
-    };
+    let result = tuple(&results);
     let tape = emitter.tape();
     quote! {
         #[doc(hidden)]
@@ -147,7 +144,11 @@ impl<'a> Emitter<'a> {
 
     /// The function's own block. Before the first node that takes from the tape, its length is noted.
     fn halves(&self) -> TokenStream {
-        let turn = self.function.body.iter().position(|node| pops(node) && !pushes(node));
+        let turn = self
+            .function
+            .body
+            .iter()
+            .position(|node| node.uses_tape(Half::Backward) && !node.uses_tape(Half::Forward));
         let Some(turn) = turn else { return self.block(&self.function.body) };
         let (forward, backward) = self.function.body.split_at(turn);
         let (forward, backward) = (self.block(forward), self.block(backward));
@@ -161,22 +162,15 @@ impl<'a> Emitter<'a> {
     }
 }
 
-fn calls(node: &Node, wanted: Half) -> bool {
-    matches!(node, Node::Call(call) if matches!(&call.recursion, Some((_, half)) if *half == wanted))
+/// Whether one of the nodes uses the tape.
+fn uses_tape(block: &[Node]) -> bool {
+    block.iter().any(|node| node.uses_tape(Half::Forward) || node.uses_tape(Half::Backward))
 }
 
-fn pushes(node: &Node) -> bool {
-    matches!(node, Node::Push { .. } | Node::Save { .. })
-        || calls(node, Half::Forward)
-        || node.blocks().into_iter().flatten().any(pushes)
-}
-
-fn pops(node: &Node) -> bool {
-    matches!(node, Node::Pop { .. } | Node::Restore { .. })
-        || calls(node, Half::Backward)
-        || node.blocks().into_iter().flatten().any(pops)
-}
-
-fn uses_tape(function: &Function) -> bool {
-    function.body.iter().any(|node| pushes(node) || pops(node))
+/// What a function returns: nothing, one thing alone, or a tuple.
+fn tuple(parts: &[TokenStream]) -> TokenStream {
+    match parts {
+        [one] => one.clone(),
+        many => quote!((#(#many),*)),
+    }
 }

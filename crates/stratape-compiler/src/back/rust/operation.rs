@@ -32,10 +32,7 @@ impl Emitter<'_> {
                 if *number < 0 { quote!((-#literal)) } else { literal }
             }
             Op::Bool(value) => quote!(#value),
-            Op::Const(tokens) => match ty {
-                Scalar::Infer(_) => quote!((#tokens)),
-                _ => quote!((#tokens)),
-            },
+            Op::Const(tokens) => quote!((#tokens)),
             _ => TokenStream::new(),
         }
     }

@@ -3,8 +3,8 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use super::Emitter;
 use super::names::Names;
+use super::{Emitter, tuple};
 use crate::adjoint::{Gradient, Output};
 use crate::ir::{Function, ObjectId, Origin, Param, Type};
 
@@ -31,10 +31,8 @@ impl<'a> Signature<'a> {
         let mut args = Vec::new();
         let mut outputs = Vec::new();
         let mut checks = Vec::new();
-        let mut position = function.params.iter();
-        let mut returned = gradient.outputs.iter().peekable();
         for (param, input) in primal.params.iter().zip(&item.sig.inputs) {
-            position.next();
+            let is_input = gradient.inputs.contains(param);
             let syn::FnArg::Typed(input) = input else { continue };
             let ty = &input.ty;
             match param {
@@ -42,11 +40,8 @@ impl<'a> Signature<'a> {
                     let ident = names.value(*value);
                     params.push(quote!(#ident: #ty));
                     args.push(ident);
-                    if let Some(Output::Value(_)) = returned.peek()
-                        && gradient_has(gradient, *param, primal)
-                    {
+                    if is_input {
                         outputs.push(quote!(#ty));
-                        returned.next();
                     }
                 }
                 Param::Object(object) => {
@@ -57,7 +52,6 @@ impl<'a> Signature<'a> {
                     params.push(quote!(#mutable #ident: #ty));
                     args.push(ident.clone());
                     if let Some(shadow) = shadow_param(function, *object) {
-                        position.next();
                         let shadow_ident = names.object(shadow);
                         let shadow_type = exclusive(ty);
                         params.push(quote!(#shadow_ident: #shadow_type));
@@ -70,11 +64,8 @@ impl<'a> Signature<'a> {
                             &mut checks,
                         );
                     }
-                    if let Some(Output::Object(shadow)) = returned.peek()
-                        && function.objects[shadow.index()].shadow_of == Some(*object)
-                    {
+                    if is_input && known.origin == Origin::Owned {
                         outputs.push(quote!(#ty));
-                        returned.next();
                     }
                 }
             }
@@ -91,11 +82,7 @@ impl<'a> Signature<'a> {
             all.push(quote!(#ty));
         }
         all.extend(outputs);
-        let output = match &all[..] {
-            [] => quote!(()),
-            [one] => one.clone(),
-            many => quote!((#(#many),*)),
-        };
+        let output = tuple(&all);
         Self { item, name, params, args, output, checks }
     }
 
@@ -107,11 +94,9 @@ impl<'a> Signature<'a> {
 
     /// The expression that is returned.
     pub(super) fn result(&self, gradient: &Gradient, emitter: &Emitter<'_>) -> TokenStream {
-        let adjoints = gradient.outputs.len();
         let values =
             gradient.outputs.iter().filter(|output| matches!(output, Output::Value(_))).count();
         let primal = gradient.function.results.len() - values;
-        debug_assert!(adjoints >= values);
         let mut all: Vec<TokenStream> = gradient.function.results[..primal]
             .iter()
             .map(|value| emitter.operand(*value))
@@ -125,11 +110,7 @@ impl<'a> Signature<'a> {
                 }
             });
         }
-        match &all[..] {
-            [] => quote!(()),
-            [one] => one.clone(),
-            many => quote!((#(#many),*)),
-        }
+        tuple(&all)
     }
 
     /// Both functions.
@@ -158,7 +139,7 @@ impl<'a> Signature<'a> {
                 #vis fn #name #generics (#(#params),*) -> #output {
                     let _ = #primal;
                     let mut #workspace = ::stratape::__private::Borrowed::new();
-                    let result = #name_in(&mut #workspace, #(#args),*);
+                    let result = #name_in(#workspace.get(), #(#args),*);
                     ::stratape::__private::settle(result)
                 }
 
@@ -192,11 +173,6 @@ impl<'a> Signature<'a> {
             }
         }
     }
-}
-
-/// Whether the gradient returns the adjoint of a scalar parameter.
-fn gradient_has(gradient: &Gradient, param: Param, primal: &Function) -> bool {
-    gradient.inputs.contains(&param) && primal.params.contains(&param)
 }
 
 /// The parameter that is an object's shadow.
@@ -319,8 +295,5 @@ pub(super) fn half_params(
 pub(super) fn half_output(half: &Function) -> TokenStream {
     let types: Vec<TokenStream> =
         half.results.iter().map(|value| super::operation::tokens(half.ty(*value).name())).collect();
-    match &types[..] {
-        [one] => one.clone(),
-        many => quote!((#(#many),*)),
-    }
+    tuple(&types)
 }

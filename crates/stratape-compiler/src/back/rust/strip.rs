@@ -17,7 +17,9 @@ use quote::quote;
 use super::Emitter;
 use super::views::{Parts, View};
 use crate::analysis::Polynomial;
-use crate::ir::{Function, Loop, Node, Op, Place, Range, RecordId, Scalar, Step, ValueId, walk};
+use crate::ir::{
+    Function, Loop, Node, Op, Place, Range, RecordId, Scalar, Step, ValueId, used, walk,
+};
 
 /// A strip that is being emitted.
 #[derive(Clone, Debug)]
@@ -30,40 +32,13 @@ pub(super) struct Strip {
     pub(super) region: Option<(RecordId, Ident)>,
 }
 
-impl Strip {
-    pub(super) fn new(
-        counter: ValueId,
-        k: Ident,
-        views: Vec<View>,
-        region: Option<(RecordId, Ident)>,
-        parts: Vec<Parts>,
-    ) -> Self {
-        Self { counter, k, views, region, parts }
-    }
-
-    pub(super) fn parts(&self) -> &[Parts] {
-        &self.parts
-    }
-
-    pub(super) fn k(&self) -> &Ident {
-        &self.k
-    }
-
-    pub(super) fn views(&self) -> &[View] {
-        &self.views
-    }
-
-    pub(super) fn region_ident(&self) -> Option<(RecordId, &Ident)> {
-        self.region.as_ref().map(|(record, slots)| (*record, slots))
-    }
-}
-
 impl Emitter<'_> {
     /// Whether a loop is emitted as strips.
     pub(super) fn is_strip(&self, node: &Loop) -> bool {
         let has_loops =
             node.body.iter().any(|item| contains(item, &|node| matches!(node, Node::Loop(_))));
-        can_be_strip(node) && (self.region_of(node).is_some() || !(has_loops || uses_tape(node)))
+        can_be_strip(node)
+            && (self.region_of(node).is_some() || !(has_loops || super::uses_tape(&node.body)))
     }
 
     /// The record of a loop's iterations, if it lies in regions.
@@ -232,20 +207,15 @@ impl Emitter<'_> {
                     let offset = base.minus(&view.base).as_number().unwrap_or(0) as usize;
                     quote!(#ident[#k][#offset])
                 };
-                let rest = Place { object: place.object, path: place.path[1..].to_vec() };
-                let ty = self.function.objects[place.object.index()].ty.element().cloned();
-                return Some(self.follow(element, ty.as_ref(), &rest.path));
+                let ty = self.function.objects[place.object.index()].ty.element();
+                return Some(self.follow(element, ty, &place.path[1..]));
             }
             if let Some((part, lacking)) = self.other_part(strip, place.object)
                 && let Some(Step::Index(index)) = place.path.first()
             {
                 let index = self.operand(*index);
-                let ty = self.function.objects[place.object.index()].ty.element().cloned();
-                return Some(self.follow(
-                    quote!(#part[#index #lacking]),
-                    ty.as_ref(),
-                    &place.path[1..],
-                ));
+                let ty = self.function.objects[place.object.index()].ty.element();
+                return Some(self.follow(quote!(#part[#index #lacking]), ty, &place.path[1..]));
             }
         }
         None
@@ -317,26 +287,10 @@ fn contains(node: &Node, test: &dyn Fn(&Node) -> bool) -> bool {
     test(node) || node.blocks().into_iter().flatten().any(|inner| contains(inner, test))
 }
 
-fn visit_operands(node: &Node, f: &mut dyn FnMut(ValueId)) {
-    node.for_each_operand(f);
-    for inner in node.blocks() {
-        for node in inner {
-            visit_operands(node, f);
-        }
-    }
-}
-
 /// Whether the body uses the loop's own number.
 fn counter_is_named(node: &Loop) -> bool {
-    let mut named = node.carried.iter().any(|carried| carried.next == node.counter);
-    for item in &node.body {
-        visit_operands(item, &mut |value| named |= value == node.counter);
-    }
-    named
-}
-
-fn uses_tape(node: &Loop) -> bool {
-    node.body.iter().any(|item| super::pushes(item) || super::pops(item))
+    used(&node.body).contains(&node.counter)
+        || node.carried.iter().any(|carried| carried.next == node.counter)
 }
 
 /// Whether a loop's iterations are known beforehand, and nothing in it is called that may use the tape.
@@ -354,7 +308,7 @@ fn only_record(node: &Loop) -> Option<RecordId> {
     for item in &node.body {
         match item {
             Node::Push { record, .. } | Node::Pop { record, .. } => records.push(*record),
-            item if super::pushes(item) || super::pops(item) => return None,
+            item if super::uses_tape(std::slice::from_ref(item)) => return None,
             _ => {}
         }
     }

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use super::Emitter;
 use super::strip::Strip;
 use crate::analysis::{Polynomial, Split};
-use crate::ir::{Block, Loop, Node, ObjectId, Op, Place, Scalar, Type, ValueId, walk};
+use crate::ir::{Block, Loop, Node, ObjectId, Op, Place, Scalar, Type, ValueId, made, walk};
 
 /// A view of an object in a strip.
 #[derive(Clone, Debug)]
@@ -55,22 +55,9 @@ impl Parts {
 }
 
 impl View {
-    pub(super) fn ident(&self) -> &Ident {
-        &self.ident
-    }
-
-    pub(super) fn is_mutable(&self) -> bool {
-        self.mutable
-    }
-
     /// Whether it steps from element to element.
     pub(super) fn is_dense(&self) -> bool {
         self.stride == 1
-    }
-
-    /// The same view under another name.
-    pub(super) fn renamed(view: &Self, ident: Ident) -> Self {
-        Self { ident, ..view.clone() }
     }
 }
 
@@ -96,12 +83,7 @@ impl Emitter<'_> {
         }
         let mut accesses = Vec::new();
         collect(&node.body, true, &mut accesses);
-        let mut made_here = Vec::new();
-        walk(&node.body, &mut |node| {
-            if let Node::New { object, .. } = node {
-                made_here.push(*object);
-            }
-        });
+        let made_here = made(&node.body);
         let mut views: Vec<View> = Vec::new();
         let mut objects: Vec<ObjectId> =
             accesses.iter().map(|access| access.place.object).collect();
