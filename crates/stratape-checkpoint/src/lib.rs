@@ -1,0 +1,3 @@
+//! Checkpointed reversal of time loops.
+
+pub mod schedule;

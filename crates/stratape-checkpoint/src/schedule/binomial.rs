@@ -1,0 +1,327 @@
+//! Binomial reversal: what Revolve does, from any set of states that are already stored.
+//!
+//! With `s` slots (the one of the segment's first state included) and every step run at most `r` times before it is
+//! recorded, `C(s + r, s)` steps can be reversed (Griewank & Walther). For a segment of `n` steps, `r` is the least with
+//! `n ≤ C(s + r, s)`, and the steps run unrecorded are `r·n − C(s + r, s + 1)`, which no other schedule beats.
+//!
+//! That count is convex and piecewise linear in `n`, with slope `r`. So the place of the next stored state is
+//! best where the slopes of the two parts, one step of repetition apart, meet. Anywhere in a range of places does;
+//! taken is the one after which the fewest states are stored (found by dynamic programming for small sizes).
+
+use super::queue::Queue;
+use super::{Action, Level};
+
+/// `C(n, k)`, or `u64::MAX` where that is more.
+pub(crate) fn choose(n: u64, k: u64) -> u64 {
+    if k > n {
+        return 0;
+    }
+    let k = k.min(n - k);
+    let mut value = 1_u64;
+    for i in 1..=k {
+        // `value` is C(n - k + i - 1, i - 1), so the product is divisible.
+        let factor = n - k + i;
+        value = match value.checked_mul(factor) {
+            Some(product) => product / i,
+            None => match u64::try_from(u128::from(value) * u128::from(factor) / u128::from(i)) {
+                Ok(value) => value,
+                Err(_) => return u64::MAX,
+            },
+        };
+    }
+    value
+}
+
+/// The steps that `slots` can reverse with each one run at most `repetitions` times unrecorded.
+fn reach(slots: u64, repetitions: u64) -> u64 {
+    choose(slots + repetitions, slots.min(repetitions))
+}
+
+/// How often a step is run at most before it is recorded, to reverse `steps` with `slots`, the slot of the first
+/// state included.
+///
+/// ```
+/// use stratape_checkpoint::schedule::repetitions;
+///
+/// assert_eq!(repetitions(10, 3), 2);
+/// assert_eq!(repetitions(1_000_000, 30), 6);
+/// ```
+///
+/// # Panics
+/// With zero slots and more than one step.
+pub fn repetitions(steps: usize, slots: usize) -> usize {
+    assert!(slots > 0 || steps <= 1, "no number of repetitions does without a slot");
+    let (steps, slots) = (steps as u64, slots as u64);
+    if slots == 1 {
+        return steps.saturating_sub(1) as usize;
+    }
+    let mut upper = 1;
+    while reach(slots, upper) < steps {
+        upper *= 2;
+    }
+    // The least that reaches, by halving.
+    let mut lower = 0;
+    while lower < upper {
+        let middle = lower.midpoint(upper);
+        if reach(slots, middle) >= steps { upper = middle } else { lower = middle + 1 }
+    }
+    upper as usize
+}
+
+/// The fewest steps that are run unrecorded to reverse `steps` with `slots`, the slot of the first state included.
+///
+/// ```
+/// use stratape_checkpoint::schedule::extra_steps;
+///
+/// assert_eq!(extra_steps(10, 3), 15);
+/// assert_eq!(extra_steps(1_000_000, 30), 5_623_008);
+/// ```
+///
+/// # Panics
+/// With zero slots and more than one step.
+pub fn extra_steps(steps: usize, slots: usize) -> u128 {
+    let r = repetitions(steps, slots) as u64;
+    // C(s + r, s + 1) = C(s + r, s) · r / (s + 1), which is small enough where r·n is.
+    let below = u128::from(reach(slots as u64, r)) * u128::from(r) / (slots as u128 + 1);
+    u128::from(r) * steps as u128 - below
+}
+
+/// A stored state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) step: usize,
+    pub(crate) level: Level,
+    /// Whether its slot is one of those that segments share.
+    pub(crate) pooled: bool,
+    /// At least the repetitions of the segment that starts here.
+    repetitions: u64,
+}
+
+impl Entry {
+    pub(crate) fn new(step: usize, level: Level, pooled: bool) -> Self {
+        Self { step, level, pooled, repetitions: u64::MAX }
+    }
+}
+
+/// Which level a new state is stored on.
+#[derive(Clone, Debug)]
+pub(crate) enum Levels {
+    One(Level),
+    /// By how many states are stored below it.
+    ByPosition(Vec<Level>),
+}
+
+/// Reverses the steps below `end` from the states that are stored.
+#[derive(Clone, Debug)]
+pub(crate) struct Binomial {
+    /// Stored states, the earliest first.
+    stored: Vec<Entry>,
+    /// Steps not reversed yet.
+    end: usize,
+    /// Free slots that segments share.
+    free: usize,
+    levels: Levels,
+    /// Where the current state is.
+    at: Option<usize>,
+    /// Whether the last step is yet to be run for the first time.
+    forward: bool,
+    queue: Queue,
+    ended: bool,
+}
+
+impl Binomial {
+    /// The whole run of `steps`, from the first state, with `slots` in all.
+    pub(crate) fn whole(steps: usize, slots: usize, levels: Levels) -> Self {
+        let mut binomial = Self {
+            stored: Vec::new(),
+            end: steps,
+            free: slots,
+            levels,
+            at: Some(0),
+            forward: true,
+            queue: Queue::default(),
+            ended: false,
+        };
+        match steps {
+            0 => {
+                binomial.queue.push(Action::EndForward);
+                binomial.forward = false;
+            }
+            1 => binomial.reverse_first(),
+            _ => binomial.store(0, u64::MAX),
+        }
+        binomial
+    }
+
+    /// The reversal of `steps` that have been run, from the states that are stored.
+    pub(crate) fn back(stored: Vec<Entry>, steps: usize, free: usize) -> Self {
+        Self::back_on(Level::MEMORY, stored, steps, free)
+    }
+
+    /// The same with the free slots on another level.
+    pub(crate) fn back_on(level: Level, stored: Vec<Entry>, steps: usize, free: usize) -> Self {
+        Self {
+            stored,
+            end: steps,
+            free,
+            levels: Levels::One(level),
+            at: None,
+            forward: false,
+            queue: Queue::default(),
+            ended: false,
+        }
+    }
+
+    fn store(&mut self, step: usize, repetitions: u64) {
+        let level = match &self.levels {
+            Levels::One(level) => *level,
+            Levels::ByPosition(levels) => levels[self.stored.len()],
+        };
+        self.stored.push(Entry { step, level, pooled: true, repetitions });
+        self.free -= 1;
+        self.queue.push(Action::Store { step, level });
+    }
+
+    /// Frees the slot of the last stored state.
+    fn release(&mut self) {
+        if let Some(entry) = self.stored.pop() {
+            self.free += usize::from(entry.pooled);
+            self.queue.push(Action::Drop { step: entry.step, level: entry.level });
+        }
+    }
+
+    fn tape_and_reverse(&mut self, step: usize) {
+        self.queue.push(Action::Tape { step, keep: false });
+        if self.forward {
+            self.queue.push(Action::EndForward);
+            self.forward = false;
+        }
+        self.queue.push(Action::Reverse { step });
+        self.end = step;
+        self.at = None;
+    }
+
+    /// A single step, its state never stored.
+    fn reverse_first(&mut self) {
+        self.tape_and_reverse(0);
+    }
+
+    /// Decides on the next few actions.
+    fn decide(&mut self) {
+        let Some(&entry) = self.stored.last() else {
+            self.ended = true;
+            self.queue.push(Action::EndReverse);
+            return;
+        };
+        if self.end <= entry.step {
+            // Stored, and the loop ended there.
+            self.release();
+            return;
+        }
+        let length = self.end - entry.step;
+        if self.at != Some(entry.step) {
+            self.queue.push(Action::Load { step: entry.step, level: entry.level });
+            self.at = Some(entry.step);
+        }
+        if length == 1 {
+            self.release();
+            self.tape_and_reverse(entry.step);
+            return;
+        }
+        let (to, repetitions) = if self.free == 0 {
+            (self.end - 1, 0)
+        } else {
+            let (ahead, repetitions) = self.split(length);
+            (entry.step + ahead, repetitions)
+        };
+        self.queue.push(Action::Advance { from: entry.step, to });
+        if to + 1 == self.end {
+            self.tape_and_reverse(to);
+        } else {
+            self.at = Some(to);
+            self.store(to, repetitions);
+        }
+    }
+
+    /// How far to go from the last stored state before storing the next, and the repetitions that takes.
+    fn split(&mut self, length: usize) -> (usize, u64) {
+        let (n, slots) = (length as u64, self.free as u64 + 1);
+        let last = self.stored.len() - 1;
+        let hint = self.stored[last].repetitions;
+        let mut r =
+            if hint == u64::MAX { repetitions(length, slots as usize) as u64 } else { hint };
+        let mut below = reach(slots, r - 1);
+        while below >= n && r > 1 {
+            r -= 1;
+            below = reach(slots, r - 1);
+        }
+        self.stored[last].repetitions = r;
+        let left = below; // reach(s, r - 1)
+        let right = scaled(left, slots, slots + r - 1); // reach(s - 1, r - 1)
+        let nearest = scaled(left, r - 1, slots + r - 1) // reach(s, r - 2)
+            .max(n.saturating_sub(scaled(right, slots + r - 1, r))); // reach(s - 1, r)
+        let furthest = left.min(n - right);
+        let fewest_writes = n.saturating_sub(right + scaled(right, slots - 1, slots + r - 2));
+        (fewest_writes.clamp(nearest.max(1), furthest) as usize, r)
+    }
+}
+
+/// `value · times / over`, where that is a whole number.
+fn scaled(value: u64, times: u64, over: u64) -> u64 {
+    match value.checked_mul(times) {
+        Some(product) => product / over,
+        None => u64::try_from(u128::from(value) * u128::from(times) / u128::from(over))
+            .unwrap_or(u64::MAX),
+    }
+}
+
+impl Iterator for Binomial {
+    type Item = Action;
+
+    #[inline]
+    fn next(&mut self) -> Option<Action> {
+        loop {
+            if let Some(action) = self.queue.pop() {
+                return Some(action);
+            }
+            if self.ended {
+                return None;
+            }
+            self.decide();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binomial_coefficients() {
+        assert_eq!(choose(5, 2), 10);
+        assert_eq!(choose(3, 0), 1);
+        assert_eq!(choose(2, 3), 0);
+        assert_eq!(choose(64, 32), 1_832_624_140_942_590_534);
+        assert_eq!(choose(100, 50), u64::MAX);
+    }
+
+    #[test]
+    fn the_formula_equals_the_dynamic_programme() {
+        let (n, s) = (60, 7);
+        let mut table = vec![vec![0_u128; n + 1]; s + 1];
+        for steps in 2..=n {
+            table[1][steps] = (steps * (steps - 1) / 2) as u128;
+            for slots in 2..=s {
+                table[slots][steps] = (1..steps)
+                    .map(|i| i as u128 + table[slots][i] + table[slots - 1][steps - i])
+                    .min()
+                    .unwrap_or(0);
+            }
+        }
+        for slots in 1..=s {
+            for steps in 1..=n {
+                assert_eq!(extra_steps(steps, slots), table[slots][steps], "{steps} {slots}");
+            }
+        }
+    }
+}

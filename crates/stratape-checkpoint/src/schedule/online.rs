@@ -1,0 +1,297 @@
+//! An unknown number of steps: states are stored while the loop runs, so that wherever it ends the reversal is near the
+//! best one.
+//!
+//! When the loop has ended after `n` steps, the gap that begins at the `i`-th of `s` stored states is reversed binomially
+//! with the `s − i` slots that are free by then. So the `i`-th gap may be as long as `C(s − i + q, q)` with each
+//! step run `q` times more.
+//!
+//! - Up to `(s + 1)(s + 2)/2` steps, `q = 1` will do: the gaps must end up `s + 1`, `s`, …, 2 long. The states at
+//!   those places are kept; between them states are stored at every other step, and given up from the left as slots are needed, so that
+//!   all slots are in use all the time (Stumm & Walther's bound).
+//! - Beyond, a state is stored every `q + 1` steps, in place of the one whose loss costs the fewest steps.
+
+use super::binomial::{Binomial, Entry, choose};
+use super::queue::Queue;
+use super::{Action, Level, Schedule, ScheduleError, extra_steps};
+
+/// With more slots than this, the first state that can go is taken instead of the best: time for each state does not grow with the slots.
+const WEIGHED: usize = 64;
+
+/// For a loop whose end is not known beforehand.
+///
+/// ```
+/// use stratape_checkpoint::schedule::{Action, Online, Schedule};
+///
+/// let mut schedule = Online::new(10)?;
+/// let mut steps = 0;
+/// while let Some(action) = schedule.next() {
+///     if let Action::Advance { from, to } = action {
+///         steps += to - from;
+///     }
+///     if steps >= 100 && schedule.steps().is_none() {
+///         schedule.finished(100)?; // in the middle of that advance, perhaps
+///         steps = 100;
+///     }
+/// }
+/// assert!(steps + 100 <= 335);
+/// # Ok::<(), stratape_checkpoint::schedule::ScheduleError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Online {
+    slots: usize,
+    level: Level,
+    steps: Option<usize>,
+    stage: Stage,
+}
+
+#[derive(Clone, Debug)]
+enum Stage {
+    Forward(Forward),
+    Ending(Vec<usize>),
+    Backward(Box<Binomial>),
+}
+
+#[derive(Clone, Debug)]
+struct Forward {
+    slots: usize,
+    level: Level,
+    stored: Vec<usize>,
+    /// How far the actions handed out go, and where the last of them began.
+    at: usize,
+    before: usize,
+    /// How often a step is run more than once.
+    q: u64,
+    /// Where the present block of the first phase begins, and its number.
+    block: usize,
+    number: usize,
+    /// Where to look for the next state that can go.
+    pointer: usize,
+    queue: Queue,
+}
+
+impl Online {
+    /// With `slots` in memory, the one of the first state included.
+    ///
+    /// # Errors
+    /// [`ScheduleError::NoSlots`].
+    pub fn new(slots: usize) -> Result<Self, ScheduleError> {
+        Self::on(Level::MEMORY, slots)
+    }
+
+    /// With slots on another level.
+    ///
+    /// # Errors
+    /// [`ScheduleError::NoSlots`].
+    pub fn on(level: Level, slots: usize) -> Result<Self, ScheduleError> {
+        if slots == 0 {
+            return Err(ScheduleError::NoSlots);
+        }
+        let mut forward = Forward {
+            slots,
+            level,
+            stored: Vec::new(),
+            at: 0,
+            before: 0,
+            q: 1,
+            block: 0,
+            number: 0,
+            pointer: 1,
+            queue: Queue::default(),
+        };
+        forward.store();
+        Ok(Self { slots, level, steps: None, stage: Stage::Forward(forward) })
+    }
+}
+
+impl Forward {
+    fn store(&mut self) {
+        self.stored.push(self.at);
+        self.queue.push(Action::Store { step: self.at, level: self.level });
+    }
+
+    fn replace(&mut self, index: usize) {
+        let step = self.stored.remove(index);
+        self.queue.push(Action::Drop { step, level: self.level });
+        self.store();
+    }
+
+    fn next(&mut self) -> Action {
+        if let Some(action) = self.queue.pop() {
+            return action;
+        }
+        let from = self.at;
+        self.before = from;
+        self.at = from.saturating_add(self.ahead());
+        self.queue_state();
+        Action::Advance { from, to: self.at }
+    }
+
+    /// Steps to the next place where a state may be stored.
+    fn ahead(&mut self) -> usize {
+        if self.slots == 1 {
+            return 1 << 20;
+        }
+        if self.stored.len() < self.slots {
+            return 1;
+        }
+        let first_phase = (self.slots + 1).saturating_mul(self.slots + 2) / 2 - 1;
+        if self.at < first_phase {
+            // Every other step of a block, and the start of the next.
+            while self.at >= self.block_end() {
+                self.block = self.block_end();
+                self.number += 1;
+            }
+            let next = self.block + (self.at - self.block) / 2 * 2 + 2;
+            return next.min(self.block_end()).min(first_phase) - self.at;
+        }
+        while self.at as u64 >= choose(self.slots as u64 + self.q + 1, self.q + 1).saturating_sub(1)
+        {
+            self.q += 1;
+            self.pointer = 1;
+        }
+        self.q as usize + 1
+    }
+
+    /// Where the block of the first phase ends: it is as long as its gap may grow.
+    fn block_end(&self) -> usize {
+        self.block + self.slots + 1 - self.number.min(self.slots)
+    }
+
+    /// Stores a state at the place the actions go to, if a slot can be had for it.
+    fn queue_state(&mut self) {
+        if self.slots == 1 {
+            return;
+        }
+        if self.stored.len() < self.slots {
+            return self.store();
+        }
+        let first_phase = (self.slots + 1).saturating_mul(self.slots + 2) / 2 - 1;
+        if self.at < first_phase {
+            return self.replace_in_first_phase();
+        }
+        let index = if self.slots <= WEIGHED { self.cheapest() } else { self.first_that_can_go() };
+        if let Some(index) = index {
+            self.replace(index);
+        }
+    }
+
+    /// In the first phase the states where blocks begin stay; the first of the others goes.
+    fn replace_in_first_phase(&mut self) {
+        let (mut start, mut number) = (0, 0);
+        for index in 0..self.stored.len() {
+            if self.stored[index] == start {
+                start += self.slots + 1 - number;
+                number += 1;
+            } else {
+                return self.replace(index);
+            }
+        }
+    }
+
+    fn gap(&self, index: usize) -> usize {
+        self.stored.get(index + 1).copied().unwrap_or(self.at) - self.stored[index]
+    }
+
+    /// The state whose loss costs the fewest steps, if a state here instead saves more.
+    fn cheapest(&self) -> Option<usize> {
+        let cost = |gap: usize, index: usize| extra_steps(gap, self.slots - index) as i128;
+        // What the last gap will be when the next state may be stored.
+        let tail = self.q as usize + 1;
+        let count = self.stored.len();
+        let kept: i128 = (0..count - 1).map(|index| cost(self.gap(index), index)).sum::<i128>()
+            + cost(self.gap(count - 1) + tail, count - 1);
+        let mut best: Option<(i128, usize)> = None;
+        // All gaps after the lost state, moved up by one; then the gap that grows.
+        let mut after = cost(tail, count - 1);
+        let mut before: i128 = (0..count).map(|index| cost(self.gap(index), index)).sum();
+        for index in (1..count).rev() {
+            before -= cost(self.gap(index), index);
+            let grown = cost(self.gap(index - 1) + self.gap(index), index - 1);
+            let total = before - cost(self.gap(index - 1), index - 1) + grown + after;
+            if best.is_none_or(|(least, _)| total <= least) {
+                best = Some((total, index));
+            }
+            after += cost(self.gap(index), index - 1);
+        }
+        best.filter(|(total, _)| *total <= kept).map(|(_, index)| index)
+    }
+
+    /// The first state whose loss leaves no gap longer than the repetitions allow.
+    fn first_that_can_go(&mut self) -> Option<usize> {
+        loop {
+            while self.pointer < self.stored.len() {
+                let grown = self.gap(self.pointer - 1) + self.gap(self.pointer);
+                let slots = (self.slots - (self.pointer - 1)) as u64;
+                if grown as u64 <= choose(slots + self.q, self.q) {
+                    return Some(self.pointer);
+                }
+                self.pointer += 1;
+            }
+            self.q += 1;
+            self.pointer = 1;
+        }
+    }
+}
+
+impl Iterator for Online {
+    type Item = Action;
+
+    fn next(&mut self) -> Option<Action> {
+        match &mut self.stage {
+            Stage::Forward(forward) => Some(forward.next()),
+            Stage::Ending(stored) => {
+                let steps = self.steps.unwrap_or(0);
+                let entry = |step| Entry::new(step, self.level, true);
+                let free = self.slots - stored.len();
+                let stored = stored.iter().copied().map(entry).collect();
+                self.stage =
+                    Stage::Backward(Box::new(Binomial::back_on(self.level, stored, steps, free)));
+                Some(Action::EndForward)
+            }
+            Stage::Backward(actions) => actions.next(),
+        }
+    }
+}
+
+impl Schedule for Online {
+    fn slots(&self, level: Level) -> usize {
+        if level == self.level { self.slots } else { 0 }
+    }
+
+    fn steps(&self) -> Option<usize> {
+        self.steps
+    }
+
+    fn finished(&mut self, steps: usize) -> Result<(), ScheduleError> {
+        let Stage::Forward(forward) = &mut self.stage else {
+            let known = self.steps;
+            return if known == Some(steps) {
+                Ok(())
+            } else {
+                Err(ScheduleError::Finished { steps, known })
+            };
+        };
+        if !(forward.before..=forward.at).contains(&steps) {
+            return Err(ScheduleError::Finished { steps, known: None });
+        }
+        // What has been decided on and not handed out is not done.
+        let mut stored = std::mem::take(&mut forward.stored);
+        let mut given_up = Vec::new();
+        while let Some(action) = forward.queue.pop() {
+            match action {
+                Action::Store { step, .. } => stored.retain(|kept| *kept != step),
+                Action::Drop { step, .. } => given_up.push(step),
+                _ => {}
+            }
+        }
+        stored.extend(given_up);
+        stored.sort_unstable();
+        self.steps = Some(steps);
+        self.stage = Stage::Ending(stored);
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        format!("Online, {} slots on {}", self.slots, self.level)
+    }
+}

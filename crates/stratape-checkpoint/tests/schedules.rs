@@ -1,0 +1,209 @@
+//! Every schedule replayed on the model machine, for random sizes; small ones against exhaustive search.
+
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
+
+use proptest::prelude::*;
+use stratape_checkpoint::schedule::{
+    HRevolve, Level, LevelCosts, Mixed, Multistage, Online, Periodic, Revolve, StoreAll, check,
+    extra_steps,
+};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn revolve_is_valid_and_optimal(n in 0_usize..3000, s in 1_usize..60) {
+        let counts = check(Revolve::new(n, s).unwrap(), n).unwrap();
+        let extra = if n == 0 { 0 } else { extra_steps(n, s) };
+        prop_assert_eq!(u128::from(counts.advanced), extra);
+        prop_assert_eq!(counts.taped as usize, n);
+    }
+
+    #[test]
+    fn online_is_valid_and_near_the_optimum(n in 0_usize..3000, s in 1_usize..100) {
+        let counts = check(Online::new(s).unwrap(), n).unwrap();
+        prop_assert_eq!(counts.reversed as usize, n);
+        if n > s && n + 1 < (s + 1) * (s + 2) / 2 {
+            prop_assert_eq!(counts.forward(), (3 * n - s) as u64);
+        }
+        if n > 1 && s > 1 {
+            let best = extra_steps(n, s) + n as u128;
+            prop_assert!(u128::from(counts.forward()) <= best * 3 / 2 + 2, "{} and {best}", counts.forward());
+        }
+    }
+
+    #[test]
+    fn periodic_is_valid(n in 0_usize..1000, k in 1_usize..70, s in 0_usize..20, known: bool, disk: bool) {
+        let level = if disk { Level::DISK } else { Level::MEMORY };
+        let schedule = Periodic::new(known.then_some(n), k, level, s).unwrap();
+        prop_assert_eq!(check(schedule, n).unwrap().reversed as usize, n);
+    }
+
+    #[test]
+    fn store_all_is_valid(n in 0_usize..200, known: bool) {
+        let schedule = if known { StoreAll::new(n) } else { StoreAll::unknown() };
+        let counts = check(schedule, n).unwrap();
+        prop_assert_eq!(counts.forward() as usize, n);
+    }
+
+    #[test]
+    fn multistage_is_valid(n in 0_usize..1000, m in 0_usize..20, d in 0_usize..20) {
+        prop_assume!(m + d > 0);
+        let counts = check(Multistage::new(n, m, d).unwrap(), n).unwrap();
+        let extra = if n == 0 { 0 } else { extra_steps(n, m + d) };
+        prop_assert_eq!(u128::from(counts.advanced), extra);
+    }
+
+    #[test]
+    fn h_revolve_is_valid_and_as_good_as_it_says(
+        n in 0_usize..120,
+        slots in prop::collection::vec(0_usize..6, 1..4),
+        costs in prop::collection::vec((0.0..6.0, 0.0..6.0), 4),
+        forward in 0.1..3.0,
+        backward in 0.1..3.0,
+    ) {
+        prop_assume!(slots.iter().sum::<usize>() > 0);
+        let levels: Vec<LevelCosts> = slots
+            .iter()
+            .zip(&costs)
+            .map(|(slots, (write, read))| LevelCosts { slots: *slots, write: *write, read: *read })
+            .collect();
+        let schedule = HRevolve::new(n, &levels, forward, backward).unwrap();
+        let promised = schedule.makespan();
+        let counts = check(schedule, n).unwrap();
+        let mut time = counts.forward() as f64 * forward + counts.reversed as f64 * backward;
+        for (level, costs) in levels.iter().enumerate() {
+            time += counts.writes[level] as f64 * costs.write + counts.reads[level] as f64 * costs.read;
+        }
+        prop_assert!((time - promised).abs() <= 1e-9 * promised, "{time} {promised}");
+    }
+
+    #[test]
+    fn mixed_is_valid(n in 0_usize..150, s in 1_usize..20) {
+        let counts = check(Mixed::new(n, s).unwrap(), n).unwrap();
+        prop_assert_eq!(counts.reversed as usize, n);
+        if n > 1 {
+            prop_assert!(u128::from(counts.advanced) <= extra_steps(n, s));
+        }
+    }
+}
+
+/// What a machine looks like between actions: its current state, what is stored on each level, how many steps are left.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Position {
+    current: Option<usize>,
+    stored: Vec<BTreeSet<usize>>,
+    left: usize,
+}
+
+/// The least time by trying every order of actions (Dijkstra). Costs are whole numbers.
+fn least_time(n: usize, levels: &[(usize, u64, u64)], forward: u64, backward: u64) -> u64 {
+    let start = Position { current: Some(0), stored: vec![BTreeSet::new(); levels.len()], left: n };
+    let mut best: HashMap<Position, u64> = HashMap::new();
+    let mut heap = BinaryHeap::from([(std::cmp::Reverse(0), start)]);
+    while let Some((std::cmp::Reverse(time), position)) = heap.pop() {
+        if position.left == 0 {
+            return time;
+        }
+        if best.get(&position).is_some_and(|known| *known <= time) {
+            continue;
+        }
+        best.insert(position.clone(), time);
+        let mut go = |next: Position, cost: u64| heap.push((std::cmp::Reverse(time + cost), next));
+        if let Some(current) = position.current {
+            if current + 1 == position.left {
+                go(
+                    Position { current: None, left: current, ..position.clone() },
+                    forward + backward,
+                );
+            } else if current + 1 < position.left {
+                go(Position { current: Some(current + 1), ..position.clone() }, forward);
+            }
+            for (level, (slots, write, _)) in levels.iter().enumerate() {
+                if position.stored[level].len() < *slots
+                    && !position.stored[level].contains(&current)
+                {
+                    let mut next = position.clone();
+                    next.stored[level].insert(current);
+                    go(next, *write);
+                }
+            }
+        }
+        for (level, (_, _, read)) in levels.iter().enumerate() {
+            for step in &position.stored[level] {
+                go(Position { current: Some(*step), ..position.clone() }, *read);
+                let mut next = position.clone();
+                next.stored[level].remove(step);
+                go(next, 0);
+            }
+        }
+    }
+    unreachable!("one slot is enough to reverse anything")
+}
+
+#[test]
+fn revolve_is_optimal_among_all_orders() {
+    for n in 1..=7 {
+        for s in 1..=3 {
+            let counts = check(Revolve::new(n, s).unwrap(), n).unwrap();
+            assert_eq!(counts.forward(), least_time(n, &[(s, 0, 0)], 1, 0), "{n} {s}");
+        }
+    }
+}
+
+#[test]
+fn h_revolve_is_optimal_among_all_orders() {
+    let costs = [(0, 0, 1, 1, 1, 1), (0, 0, 2, 2, 1, 2), (0, 0, 3, 1, 2, 1), (1, 1, 2, 3, 1, 0)];
+    for n in 2..=6 {
+        for (m, d) in [(1, 1), (1, 2), (2, 1)] {
+            for (w0, r0, w1, r1, forward, backward) in costs {
+                let level = |slots, write: u64, read: u64| LevelCosts {
+                    slots,
+                    write: write as f64,
+                    read: read as f64,
+                };
+                let levels = [level(m, w0, r0), level(d, w1, r1)];
+                let schedule = HRevolve::new(n, &levels, forward as f64, backward as f64).unwrap();
+                let exact = least_time(n, &[(m, w0, r0), (d, w1, r1)], forward, backward);
+                assert_eq!(schedule.makespan(), exact as f64, "{n} {levels:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_checker_sees_what_is_wrong() {
+    use stratape_checkpoint::schedule::{Action, Schedule, ScheduleError};
+    struct Tampered(Vec<Action>);
+    impl Iterator for Tampered {
+        type Item = Action;
+        fn next(&mut self) -> Option<Action> {
+            (!self.0.is_empty()).then(|| self.0.remove(0))
+        }
+    }
+    impl Schedule for Tampered {
+        fn slots(&self, _: Level) -> usize {
+            2
+        }
+        fn steps(&self) -> Option<usize> {
+            Some(5)
+        }
+        fn describe(&self) -> String {
+            "tampered".to_owned()
+        }
+    }
+    let actions: Vec<Action> = Revolve::new(5, 2).unwrap().collect();
+    check(Tampered(actions.clone()), 5).unwrap();
+    // Leaving out any one action, or doing it twice, is noticed.
+    for position in 0..actions.len() {
+        let mut without = actions.clone();
+        without.remove(position);
+        assert!(check(Tampered(without), 5).is_err(), "without {:?}", actions[position]);
+        let mut twice = actions.clone();
+        twice.insert(position, actions[position]);
+        let harmless = matches!(actions[position], Action::Load { .. } | Action::EndForward);
+        assert!(check(Tampered(twice), 5).is_err() || harmless, "twice {:?}", actions[position]);
+    }
+    let mut known = Revolve::new(5, 2).unwrap();
+    assert_eq!(known.finished(6), Err(ScheduleError::Finished { steps: 6, known: Some(5) }));
+}
