@@ -1,3 +1,62 @@
-//! Checkpointed reversal of time loops.
+//! The gradient of a time loop that is too long to be taped.
+//!
+//! A simulation of a million steps cannot keep the tape of each. [`TimeLoop`] keeps some states (*snapshots*), in memory and on
+//! disk, and runs the steps between them again when the reversal needs them, by the [`schedule`](mod@schedule) that takes the
+//! fewest steps for the room there is. Snapshots are written and read in the background; a run can be
+//! [resumed](TimeLoop::resume) after a crash, with the same result to the last bit.
+//!
+//! ```
+//! use stratape_checkpoint::{Strategy, TimeLoop};
+//!
+//! // A damped oscillator, 100 000 steps, on 1 MiB.
+//! let h = 1e-3;
+//! let (state, adjoint, report) = TimeLoop::new((1.0_f64, 0.0_f64))
+//!     .steps(100_000)
+//!     .memory(1 << 10)
+//!     .gradient(
+//!         |_, (x, v)| {
+//!             *v -= h * (*x + 0.1 * *v);
+//!             *x += h * *v;
+//!         },
+//!         |(x, _)| (2.0 * x, 0.0), // of x²
+//!         |_, _, (dx, dv)| {
+//!             *dv += h * *dx;
+//!             *dx -= h * *dv;
+//!             *dv -= 0.1 * h * *dv;
+//!         },
+//!     )?;
+//! assert!(adjoint.0.is_finite());
+//! println!("{state:?}\n{report}");
+//! # Ok::<(), stratape_checkpoint::CheckpointError>(())
+//! ```
+//!
+//! # Which part do I need?
+//! | you have | use |
+//! |---|---|
+//! | a step and its gradient | [`TimeLoop::gradient`] |
+//! | a step that writes to a tape of yours | [`TimeLoop::gradient_taped`] |
+//! | the loop inside a function under `#[gradient]` | `#[checkpoint]` on the loop |
+//! | a loop in the middle of something larger | [`TimeLoop::forward`], then [`Swept::reverse`] |
+//! | a driver of your own | the iterators of [`schedule`](mod@schedule) |
 
+#![forbid(unsafe_code)]
+
+mod durable;
+mod error;
+mod report;
+mod reruns;
+mod run;
 pub mod schedule;
+mod slots;
+pub mod snapshot;
+mod strategy;
+mod time_loop;
+
+#[doc(hidden)]
+pub use stratape_tape::bytemuck;
+
+pub use error::CheckpointError;
+pub use report::{Plan, Progress, Report};
+pub use snapshot::Snapshot;
+pub use strategy::Strategy;
+pub use time_loop::{Swept, TimeLoop};

@@ -174,6 +174,7 @@ fn h_revolve_is_optimal_among_all_orders() {
 #[test]
 fn the_checker_sees_what_is_wrong() {
     use stratape_checkpoint::schedule::{Action, Schedule, ScheduleError};
+    #[derive(Clone)]
     struct Tampered(Vec<Action>);
     impl Iterator for Tampered {
         type Item = Action;
@@ -190,6 +191,9 @@ fn the_checker_sees_what_is_wrong() {
         }
         fn describe(&self) -> String {
             "tampered".to_owned()
+        }
+        fn fork(&self) -> Box<dyn Schedule> {
+            Box::new(self.clone())
         }
     }
     let actions: Vec<Action> = Revolve::new(5, 2).unwrap().collect();

@@ -91,7 +91,7 @@ fn mixed() {
         let (n, s) = (whole(row("n_steps")), whole(row("s_units")));
         let counts = check(Mixed::new(n, s).unwrap(), n).unwrap();
         assert_eq!(counts.forward(), whole(row("mixed_total")) as u64, "{n} {s}");
-        let revolve = count(Revolve::new(n, s).unwrap()).forward();
+        let revolve = count(Revolve::new(n, s).unwrap(), n).forward();
         assert_eq!(revolve, whole(row("revolve_total")) as u64, "{n} {s}");
     }
 }

@@ -38,7 +38,12 @@ pub(crate) struct Receipt {
     pub(crate) packed: Option<usize>,
 }
 
-pub(crate) fn checksum(bytes: &[u8]) -> u32 {
+/// The checksum of the tape's files and slabs: crc32c.
+///
+/// ```
+/// assert_eq!(stratape_tape::checksum(b"123456789"), 0xe306_9283);
+/// ```
+pub fn checksum(bytes: &[u8]) -> u32 {
     crc_fast::crc32_iscsi(bytes)
 }
 

@@ -11,6 +11,7 @@
 //! | records of different plain types, emitted by a compiler | [`RecordTape`], in memory or in layers |
 //! | several workers, each recording its own part | [`Lanes`] |
 //! | several threads that must share one stack | [`SharedTape`] |
+//! | blocks that come and go in another order than a stack's | [`Stash`] |
 //! | another place to spill to than a disk | a [`Tier`](tier::Tier) of your own |
 //!
 //! ```
@@ -80,6 +81,7 @@ mod record;
 mod recorder;
 mod saved;
 mod shared;
+mod stash;
 mod stats;
 mod sync;
 mod tape;
@@ -88,6 +90,7 @@ pub mod tier;
 pub use bytemuck::{self, Pod, Zeroable};
 
 pub use block::OutOfMemory;
+pub use codec::checksum;
 pub use error::{ErrorKind, TapeError};
 pub use lanes::Lanes;
 pub use layered::{Iter as LayeredIter, LayeredTape};
@@ -96,6 +99,7 @@ pub use pool::{DEFAULT_POOL_LIMIT, Pool};
 pub use record::{RecordMark, RecordTape};
 pub use recorder::Sample;
 pub use shared::{Owner, SharedTape, Writer};
+pub use stash::{Stash, StashStats, Stored, Ticket};
 pub use stats::TapeStats;
 pub use tape::{DEFAULT_INLINE, IntoIter, Iter, IterMut, Mark, Slices, Tape};
 pub use tier::IoEngine;

@@ -332,7 +332,7 @@ impl TapeOptions {
         1 << (wanted / size).max(1).ilog2()
     }
 
-    fn slab_pool(&self) -> Pool {
+    pub(crate) fn slab_pool(&self) -> Pool {
         self.pool.clone().unwrap_or_else(|| Pool::global().clone())
     }
 }

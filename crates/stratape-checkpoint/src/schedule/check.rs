@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::{Action, Counts, Level, Schedule, ScheduleError};
+use super::{Action, Counts, Level, Schedule, Told};
 
 /// Where a schedule goes wrong.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,12 +29,6 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
-
-impl From<ScheduleError> for Fault {
-    fn from(error: ScheduleError) -> Self {
-        Self { position: 0, action: None, why: error.to_string() }
-    }
-}
 
 #[derive(Default)]
 struct Machine {
@@ -62,37 +56,21 @@ struct Machine {
 ///
 /// # Errors
 /// The first [`Fault`].
-pub fn check(mut schedule: impl Schedule, steps: usize) -> Result<Counts, Fault> {
+pub fn check(schedule: impl Schedule, steps: usize) -> Result<Counts, Fault> {
     let mut machine = Machine { current: Some(0), left: steps, ..Machine::default() };
     let mut counts = Counts::default();
-    loop {
+    let mut told = Told { schedule, steps };
+    while let Some(action) = told.next() {
+        let outcome = machine.run(action, steps).and_then(|()| machine.check_slots(&told.schedule));
         let position = counts.actions;
-        let Some(mut action) = schedule.next() else {
-            let why = "the schedule stops before the end of the reversal".to_owned();
-            return if machine.ended {
-                Ok(counts)
-            } else {
-                Err(Fault { position, action: None, why })
-            };
-        };
-        let asked = action;
-        if schedule.steps().is_none() {
-            match &mut action {
-                Action::Advance { to, .. } if *to >= steps => {
-                    *to = steps;
-                    schedule.finished(steps)?;
-                }
-                Action::Tape { step, .. } if *step == steps => {
-                    schedule.finished(steps)?;
-                    continue;
-                }
-                _ => {}
-            }
-        }
-        let outcome = machine.run(action, steps).and_then(|()| machine.check_slots(&schedule));
-        outcome.map_err(|why| Fault { position, action: Some(asked), why })?;
+        outcome.map_err(|why| Fault { position, action: Some(action), why })?;
         counts.add(action);
     }
+    if machine.ended {
+        return Ok(counts);
+    }
+    let why = "the schedule stops before the end of the reversal".to_owned();
+    Err(Fault { position: counts.actions, action: None, why })
 }
 
 impl Machine {

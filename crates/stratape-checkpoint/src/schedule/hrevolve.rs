@@ -334,4 +334,8 @@ impl Schedule for HRevolve {
             .collect();
         format!("H-Revolve, slots {}", slots.join(", "))
     }
+
+    fn fork(&self) -> Box<dyn Schedule> {
+        Box::new(self.clone())
+    }
 }

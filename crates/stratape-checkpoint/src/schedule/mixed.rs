@@ -23,8 +23,8 @@ const NEVER: u64 = u64::MAX / 4;
 /// ```
 /// use stratape_checkpoint::schedule::{Mixed, Revolve, count};
 ///
-/// assert_eq!(count(Mixed::new(100, 10)?).forward(), 237);
-/// assert_eq!(count(Revolve::new(100, 10)?).forward(), 322);
+/// assert_eq!(count(Mixed::new(100, 10)?, 100).forward(), 237);
+/// assert_eq!(count(Revolve::new(100, 10)?, 100).forward(), 322);
 /// # Ok::<(), stratape_checkpoint::schedule::ScheduleError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -174,5 +174,9 @@ impl Schedule for Mixed {
 
     fn describe(&self) -> String {
         format!("Mixed, {} slots in memory for states and records", self.slots)
+    }
+
+    fn fork(&self) -> Box<dyn Schedule> {
+        Box::new(self.clone())
     }
 }

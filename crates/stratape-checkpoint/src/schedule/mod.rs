@@ -39,11 +39,12 @@ mod online;
 mod periodic;
 mod queue;
 mod revolve;
+mod salvage;
 mod store_all;
 
 use std::fmt;
 
-pub(crate) use binomial::{Binomial, Entry};
+pub(crate) use binomial::Entry;
 pub use binomial::{extra_steps, repetitions};
 pub use check::{Fault, check};
 pub use hrevolve::{HRevolve, LevelCosts};
@@ -52,6 +53,7 @@ pub use multistage::Multistage;
 pub use online::Online;
 pub use periodic::Periodic;
 pub use revolve::Revolve;
+pub(crate) use salvage::Salvage;
 pub use store_all::StoreAll;
 
 /// A kind of storage, the fastest first.
@@ -151,6 +153,9 @@ pub trait Schedule: Iterator<Item = Action> + Send {
 
     /// What this is, in a few words: "Revolve, 20 slots in memory".
     fn describe(&self) -> String;
+
+    /// The same schedule, to be gone through apart from this one.
+    fn fork(&self) -> Box<dyn Schedule>;
 }
 
 impl<S: Schedule + ?Sized> Schedule for Box<S> {
@@ -168,6 +173,10 @@ impl<S: Schedule + ?Sized> Schedule for Box<S> {
 
     fn describe(&self) -> String {
         (**self).describe()
+    }
+
+    fn fork(&self) -> Box<dyn Schedule> {
+        (**self).fork()
     }
 }
 
@@ -276,17 +285,45 @@ impl Counts {
     }
 }
 
-/// Counts what a schedule of a known number of steps does, by going through it.
+/// A schedule that is told the number of steps when it gets there, if it does not know it.
+pub(crate) struct Told<S> {
+    pub(crate) schedule: S,
+    pub(crate) steps: usize,
+}
+
+impl<S: Schedule> Iterator for Told<S> {
+    type Item = Action;
+
+    fn next(&mut self) -> Option<Action> {
+        let action = self.schedule.next()?;
+        if self.schedule.steps().is_some() {
+            return Some(action);
+        }
+        match action {
+            Action::Advance { from, to } if to >= self.steps => {
+                self.schedule.finished(self.steps).ok()?;
+                Some(Action::Advance { from, to: self.steps })
+            }
+            Action::Tape { step, .. } if step >= self.steps => {
+                self.schedule.finished(self.steps).ok()?;
+                self.schedule.next()
+            }
+            action => Some(action),
+        }
+    }
+}
+
+/// Counts what a schedule does for so many steps, by going through it.
 ///
 /// ```
-/// use stratape_checkpoint::schedule::{Revolve, count};
+/// use stratape_checkpoint::schedule::{Online, Revolve, count};
 ///
-/// let counts = count(Revolve::new(10, 3)?);
-/// assert_eq!(counts.forward(), 25);
+/// assert_eq!(count(Revolve::new(10, 3)?, 10).forward(), 25);
+/// assert_eq!(count(Online::new(3)?, 9).forward(), 24);
 /// # Ok::<(), stratape_checkpoint::schedule::ScheduleError>(())
 /// ```
-pub fn count(schedule: impl Schedule) -> Counts {
+pub fn count(schedule: impl Schedule, steps: usize) -> Counts {
     let mut counts = Counts::default();
-    schedule.for_each(|action| counts.add(action));
+    Told { schedule, steps }.for_each(|action| counts.add(action));
     counts
 }

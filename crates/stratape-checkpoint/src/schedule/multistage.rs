@@ -14,7 +14,7 @@ const MOST_STEPS: usize = 100_000_000;
 /// ```
 /// use stratape_checkpoint::schedule::{Level, Multistage, Schedule, count};
 ///
-/// let counts = count(Multistage::new(1000, 10, 20)?);
+/// let counts = count(Multistage::new(1000, 10, 20)?, 1000);
 /// assert_eq!(counts.forward(), 3472);
 /// assert!(counts.writes[Level::DISK.0 as usize] <= 239);
 /// # Ok::<(), stratape_checkpoint::schedule::ScheduleError>(())
@@ -96,5 +96,9 @@ impl Schedule for Multistage {
 
     fn describe(&self) -> String {
         format!("Multistage, {} slots in memory and {} on disk", self.memory, self.disk)
+    }
+
+    fn fork(&self) -> Box<dyn Schedule> {
+        Box::new(self.clone())
     }
 }

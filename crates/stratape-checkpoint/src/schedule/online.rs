@@ -294,4 +294,8 @@ impl Schedule for Online {
     fn describe(&self) -> String {
         format!("Online, {} slots on {}", self.slots, self.level)
     }
+
+    fn fork(&self) -> Box<dyn Schedule> {
+        Box::new(self.clone())
+    }
 }

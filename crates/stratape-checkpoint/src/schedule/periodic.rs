@@ -10,7 +10,7 @@ use super::{Action, Level, Schedule, ScheduleError};
 /// use stratape_checkpoint::schedule::{Level, Periodic, count};
 ///
 /// // A state on disk every 50 steps, 5 slots in memory for the steps between.
-/// let counts = count(Periodic::new(Some(1000), 50, Level::DISK, 5)?);
+/// let counts = count(Periodic::new(Some(1000), 50, Level::DISK, 5)?, 1000);
 /// assert_eq!(counts.forward(), 4280);
 /// assert_eq!(counts.writes[Level::DISK.0 as usize], 20);
 /// # Ok::<(), stratape_checkpoint::schedule::ScheduleError>(())
@@ -121,5 +121,9 @@ impl Schedule for Periodic {
             "Periodic, on {} every {} steps, {} slots in memory inside",
             self.level, self.period, self.inner
         )
+    }
+
+    fn fork(&self) -> Box<dyn Schedule> {
+        Box::new(self.clone())
     }
 }

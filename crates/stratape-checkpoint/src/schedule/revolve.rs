@@ -8,7 +8,7 @@ use super::{Action, Level, Schedule, ScheduleError};
 /// ```
 /// use stratape_checkpoint::schedule::{Revolve, count, extra_steps};
 ///
-/// let counts = count(Revolve::new(10_000, 20)?);
+/// let counts = count(Revolve::new(10_000, 20)?, 10_000);
 /// assert_eq!(u128::from(counts.advanced), extra_steps(10_000, 20));
 /// assert_eq!(counts.forward(), 47_976);
 /// # Ok::<(), stratape_checkpoint::schedule::ScheduleError>(())
@@ -63,5 +63,9 @@ impl Schedule for Revolve {
 
     fn describe(&self) -> String {
         format!("Revolve, {} slots on {}", self.slots, self.level)
+    }
+
+    fn fork(&self) -> Box<dyn Schedule> {
+        Box::new(self.clone())
     }
 }

@@ -7,7 +7,7 @@ use super::{Action, Level, Schedule, ScheduleError};
 /// ```
 /// use stratape_checkpoint::schedule::{StoreAll, count};
 ///
-/// assert_eq!(count(StoreAll::new(10)).forward(), 10);
+/// assert_eq!(count(StoreAll::new(10), 10).forward(), 10);
 /// ```
 #[derive(Clone, Debug)]
 pub struct StoreAll {
@@ -85,5 +85,9 @@ impl Schedule for StoreAll {
 
     fn describe(&self) -> String {
         "StoreAll, a slot in memory for each step".to_owned()
+    }
+
+    fn fork(&self) -> Box<dyn Schedule> {
+        Box::new(self.clone())
     }
 }

@@ -1,0 +1,248 @@
+//! A run that another process can go on with.
+//!
+//! In the directory of the run there are
+//!
+//! - `snapshot-STEP-NUMBER`: the snapshots that the schedule stores on disk, each synced before it is relied on;
+//! - `final-NUMBER`: the last state of the loop; `adjoint-NUMBER`: the adjoint after some reversals;
+//! - `manifest`: text that names these files with their checksums, and says how far the run is. A new one is written beside it,
+//!   synced, and renamed; files of the old one are deleted after that. So at any moment the manifest
+//!   names files that are whole;
+//! - `lock`, held while a process works here.
+//!
+//! What is not in the directory is computed again, from the nearest snapshot; steps being deterministic, bits come out the same.
+
+mod files;
+mod manifest;
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use stratape_tape::checksum;
+
+use crate::error::CheckpointError;
+use crate::slots::Disk;
+use crate::snapshot::{Snapshot, to_bytes};
+pub(crate) use files::FileTier;
+pub(crate) use manifest::{Identity, Manifest, Named};
+
+/// Time between two manifests when nothing else was asked for.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// The directory of a run.
+pub(crate) struct Durable {
+    directory: PathBuf,
+    tier: Arc<FileTier>,
+    manifest: Manifest,
+    /// Reversals between two saves of the adjoint.
+    every: Option<usize>,
+    reversals: usize,
+    saved: Instant,
+    resumed: bool,
+    /// Numbers for files, never used twice.
+    number: u64,
+    _lock: File,
+}
+
+impl Durable {
+    /// Takes the directory for a run; with what is left there of the same run, if it was begun.
+    pub(crate) fn open(
+        directory: &Path,
+        identity: Identity,
+        every: Option<usize>,
+    ) -> Result<Self, CheckpointError> {
+        let failed = |source| CheckpointError::Resume { path: directory.to_owned(), source };
+        fs::create_dir_all(directory).map_err(failed)?;
+        let lock = File::create(directory.join("lock")).map_err(failed)?;
+        lock.try_lock().map_err(|_| {
+            failed(io::Error::new(io::ErrorKind::ResourceBusy, "another process is at work there"))
+        })?;
+        let path = directory.join("manifest");
+        let found = match fs::read_to_string(&path) {
+            Ok(text) => Some(
+                Manifest::parse(&text, &identity)
+                    .map_err(|why| CheckpointError::OtherRun { path: path.clone(), why })?,
+            ),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(failed(error)),
+        };
+        let resumed = found.is_some();
+        let manifest = found.unwrap_or_else(|| Manifest::new(identity));
+        let tier = Arc::new(FileTier::start(directory).map_err(failed)?);
+        let number = manifest.names().filter_map(number_of).max().map_or(0, |last| last + 1);
+        let mut durable = Self {
+            directory: directory.to_owned(),
+            tier,
+            manifest,
+            every,
+            reversals: 0,
+            saved: Instant::now(),
+            resumed,
+            number,
+            _lock: lock,
+        };
+        durable.delete_strangers().map_err(failed)?;
+        if !resumed {
+            durable.write_manifest()?;
+        }
+        Ok(durable)
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub(crate) fn tier(&self) -> Arc<FileTier> {
+        Arc::clone(&self.tier)
+    }
+
+    /// What was found.
+    pub(crate) fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Whether a run before this one got somewhere.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// The contents of a file of the manifest, if it is as it was written.
+    pub(crate) fn read(&self, file: &Named) -> Option<Vec<u8>> {
+        let bytes = fs::read(self.directory.join(&file.name)).ok()?;
+        (bytes.len() == file.len && checksum(&bytes) == file.checksum).then_some(bytes)
+    }
+
+    /// Notes the snapshots that have been written, every now and then.
+    pub(crate) fn save_forward(&mut self, disk: &mut Disk) -> Result<(), CheckpointError> {
+        if self.saved.elapsed() < PAUSE {
+            return Ok(());
+        }
+        self.note_snapshots(disk);
+        self.write_manifest()
+    }
+
+    /// Saves the last state of the loop.
+    pub(crate) fn save_turn<S: Snapshot>(
+        &mut self,
+        disk: &mut Disk,
+        steps: usize,
+        state: &S,
+    ) -> Result<(), CheckpointError> {
+        self.resumed = false;
+        while disk.stash.stats().writing > 0 {
+            disk.stash.wait();
+        }
+        self.manifest.ended = Some(steps);
+        self.manifest.left = steps;
+        self.manifest.last_state = Some(self.write("final", &to_bytes(state))?);
+        self.note_snapshots(disk);
+        self.write_manifest()
+    }
+
+    /// Saves the adjoint when it is time.
+    pub(crate) fn save_backward<A: Snapshot>(
+        &mut self,
+        disk: &mut Disk,
+        left: usize,
+        adjoint: &A,
+    ) -> Result<(), CheckpointError> {
+        self.reversals += 1;
+        let due = match self.every {
+            Some(every) => self.reversals >= every,
+            None => self.saved.elapsed() >= PAUSE,
+        };
+        if !due || left == 0 {
+            return Ok(());
+        }
+        self.reversals = 0;
+        let file = self.write("adjoint", &to_bytes(adjoint))?;
+        let before = self.manifest.adjoint.replace(file);
+        self.manifest.left = left;
+        self.note_snapshots(disk);
+        self.write_manifest()?;
+        if let Some(before) = before {
+            let _ = fs::remove_file(self.directory.join(before.name));
+        }
+        Ok(())
+    }
+
+    /// The run is complete: nothing is left behind.
+    pub(crate) fn remove(self) {
+        let Self { directory, tier, manifest, .. } = self;
+        let _ = fs::remove_file(directory.join("manifest"));
+        for file in manifest.names() {
+            let _ = fs::remove_file(directory.join(file));
+        }
+        tier.bury();
+        drop(tier);
+        let _ = fs::remove_file(directory.join("lock"));
+        // Unless the user keeps something else there.
+        let _ = fs::remove_dir(directory);
+    }
+
+    fn note_snapshots(&mut self, disk: &mut Disk) {
+        self.manifest.snapshots.clear();
+        for (&step, &ticket) in &disk.tickets {
+            if let Some(stored) = disk.stash.stored(ticket) {
+                self.manifest.snapshots.push((step, stored));
+            }
+        }
+    }
+
+    /// Writes and syncs a new file.
+    fn write(&mut self, kind: &str, bytes: &[u8]) -> Result<Named, CheckpointError> {
+        let name = format!("{kind}-{}", self.number);
+        self.number += 1;
+        let path = self.directory.join(&name);
+        write_synced(&path, bytes)
+            .map_err(|source| CheckpointError::Resume { path: path.clone(), source })?;
+        Ok(Named { name, len: bytes.len(), checksum: checksum(bytes) })
+    }
+
+    fn write_manifest(&mut self) -> Result<(), CheckpointError> {
+        let path = self.directory.join("manifest");
+        let beside = self.directory.join("manifest.new");
+        let replace = || {
+            write_synced(&beside, self.manifest.to_string().as_bytes())?;
+            fs::rename(&beside, &path)?;
+            // The rename itself is durable once the directory is.
+            File::open(&self.directory)?.sync_all()
+        };
+        replace().map_err(|source| CheckpointError::Resume { path: path.clone(), source })?;
+        self.tier.bury();
+        self.saved = Instant::now();
+        Ok(())
+    }
+
+    /// Deletes files of ours that the manifest does not name: left by a process that was killed.
+    fn delete_strangers(&mut self) -> io::Result<()> {
+        let known: Vec<String> = self
+            .manifest
+            .names()
+            .map(ToOwned::to_owned)
+            .chain(self.manifest.snapshots.iter().map(|(_, stored)| files::name(stored.key)))
+            .collect();
+        for entry in fs::read_dir(&self.directory)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let ours =
+                ["snapshot-", "final-", "adjoint-"].iter().any(|kind| name.starts_with(kind));
+            if name == "manifest.new" || (ours && !known.contains(&name)) {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    io::Write::write_all(&mut file, bytes)?;
+    file.sync_all()
+}
+
+fn number_of(name: &str) -> Option<u64> {
+    name.rsplit('-').next()?.parse().ok()
+}

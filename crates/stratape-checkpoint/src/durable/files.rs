@@ -1,0 +1,145 @@
+//! A tier of named files, one a snapshot, each synced before its write is reported.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use stratape_tape::tier::{Block, Done, SlabKey, Tier, TierError};
+
+/// Threads that move blocks: one to write while another reads.
+const MOVERS: usize = 2;
+
+/// The name of a block's file.
+pub(super) fn name(key: SlabKey) -> String {
+    format!("snapshot-{}-{}", key.depth, key.serial)
+}
+
+pub(crate) struct FileTier {
+    directory: PathBuf,
+    jobs: Option<Sender<Job>>,
+    movers: Vec<JoinHandle<()>>,
+    /// Files that are not needed any more, but that the manifest may name still.
+    forgotten: Mutex<Vec<SlabKey>>,
+}
+
+struct Job {
+    path: PathBuf,
+    write: bool,
+    block: Block,
+    done: Done,
+}
+
+impl FileTier {
+    pub(crate) fn start(directory: &Path) -> io::Result<Self> {
+        let (jobs, queue) = unbounded::<Job>();
+        let mut movers = Vec::new();
+        for _ in 0..MOVERS {
+            let queue = queue.clone();
+            let builder = thread::Builder::new().name("snapshot-files".to_owned());
+            movers.push(builder.spawn(move || work(&queue))?);
+        }
+        Ok(Self {
+            directory: directory.to_owned(),
+            jobs: Some(jobs),
+            movers,
+            forgotten: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// Deletes what has been forgotten; to be called once no manifest names it.
+    pub(crate) fn bury(&self) {
+        for key in std::mem::take(&mut *self.forgotten()) {
+            let _ = fs::remove_file(self.directory.join(name(key)));
+        }
+    }
+
+    fn forgotten(&self) -> MutexGuard<'_, Vec<SlabKey>> {
+        self.forgotten.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send(&self, key: SlabKey, write: bool, block: Block, done: Done) {
+        let job = Job { path: self.directory.join(name(key)), write, block, done };
+        match &self.jobs {
+            Some(jobs) => {
+                if let Err(refused) = jobs.send(job) {
+                    refused.into_inner().run();
+                }
+            }
+            None => job.run(),
+        }
+    }
+}
+
+fn work(queue: &Receiver<Job>) {
+    while let Ok(job) = queue.recv() {
+        job.run();
+    }
+}
+
+impl Job {
+    fn run(self) {
+        let Self { path, write, mut block, done } = self;
+        let result = if write { put(&path, &block) } else { get(&path, &mut block) };
+        done(block, result);
+    }
+}
+
+fn put(path: &Path, block: &Block) -> Result<(), TierError> {
+    let written = File::create(path).and_then(|mut file| {
+        file.write_all(block.bytes())?;
+        file.sync_all()
+    });
+    written.map_err(|error| {
+        let _ = fs::remove_file(path);
+        TierError::from(error)
+    })
+}
+
+fn get(path: &Path, block: &mut Block) -> Result<(), TierError> {
+    let mut file = File::open(path)?;
+    let found = file.metadata()?.len();
+    let expected = block.len() as u64;
+    if found != expected {
+        return Err(TierError::CutShort { expected, found });
+    }
+    Ok(file.read_exact(block.bytes_mut())?)
+}
+
+impl Tier for FileTier {
+    fn write(&self, key: SlabKey, block: Block, done: Done) {
+        self.send(key, true, block, done);
+    }
+
+    fn read(&self, key: SlabKey, block: Block, done: Done) {
+        self.send(key, false, block, done);
+    }
+
+    fn forget(&self, key: SlabKey) {
+        self.forgotten().push(key);
+    }
+
+    fn stored_bytes(&self) -> u64 {
+        let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.metadata().ok()).map(|data| data.len()).sum()
+    }
+
+    fn describe(&self) -> String {
+        "named files (threads, synced)".to_owned()
+    }
+}
+
+impl Drop for FileTier {
+    fn drop(&mut self) {
+        self.jobs = None;
+        let here = thread::current().id();
+        for mover in self.movers.drain(..) {
+            // The last handle may be dropped by a mover itself, in a report.
+            if mover.thread().id() != here {
+                let _ = mover.join();
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! The manifest of a run: what it is, how far it is, which files belong to it.
+
+use std::fmt;
+use std::fmt::Write as _;
+
+use stratape_tape::tier::SlabKey;
+use stratape_tape::{Stored, checksum};
+
+const HEAD: &str = "stratape checkpointed run, format 1";
+
+/// What makes a run this run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// Types of state and adjoint.
+    pub(crate) state: String,
+    pub(crate) adjoint: String,
+    /// Length and checksum of the first state.
+    pub(crate) start: (usize, u32),
+    /// Number of steps, or none for `until`.
+    pub(crate) steps: Option<usize>,
+}
+
+/// A file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) len: usize,
+    pub(crate) checksum: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Manifest {
+    identity: Identity,
+    /// The number of steps, once the loop has ended.
+    pub(crate) ended: Option<usize>,
+    /// Steps not reversed yet.
+    pub(crate) left: usize,
+    pub(crate) last_state: Option<Named>,
+    pub(crate) adjoint: Option<Named>,
+    pub(crate) snapshots: Vec<(usize, Stored)>,
+}
+
+impl Manifest {
+    pub(crate) fn new(identity: Identity) -> Self {
+        Self {
+            identity,
+            ended: None,
+            left: 0,
+            last_state: None,
+            adjoint: None,
+            snapshots: Vec::new(),
+        }
+    }
+
+    /// The files beside the snapshots.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.last_state.iter().chain(&self.adjoint).map(|file| file.name.as_str())
+    }
+
+    /// Reads a manifest and holds it against the run that is to go on; says what is wrong with it.
+    pub(crate) fn parse(text: &str, identity: &Identity) -> Result<Self, String> {
+        let damaged = || "the manifest is damaged".to_owned();
+        let (body, last) = text.trim_end().rsplit_once('\n').ok_or_else(damaged)?;
+        let mut lines = body.lines();
+        if lines.next() != Some(HEAD) {
+            return Err(format!("it is not one of format 1 (“{HEAD}”)"));
+        }
+        let sum = last.strip_prefix("checksum ").and_then(|sum| sum.parse().ok());
+        if sum != Some(checksum(body.as_bytes())) {
+            return Err(damaged());
+        }
+        let mut manifest = Self::new(identity.clone());
+        let mut found =
+            Identity { state: String::new(), adjoint: String::new(), start: (0, 0), steps: None };
+        for line in lines {
+            let (key, value) = line.split_once(' ').unwrap_or((line, ""));
+            let words: Vec<&str> = value.split(' ').collect();
+            let understood = match key {
+                "state" => set(&mut found.state, Some(value.to_owned())),
+                "adjoint" => set(&mut found.adjoint, Some(value.to_owned())),
+                "start" => set(&mut found.start, pair(&words)),
+                "steps" => set(&mut found.steps, words[0].parse().ok().map(Some)),
+                "ended" => set(&mut manifest.ended, words[0].parse().ok().map(Some)),
+                "left" => set(&mut manifest.left, words[0].parse().ok()),
+                "last-state" => set(&mut manifest.last_state, named(&words).map(Some)),
+                "adjoint-file" => set(&mut manifest.adjoint, named(&words).map(Some)),
+                "snapshot" => snapshot(&words).map(|found| manifest.snapshots.push(found)),
+                _ => None,
+            };
+            understood.ok_or_else(damaged)?;
+        }
+        compare(&found, identity)?;
+        Ok(manifest)
+    }
+}
+
+fn set<T>(place: &mut T, value: Option<T>) -> Option<()> {
+    *place = value?;
+    Some(())
+}
+
+fn pair(words: &[&str]) -> Option<(usize, u32)> {
+    Some((words.first()?.parse().ok()?, words.get(1)?.parse().ok()?))
+}
+
+fn named(words: &[&str]) -> Option<Named> {
+    let (len, checksum) = pair(words.get(1..)?)?;
+    // A name and nothing else: no path out of the directory.
+    let name = words.first().filter(|name| !name.contains('/'))?;
+    Some(Named { name: (*name).to_owned(), len, checksum })
+}
+
+fn snapshot(words: &[&str]) -> Option<(usize, Stored)> {
+    let number = |at: usize| words.get(at)?.parse::<u64>().ok();
+    let key =
+        SlabKey { lane: u32::try_from(number(1)?).ok()?, depth: number(2)?, serial: number(3)? };
+    let checksum = u32::try_from(number(5)?).ok()?;
+    Some((number(0)? as usize, Stored { key, used: number(4)? as usize, checksum }))
+}
+
+fn compare(found: &Identity, wanted: &Identity) -> Result<(), String> {
+    if found.state != wanted.state {
+        return Err(format!("its state is a `{}`, not a `{}`", found.state, wanted.state));
+    }
+    if found.adjoint != wanted.adjoint {
+        return Err(format!("its adjoint is a `{}`, not a `{}`", found.adjoint, wanted.adjoint));
+    }
+    if found.start != wanted.start {
+        return Err("it began from another state".to_owned());
+    }
+    if found.steps != wanted.steps {
+        let tell = |steps: Option<usize>| {
+            steps.map_or("an unknown number of".to_owned(), |steps| steps.to_string())
+        };
+        return Err(format!("it has {} steps, not {}", tell(found.steps), tell(wanted.steps)));
+    }
+    Ok(())
+}
+
+impl fmt::Display for Manifest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut body = String::from(HEAD);
+        let Identity { state, adjoint, start, steps } = &self.identity;
+        write!(body, "\nstate {state}\nadjoint {adjoint}\nstart {} {}", start.0, start.1)?;
+        if let Some(steps) = steps {
+            write!(body, "\nsteps {steps}")?;
+        }
+        if let Some(ended) = self.ended {
+            write!(body, "\nended {ended}")?;
+        }
+        write!(body, "\nleft {}", self.left)?;
+        for (key, file) in [("last-state", &self.last_state), ("adjoint-file", &self.adjoint)] {
+            if let Some(Named { name, len, checksum }) = file {
+                write!(body, "\n{key} {name} {len} {checksum}")?;
+            }
+        }
+        for (step, Stored { key, used, checksum }) in &self.snapshots {
+            let SlabKey { lane, depth, serial } = key;
+            write!(body, "\nsnapshot {step} {lane} {depth} {serial} {used} {checksum}")?;
+        }
+        writeln!(f, "{body}\nchecksum {}", checksum(body.as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest() -> (Manifest, Identity) {
+        let identity = Identity {
+            state: "Vec<f64>".to_owned(),
+            adjoint: "(f64, Vec<f64>)".to_owned(),
+            start: (80, 7),
+            steps: Some(100),
+        };
+        let mut manifest = Manifest::new(identity.clone());
+        manifest.ended = Some(100);
+        manifest.left = 60;
+        manifest.last_state = Some(Named { name: "final-0".to_owned(), len: 80, checksum: 9 });
+        manifest.adjoint = Some(Named { name: "adjoint-1".to_owned(), len: 88, checksum: 10 });
+        let key = SlabKey { lane: 3, depth: 40, serial: 12 };
+        manifest.snapshots.push((40, Stored { key, used: 80, checksum: 11 }));
+        (manifest, identity)
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let (manifest, identity) = manifest();
+        assert_eq!(Manifest::parse(&manifest.to_string(), &identity).unwrap(), manifest);
+    }
+
+    #[test]
+    fn every_change_of_a_byte_is_noticed() {
+        let (manifest, identity) = manifest();
+        let text = manifest.to_string();
+        for at in 0..text.len() - 1 {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1;
+            let Ok(changed) = String::from_utf8(bytes) else { continue };
+            assert!(Manifest::parse(&changed, &identity).is_err(), "byte {at}");
+            assert!(Manifest::parse(&text[..at], &identity).is_err(), "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn other_runs_are_told_apart() {
+        let (manifest, identity) = manifest();
+        let text = manifest.to_string();
+        let refused = |identity: Identity| Manifest::parse(&text, &identity).unwrap_err();
+        let state = Identity { state: "Vec<f32>".to_owned(), ..identity.clone() };
+        assert!(refused(state).contains("its state is a `Vec<f64>`, not a `Vec<f32>`"));
+        assert!(
+            refused(Identity { steps: Some(101), ..identity.clone() })
+                .contains("100 steps, not 101")
+        );
+        assert!(refused(Identity { steps: None, ..identity.clone() }).contains("not an unknown"));
+        assert!(refused(Identity { start: (80, 8), ..identity }).contains("another state"));
+    }
+}

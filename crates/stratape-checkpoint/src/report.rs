@@ -1,0 +1,188 @@
+//! What a run did, and what it is about to do.
+
+use std::fmt;
+use std::time::Duration;
+
+/// What a reversal did and what it cost.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The number of steps of the loop.
+    pub steps: usize,
+    /// The schedule, in words.
+    pub schedule: String,
+    /// Why that one, if it was chosen for you.
+    pub why: String,
+    /// Steps run without being reversed at once: the loop itself, and what was recomputed.
+    pub advanced: u64,
+    /// Steps reversed.
+    pub reversed: u64,
+    /// Bytes of one snapshot.
+    pub snapshot_bytes: usize,
+    /// Snapshots written to memory and to disk.
+    pub writes: [u64; 2],
+    /// Snapshots taken up again from memory and from disk.
+    pub reads: [u64; 2],
+    /// The most bytes of snapshots in memory at once, those on their way to disk not included.
+    pub memory_peak: usize,
+    /// The most bytes on their way to and from disk at once.
+    pub staging_peak: usize,
+    /// The most snapshots on disk at once.
+    pub disk_peak: usize,
+    /// Bytes written to disk.
+    pub bytes_written: u64,
+    /// Bytes read from disk.
+    pub bytes_read: u64,
+    /// Time in steps.
+    pub step_time: Duration,
+    /// Time in pullbacks.
+    pub pullback_time: Duration,
+    /// Time in copying states.
+    pub copy_time: Duration,
+    /// Time lost waiting for the disk, storing and loading.
+    pub waited: [Duration; 2],
+    /// All of the time.
+    pub total_time: Duration,
+    /// The disk and how it is reached; empty when none was used.
+    pub tier: String,
+    /// What went wrong and was mended: failed writes, damaged snapshots.
+    pub mended: Vec<String>,
+    /// Steps that had been reversed by an earlier process.
+    pub resumed: Option<usize>,
+    /// Threads that ran ahead of the adjoint.
+    pub workers: usize,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        writeln!(f, "{} steps reversed by {}", self.steps, self.schedule)?;
+        if !self.why.is_empty() {
+            writeln!(f, "  chosen because {}", self.why)?;
+        }
+        writeln!(
+            f,
+            "  steps run {} ({:.2} a step), reversed {}",
+            self.advanced,
+            self.advanced as f64 / (self.steps.max(1)) as f64,
+            self.reversed
+        )?;
+        writeln!(
+            f,
+            "  snapshots of {:.2} MiB: {} to memory, {} to disk; peak {:.1} MiB in memory, {:.1} on the way, {} on disk",
+            mib(self.snapshot_bytes as u64),
+            self.writes[0],
+            self.writes[1],
+            mib(self.memory_peak as u64),
+            mib(self.staging_peak as u64),
+            self.disk_peak
+        )?;
+        if !self.tier.is_empty() {
+            writeln!(
+                f,
+                "  {}: wrote {:.1} MiB, read {:.1} MiB, waited {:.3} s to store and {:.3} s to load",
+                self.tier,
+                mib(self.bytes_written),
+                mib(self.bytes_read),
+                self.waited[0].as_secs_f64(),
+                self.waited[1].as_secs_f64()
+            )?;
+        }
+        for mended in &self.mended {
+            writeln!(f, "  mended: {mended}")?;
+        }
+        if let Some(resumed) = self.resumed {
+            writeln!(f, "  resumed with {resumed} steps reversed before")?;
+        }
+        write!(
+            f,
+            "  {:.3} s: steps {:.3}, pullbacks {:.3}, copies {:.3}",
+            self.total_time.as_secs_f64(),
+            self.step_time.as_secs_f64(),
+            self.pullback_time.as_secs_f64(),
+            self.copy_time.as_secs_f64()
+        )
+    }
+}
+
+/// What a run will do, told before it is run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// The schedule, in words.
+    pub schedule: String,
+    /// Why that one, if it is chosen for you.
+    pub why: String,
+    /// Steps run without being reversed at once.
+    pub advanced: u64,
+    /// Steps run in all, counting those that a pullback runs itself.
+    pub forward: u64,
+    /// Steps reversed.
+    pub reversed: u64,
+    /// Bytes of one snapshot.
+    pub snapshot_bytes: usize,
+    /// The most bytes of snapshots in memory at once, those on their way to disk included.
+    pub memory_peak: usize,
+    /// The most bytes on disk at once.
+    pub disk_peak: usize,
+    /// Bytes written to disk.
+    pub bytes_written: u64,
+    /// Bytes read from disk.
+    pub bytes_read: u64,
+    /// The time over that of one plain gradient (each step run once and reversed once), when reversing a step takes twice as long as
+    /// running it and the disk is never waited for.
+    pub ratio: f64,
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        writeln!(f, "{}: {} steps run, {} reversed", self.schedule, self.forward, self.reversed)?;
+        if !self.why.is_empty() {
+            writeln!(f, "  chosen because {}", self.why)?;
+        }
+        writeln!(
+            f,
+            "  snapshots of {:.2} MiB, at most {:.1} MiB in memory and {:.1} on disk; {:.1} MiB written, {:.1} read",
+            mib(self.snapshot_bytes as u64),
+            mib(self.memory_peak as u64),
+            mib(self.disk_peak as u64),
+            mib(self.bytes_written),
+            mib(self.bytes_read)
+        )?;
+        write!(f, "  about {:.2} times one plain gradient", self.ratio)
+    }
+}
+
+/// How far a run is; see [`TimeLoop::on_progress`](crate::TimeLoop::on_progress).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// The number of steps of the loop, once it is known.
+    pub steps: Option<usize>,
+    /// Where the loop is, or, in the reversal, where it is being run again.
+    pub at: usize,
+    /// Steps reversed.
+    pub reversed: usize,
+    /// Steps run so far, all counted.
+    pub advanced: u64,
+    /// Steps that will have been run in the end, where that is known.
+    pub advanced_in_all: Option<u64>,
+    /// Time since the start.
+    pub elapsed: Duration,
+}
+
+impl Progress {
+    /// How much of the work is done, from 0 to 1, when reversing a step takes twice as long as running it; nothing while the number
+    /// of steps is unknown.
+    pub fn fraction(&self) -> Option<f64> {
+        let (steps, all) = (self.steps?, self.advanced_in_all?);
+        let work = |advanced: u64, reversed: usize| advanced as f64 + 2.0 * reversed as f64;
+        let whole = work(all, steps);
+        if whole == 0.0 {
+            Some(1.0)
+        } else {
+            Some((work(self.advanced, self.reversed) / whole).min(1.0))
+        }
+    }
+}

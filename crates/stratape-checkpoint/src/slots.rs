@@ -1,0 +1,268 @@
+//! Where snapshots are: in memory as states, on disk as bytes in a [`Stash`].
+//!
+//! A store to disk copies the state into a block and returns; the block is written behind. It waits only when blocks
+//! on their way take more than the staging memory. A load takes what was read ahead, or waits for it.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use stratape_tape::tier::TierError;
+use stratape_tape::{Stash, Ticket};
+
+use crate::schedule::Level;
+use crate::snapshot::{Encoder, Snapshot, into_state};
+
+/// All snapshots of a run.
+pub(crate) struct Slots<S> {
+    memory: BTreeMap<usize, S>,
+    /// States whose memory is free.
+    spare: Vec<S>,
+    disk: Option<Disk>,
+    pub(crate) tally: SlotsTally,
+    bytes: usize,
+}
+
+pub(crate) struct Disk {
+    pub(crate) stash: Stash,
+    pub(crate) tickets: BTreeMap<usize, Ticket>,
+    /// Bytes that may be on their way at once.
+    pub(crate) staging: u64,
+    /// Wait for each transfer, for comparison.
+    pub(crate) synchronous: bool,
+    failures: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SlotsTally {
+    pub(crate) copied: Duration,
+    pub(crate) waited_to_store: Duration,
+    pub(crate) waited_to_load: Duration,
+    pub(crate) memory_peak: usize,
+    pub(crate) disk_peak: usize,
+    pub(crate) writes: [u64; 2],
+    pub(crate) reads: [u64; 2],
+}
+
+impl Disk {
+    pub(crate) fn new(stash: Stash, staging: u64, synchronous: bool) -> Self {
+        Self { stash, tickets: BTreeMap::new(), staging, synchronous, failures: 0 }
+    }
+
+    /// Seconds to write and to read back a state; endless where that fails.
+    pub(crate) fn measure<S: Snapshot>(&mut self, state: &S) -> (f64, f64) {
+        let len = state.encoded_len();
+        let Ok(mut block) = self.stash.block(len) else { return (1e6, 1e6) };
+        state.encode(&mut Encoder::new(&mut block.bytes_mut()[..len]));
+        let start = Instant::now();
+        let ticket = self.stash.put(0, block, len);
+        while self.stash.stats().writing > 0 {
+            self.stash.wait();
+        }
+        let write = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let failed = self.stash.is_unwritten(ticket);
+        let block = self.stash.take(ticket);
+        let read = start.elapsed().as_secs_f64();
+        self.stash.forget(ticket);
+        match block {
+            Ok(block) if !failed => {
+                self.stash.recycle(block);
+                (write, read)
+            }
+            _ => (1e6, 1e6),
+        }
+    }
+
+    fn put<S: Snapshot>(&mut self, step: usize, state: &S) -> Result<Duration, TierError> {
+        let len = state.encoded_len();
+        let mut waited = Duration::ZERO;
+        // One may always go: a snapshot larger than the staging memory goes alone.
+        while self.stash.stats().writing > 0
+            && self.stash.stats().writing + len as u64 > self.staging
+        {
+            waited += self.stash.wait();
+        }
+        let mut block = self.stash.block(len).map_err(TierError::OutOfMemory)?;
+        state.encode(&mut Encoder::new(&mut block.bytes_mut()[..len]));
+        let ticket = self.stash.put(step as u64, block, len);
+        self.tickets.insert(step, ticket);
+        while self.synchronous && self.stash.stats().writing > 0 {
+            waited += self.stash.wait();
+        }
+        Ok(waited)
+    }
+
+    fn get<S: Snapshot>(&mut self, step: usize, state: &mut S) -> Result<Duration, TierError> {
+        let Some(&ticket) = self.tickets.get(&step) else {
+            let key = stratape_tape::tier::SlabKey { lane: 0, depth: step as u64, serial: 0 };
+            return Err(TierError::Missing(key));
+        };
+        let start = Instant::now();
+        let block = self.stash.take(ticket)?;
+        let waited = start.elapsed();
+        let used = self.stash.used(ticket).unwrap_or(0).min(block.len());
+        let read = into_state(state, &block.bytes()[..used]);
+        self.stash.recycle(block);
+        read.map_err(|error| TierError::Undecodable(error.to_string()))?;
+        Ok(waited)
+    }
+}
+
+impl<S: Snapshot> Slots<S> {
+    pub(crate) fn new(disk: Option<Disk>) -> Self {
+        Self {
+            memory: BTreeMap::new(),
+            spare: Vec::new(),
+            disk,
+            tally: SlotsTally::default(),
+            bytes: 0,
+        }
+    }
+
+    pub(crate) fn disk(&mut self) -> Option<&mut Disk> {
+        self.disk.as_mut()
+    }
+
+    /// A copy of a state, in memory that is free if there is any.
+    pub(crate) fn copy(&mut self, state: &S) -> S {
+        let start = Instant::now();
+        let copy = match self.spare.pop() {
+            Some(mut spare) => {
+                spare.copy_from(state);
+                spare
+            }
+            None => state.clone(),
+        };
+        self.tally.copied += start.elapsed();
+        copy
+    }
+
+    /// Takes a state's memory back.
+    pub(crate) fn recycle(&mut self, state: S) {
+        self.spare.push(state);
+    }
+
+    pub(crate) fn store(&mut self, step: usize, level: Level, state: &S) -> Result<(), TierError> {
+        if level == Level::MEMORY {
+            let copy = self.copy(state);
+            self.bytes += copy.encoded_len();
+            self.tally.memory_peak = self.tally.memory_peak.max(self.bytes);
+            self.tally.writes[0] += 1;
+            self.memory.insert(step, copy);
+            return Ok(());
+        }
+        let Some(disk) = &mut self.disk else { return Ok(()) };
+        self.tally.writes[1] += 1;
+        if disk.tickets.contains_key(&step) {
+            // Of a run that is being resumed.
+            return Ok(());
+        }
+        let start = Instant::now();
+        let waited = disk.put(step, state)?;
+        self.tally.waited_to_store += waited;
+        self.tally.copied += start.elapsed().saturating_sub(waited);
+        self.tally.disk_peak = self.tally.disk_peak.max(disk.tickets.len());
+        Ok(())
+    }
+
+    /// Brings a snapshot into `state`. With `last`, one in memory changes places with it and is as good as dropped.
+    pub(crate) fn load(
+        &mut self,
+        step: usize,
+        level: Level,
+        state: &mut S,
+        last: bool,
+    ) -> Result<(), TierError> {
+        let start = Instant::now();
+        if level == Level::MEMORY {
+            self.tally.reads[0] += 1;
+            match self.memory.get_mut(&step) {
+                Some(stored) if last => std::mem::swap(stored, state),
+                Some(stored) => state.copy_from(stored),
+                None => return Ok(()),
+            }
+            self.tally.copied += start.elapsed();
+            return Ok(());
+        }
+        let Some(disk) = &mut self.disk else { return Ok(()) };
+        self.tally.reads[1] += 1;
+        let waited = disk.get(step, state)?;
+        self.tally.waited_to_load += waited;
+        self.tally.copied += start.elapsed().saturating_sub(waited);
+        Ok(())
+    }
+
+    pub(crate) fn drop(&mut self, step: usize, level: Level) {
+        if level == Level::MEMORY {
+            if let Some(state) = self.memory.remove(&step) {
+                self.bytes -= state.encoded_len().min(self.bytes);
+                self.spare.push(state);
+            }
+        } else if let Some(disk) = &mut self.disk
+            && let Some(ticket) = disk.tickets.remove(&step)
+        {
+            disk.stash.forget(ticket);
+        }
+    }
+
+    /// Begins to read a snapshot that will be loaded soon.
+    pub(crate) fn fetch(&mut self, step: usize) {
+        if let Some(disk) = &mut self.disk
+            && !disk.synchronous
+            && let Some(&ticket) = disk.tickets.get(&step)
+        {
+            disk.stash.fetch(ticket);
+        }
+    }
+
+    /// Whether a write has failed since this was asked last.
+    pub(crate) fn has_failed(&mut self) -> bool {
+        let Some(disk) = &mut self.disk else { return false };
+        let failures = disk.stash.stats().failed_writes;
+        std::mem::replace(&mut disk.failures, failures) < failures
+    }
+
+    /// Brings the snapshots that could not be written into memory slots.
+    pub(crate) fn rescue(&mut self, template: &S) -> Result<(), TierError> {
+        let Some(disk) = &mut self.disk else { return Ok(()) };
+        while disk.stash.stats().writing > 0 {
+            disk.stash.wait();
+        }
+        let unwritten: Vec<usize> = disk
+            .tickets
+            .iter()
+            .filter(|(_, ticket)| disk.stash.is_unwritten(**ticket))
+            .map(|(step, _)| *step)
+            .collect();
+        disk.failures = disk.stash.stats().failed_writes;
+        for step in unwritten {
+            let mut state = self.spare.pop().unwrap_or_else(|| template.clone());
+            if let Some(disk) = &mut self.disk {
+                disk.get(step, &mut state)?;
+            }
+            self.drop(step, Level::DISK);
+            self.bytes += state.encoded_len();
+            self.tally.memory_peak = self.tally.memory_peak.max(self.bytes);
+            self.memory.insert(step, state);
+        }
+        Ok(())
+    }
+
+    /// The steps that are stored on a level.
+    pub(crate) fn stored(&self, level: Level) -> Vec<usize> {
+        match (level, &self.disk) {
+            (Level::MEMORY, _) => self.memory.keys().copied().collect(),
+            (_, Some(disk)) => disk.tickets.keys().copied().collect(),
+            (_, None) => Vec::new(),
+        }
+    }
+
+    /// The last snapshot before a step, and where it is.
+    pub(crate) fn before(&self, step: usize) -> Option<(usize, Level)> {
+        let memory = self.memory.range(..step).next_back().map(|(at, _)| (*at, Level::MEMORY));
+        let disk = self.disk.as_ref().and_then(|disk| {
+            disk.tickets.range(..step).next_back().map(|(at, _)| (*at, Level::DISK))
+        });
+        memory.max(disk)
+    }
+}

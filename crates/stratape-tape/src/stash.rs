@@ -1,0 +1,367 @@
+//! [`Stash`]: blocks kept in a tier, each by itself, written and read in the background.
+//!
+//! A tape is a stack, and decides by itself what goes down. Where the order is another and known to the user (snapshots
+//! of a time loop), a stash offers the same background thread, checksums and tiers without the stack.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::block::{Block, OutOfMemory};
+use crate::codec::{Packing, Receipt};
+use crate::depot::{Depot, Parcel};
+use crate::error::TapeError;
+use crate::inbox::{Arrival, Inbox, Transfer};
+use crate::options::TapeOptions;
+use crate::pool::Pool;
+use crate::tier::{SlabKey, TierError};
+
+/// Names a block in a [`Stash`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ticket(u64);
+
+/// Where a block lies in the tier, for a program that finds it there again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Its name in the tier.
+    pub key: SlabKey,
+    /// Bytes of it that mean something.
+    pub used: usize,
+    /// Checksum of those.
+    pub checksum: u32,
+}
+
+/// Blocks kept below memory.
+///
+/// ```
+/// use stratape_tape::{Stash, TapeOptions};
+///
+/// let mut stash = Stash::open(&TapeOptions::new().spill_to(std::env::temp_dir()))?;
+/// let mut block = stash.block(5)?;
+/// block.bytes_mut()[..5].copy_from_slice(b"hello");
+/// let ticket = stash.put(0, block, 5); // returns at once
+/// stash.fetch(ticket); // begins to read it back, as soon as it is written
+/// let block = stash.take(ticket)?; // waits, if it is not here yet
+/// assert_eq!(&block.bytes()[..5], b"hello");
+/// stash.recycle(block);
+/// stash.forget(ticket);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Stash {
+    depot: Arc<Depot>,
+    inbox: Arc<Inbox<Arrival>>,
+    pool: Pool,
+    lane: u32,
+    serial: u64,
+    held: HashMap<u64, Held>,
+    moving: usize,
+    tally: StashStats,
+}
+
+struct Held {
+    key: SlabKey,
+    used: usize,
+    len: usize,
+    receipt: Option<Receipt>,
+    place: Place,
+    /// To be read as soon as it is written.
+    wanted: bool,
+}
+
+enum Place {
+    Writing,
+    Below,
+    Reading,
+    /// Read back, or never written because that failed.
+    Here(Block),
+    /// Could not be read.
+    Lost(TierError),
+}
+
+/// What a [`Stash`] has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct StashStats {
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// Bytes read back.
+    pub bytes_read: u64,
+    /// Bytes of blocks being written now.
+    pub writing: u64,
+    /// Bytes of blocks in memory: moving, read back, or not to be written.
+    pub resident: u64,
+    /// The most there ever were.
+    pub resident_peak: u64,
+    /// Writes that failed; the blocks stayed in memory.
+    pub failed_writes: u64,
+    /// Reads that failed.
+    pub failed_reads: u64,
+}
+
+impl Stash {
+    /// Opens a stash on the tier, directory, engine and limits of the options; their memory budget and slab size mean nothing here.
+    ///
+    /// # Errors
+    /// When the directory cannot take a file, or the engine asked for is not to be had.
+    pub fn open(options: &TapeOptions) -> Result<Self, TapeError> {
+        let depot = options.depot(None, Packing::Plain)?;
+        Ok(Self {
+            lane: depot.next_lane(),
+            depot,
+            inbox: Arc::new(Inbox::new()),
+            pool: options.slab_pool(),
+            serial: 0,
+            held: HashMap::new(),
+            moving: 0,
+            tally: StashStats::default(),
+        })
+    }
+
+    /// Memory for a block of at least `len` bytes; contents are arbitrary.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] when the system refuses.
+    pub fn block(&self, len: usize) -> Result<Block, OutOfMemory> {
+        self.pool.take(len)
+    }
+
+    /// Hands a block's memory back for the next one.
+    pub fn recycle(&self, block: Block) {
+        self.pool.give(block);
+    }
+
+    /// Begins to write the first `used` bytes of a block. The smallest `depth` is needed last, for tiers that care.
+    pub fn put(&mut self, depth: u64, block: Block, used: usize) -> Ticket {
+        self.collect();
+        let serial = self.serial;
+        self.serial += 1;
+        let key = SlabKey { lane: self.lane, depth, serial };
+        let len = block.len();
+        let held = Held {
+            key,
+            used: used.min(len),
+            len,
+            receipt: None,
+            place: Place::Writing,
+            wanted: false,
+        };
+        self.hold(len);
+        self.tally.writing += len as u64;
+        self.moving += 1;
+        let used = held.used;
+        self.held.insert(serial, held);
+        self.depot.write(Parcel { key, block, inbox: Arc::downgrade(&self.inbox) }, used);
+        Ticket(serial)
+    }
+
+    /// Takes over a block that is in the tier already. To be done before any is put; no two may have the same serial number.
+    pub fn adopt(&mut self, stored: Stored) -> Ticket {
+        let Stored { key, used, checksum } = stored;
+        let serial = key.serial;
+        self.serial = self.serial.max(serial + 1);
+        let receipt = Receipt { used, checksum: Some(checksum), packed: None };
+        let len = used.max(1).next_multiple_of(crate::block::BLOCK_ALIGN);
+        let place = Place::Below;
+        self.held
+            .insert(serial, Held { key, used, len, receipt: Some(receipt), place, wanted: false });
+        Ticket(serial)
+    }
+
+    /// Where a block lies, once it is written.
+    pub fn stored(&mut self, ticket: Ticket) -> Option<Stored> {
+        self.collect();
+        let held = self.held.get(&ticket.0)?;
+        let receipt = held.receipt?;
+        Some(Stored { key: held.key, used: receipt.used, checksum: receipt.checksum? })
+    }
+
+    /// Bytes of a block that mean something.
+    pub fn used(&self, ticket: Ticket) -> Option<usize> {
+        self.held.get(&ticket.0).map(|held| held.used)
+    }
+
+    /// Begins to read a block back; does not wait.
+    pub fn fetch(&mut self, ticket: Ticket) {
+        self.collect();
+        let Some(held) = self.held.get_mut(&ticket.0) else { return };
+        match held.place {
+            Place::Writing => held.wanted = true,
+            Place::Below => self.start_read(ticket.0),
+            Place::Reading | Place::Here(_) | Place::Lost(_) => {}
+        }
+    }
+
+    /// The block's bytes, read back if need be. The copy below stays until it is [forgotten](Self::forget).
+    ///
+    /// # Errors
+    /// What the tier said. The same call reads it again.
+    pub fn take(&mut self, ticket: Ticket) -> Result<Block, TierError> {
+        loop {
+            self.fetch(ticket);
+            let Some(held) = self.held.get_mut(&ticket.0) else {
+                let key = SlabKey { lane: self.lane, depth: 0, serial: ticket.0 };
+                return Err(TierError::Missing(key));
+            };
+            match std::mem::replace(&mut held.place, Place::Below) {
+                Place::Here(block) if held.receipt.is_some() => {
+                    self.tally.resident -= held.len as u64;
+                    return Ok(block);
+                }
+                Place::Here(block) => {
+                    // Its only copy: the caller gets another.
+                    let copy = self.pool.take(held.len).map(|mut copy| {
+                        copy.bytes_mut()[..held.used].copy_from_slice(&block.bytes()[..held.used]);
+                        copy
+                    });
+                    held.place = Place::Here(block);
+                    return copy.map_err(TierError::OutOfMemory);
+                }
+                Place::Lost(error) => return Err(error),
+                moving => {
+                    held.place = moving;
+                    self.wait();
+                }
+            }
+        }
+    }
+
+    /// Gives a block up, wherever it is.
+    pub fn forget(&mut self, ticket: Ticket) {
+        self.collect();
+        let Some(held) = self.held.remove(&ticket.0) else { return };
+        if held.receipt.is_some() {
+            self.depot.forget(held.key);
+        }
+        // One in transit is recognised by its absence when it arrives.
+        if let Place::Here(block) = held.place {
+            self.tally.resident -= held.len as u64;
+            self.pool.give(block);
+        }
+    }
+
+    /// Whether the block could not be written, and is in memory only.
+    pub fn is_unwritten(&mut self, ticket: Ticket) -> bool {
+        self.collect();
+        self.held
+            .get(&ticket.0)
+            .is_some_and(|held| held.receipt.is_none() && matches!(held.place, Place::Here(_)))
+    }
+
+    /// Waits until a transfer has ended, and says how long that took; returns at once when none is under way.
+    pub fn wait(&mut self) -> Duration {
+        if self.moving == 0 {
+            return Duration::ZERO;
+        }
+        let (arrivals, waited) = self.inbox.wait();
+        arrivals.into_iter().for_each(|arrival| self.absorb(arrival));
+        waited
+    }
+
+    /// What it has done so far.
+    pub fn stats(&mut self) -> StashStats {
+        self.collect();
+        self.tally
+    }
+
+    /// The tier, in a few words.
+    pub fn describe(&self) -> String {
+        self.depot.describe()
+    }
+
+    fn hold(&mut self, len: usize) {
+        self.tally.resident += len as u64;
+        self.tally.resident_peak = self.tally.resident_peak.max(self.tally.resident);
+    }
+
+    fn start_read(&mut self, serial: u64) {
+        let Some(held) = self.held.get_mut(&serial) else { return };
+        let (Some(receipt), len, key) = (held.receipt, held.len, held.key) else { return };
+        match self.pool.take(len) {
+            Ok(block) => {
+                held.place = Place::Reading;
+                self.moving += 1;
+                self.hold(len);
+                self.depot.read(Parcel { key, block, inbox: Arc::downgrade(&self.inbox) }, receipt);
+            }
+            Err(error) => held.place = Place::Lost(TierError::OutOfMemory(error)),
+        }
+    }
+
+    fn collect(&mut self) {
+        if self.moving > 0 {
+            self.inbox.collect().into_iter().for_each(|arrival| self.absorb(arrival));
+        }
+    }
+
+    fn absorb(&mut self, Arrival { key, block, what }: Arrival) {
+        self.moving -= 1;
+        let len = block.len() as u64;
+        self.tally.resident -= len;
+        if matches!(what, Transfer::Wrote(_)) {
+            self.tally.writing -= len;
+        }
+        let serial = key.serial;
+        let Some(held) = self.held.get_mut(&serial).filter(|held| held.key == key) else {
+            if let Transfer::Wrote(Ok(_)) = what {
+                self.depot.forget(key);
+            }
+            return self.pool.give(block);
+        };
+        match what {
+            Transfer::Wrote(Ok(receipt)) => {
+                held.receipt = Some(receipt);
+                held.place = Place::Below;
+                self.tally.bytes_written += len;
+                let wanted = std::mem::take(&mut held.wanted);
+                self.pool.give(block);
+                if wanted {
+                    self.start_read(serial);
+                }
+            }
+            Transfer::Wrote(Err(error)) => {
+                tracing::warn!(%key, %error, "a block could not be written and stays in memory");
+                held.place = Place::Here(block);
+                self.tally.failed_writes += 1;
+                self.hold(len as usize);
+            }
+            Transfer::Read(Ok(())) => {
+                held.place = Place::Here(block);
+                self.tally.bytes_read += len;
+                self.hold(len as usize);
+            }
+            Transfer::Read(Err(error)) => {
+                tracing::warn!(%key, %error, "a block could not be read back");
+                held.place = Place::Lost(error);
+                self.tally.failed_reads += 1;
+                self.pool.give(block);
+            }
+        }
+    }
+}
+
+impl Drop for Stash {
+    fn drop(&mut self) {
+        for arrival in self.inbox.close() {
+            self.absorb(arrival);
+        }
+        let stays = Arc::strong_count(&self.depot) > 1 || !self.depot.owns_tier();
+        for (_, held) in self.held.drain() {
+            if stays && held.receipt.is_some() {
+                self.depot.forget(held.key);
+            }
+            if let Place::Here(block) = held.place {
+                self.pool.give(block);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Stash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stash")
+            .field("blocks", &self.held.len())
+            .field("tier", &self.describe())
+            .finish_non_exhaustive()
+    }
+}
