@@ -18,6 +18,8 @@ const LOOK_AHEAD: usize = 64;
 /// Time between two calls of the user's progress function.
 const PROGRESS: Duration = Duration::from_millis(50);
 
+/// Runs a step on a state.
+pub(crate) type StepFn<'a, S> = &'a mut dyn FnMut(usize, &mut S);
 pub(crate) type OnProgress = Box<dyn FnMut(&Progress) + Send>;
 
 /// A run: the current state, the snapshots, and what is left to do.
@@ -50,9 +52,9 @@ pub(crate) struct Run<S: Snapshot> {
 
 /// What the user gave to run a step, to record one, and to know the end.
 pub(crate) struct Steps<'a, S> {
-    pub(crate) step: &'a mut dyn FnMut(usize, &mut S),
+    pub(crate) step: StepFn<'a, S>,
     /// Runs a step and leaves a record of it, where the user keeps records.
-    pub(crate) record: Option<&'a mut dyn FnMut(usize, &mut S)>,
+    pub(crate) record: Option<StepFn<'a, S>>,
 }
 
 /// The end of a loop of unknown length.

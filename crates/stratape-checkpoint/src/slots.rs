@@ -263,6 +263,7 @@ impl<S: Snapshot> Slots<S> {
         let disk = self.disk.as_ref().and_then(|disk| {
             disk.tickets.range(..step).next_back().map(|(at, _)| (*at, Level::DISK))
         });
-        memory.max(disk)
+        // Memory, where it is on both.
+        memory.into_iter().chain(disk).max_by_key(|(at, level)| (*at, *level == Level::MEMORY))
     }
 }

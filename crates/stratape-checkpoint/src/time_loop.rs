@@ -562,9 +562,8 @@ fn take_up<S: Snapshot, A: Snapshot>(
     let adjoint = adjoint.and_then(|bytes| from_bytes::<A>(&bytes).ok());
     let left = if adjoint.is_some() { manifest.left } else { steps };
     let start = run.state.clone();
-    if run.slots.stored(Level::DISK).first() != Some(&0) {
-        let _ = run.slots.store(0, Level::MEMORY, &start);
-    }
+    // The user has given it: whatever became of the files, there is something to begin from.
+    let _ = run.slots.store(0, Level::MEMORY, &start);
     let entries = run.entries();
     let salvage = Salvage::backward(left, steps, entries, run.memory_slots.max(1));
     run.take_over(Box::new(salvage), steps, left);

@@ -1,5 +1,7 @@
 //! Disks that fail: the gradient is right all the same, or the error says what to do.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod common;
 
 use std::io::ErrorKind;

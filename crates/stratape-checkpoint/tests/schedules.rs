@@ -1,5 +1,7 @@
 //! Every schedule replayed on the model machine, for random sizes; small ones against exhaustive search.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use proptest::prelude::*;

@@ -1,5 +1,7 @@
 //! Known optimal figures, row by row.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use stratape_checkpoint::schedule::{
     HRevolve, Level, LevelCosts, Mixed, Multistage, Online, Periodic, Revolve, Schedule, check,
     count, extra_steps, repetitions,

@@ -1,5 +1,7 @@
 //! Blocks in a stash: every order of operations, and faults, against a map.
 
+#![allow(clippy::unwrap_used)]
+
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::sync::Arc;

@@ -46,7 +46,7 @@ pub struct Online {
 
 #[derive(Clone, Debug)]
 enum Stage {
-    Forward(Forward),
+    Forward(Box<Forward>),
     Ending(Vec<usize>),
     Backward(Box<Binomial>),
 }
@@ -99,7 +99,7 @@ impl Online {
             queue: Queue::default(),
         };
         forward.store();
-        Ok(Self { slots, level, steps: None, stage: Stage::Forward(forward) })
+        Ok(Self { slots, level, steps: None, stage: Stage::Forward(Box::new(forward)) })
     }
 }
 

@@ -1,5 +1,6 @@
 //! A small simulation, and its gradient with every state kept.
 #![allow(dead_code, unreachable_pub)]
+#![allow(clippy::ptr_arg, reason = "the type of the adjoint")]
 
 /// Positions on a ring, and the number of steps done.
 pub type State = (Vec<f64>, u64);
