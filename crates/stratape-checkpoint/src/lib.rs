@@ -37,16 +37,23 @@
 //! | a step that writes to a tape of yours | [`TimeLoop::gradient_taped`] |
 //! | the loop inside a function under `#[gradient]` | `#[checkpoint]` on the loop |
 //! | a loop in the middle of something larger | [`TimeLoop::forward`], then [`Swept::reverse`] |
+//! | several cores | [`TimeLoop::gradient_on`], [`TimeLoop::gradient_taped_on`] |
 //! | a driver of your own | the iterators of [`schedule`](mod@schedule) |
+//!
+//! # Feature flags
+//! - `serde`: states that `serde` can write are snapshots, wrapped in `Serde`.
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod durable;
 mod error;
 mod report;
 mod reruns;
 mod run;
 pub mod schedule;
+#[cfg(feature = "serde")]
+mod serde;
 mod slots;
 pub mod snapshot;
 mod strategy;
@@ -55,6 +62,8 @@ mod time_loop;
 #[doc(hidden)]
 pub use stratape_tape::bytemuck;
 
+#[cfg(feature = "serde")]
+pub use crate::serde::Serde;
 pub use error::CheckpointError;
 pub use report::{Plan, Progress, Report};
 pub use snapshot::Snapshot;

@@ -123,7 +123,7 @@ impl<S: Snapshot> Run<S> {
                     self.tape(step, steps);
                 }
                 Action::Store { step, level } => self.store(step, level)?,
-                Action::Drop { step, level } => self.slots.drop(step, level),
+                Action::Drop { step, level } => self.slots.free(step, level),
                 Action::Load { step, level } => self.load(step, level, steps)?,
                 Action::EndForward => {
                     self.forward = false;
@@ -171,7 +171,7 @@ impl<S: Snapshot> Run<S> {
                 }
                 Action::Store { step, level } => self.store(step, level)?,
                 Action::Load { step, level } => self.load(step, level, steps)?,
-                Action::Drop { step, level } => self.slots.drop(step, level),
+                Action::Drop { step, level } => self.slots.free(step, level),
                 Action::EndForward => {}
                 Action::EndReverse => break,
             }
@@ -388,7 +388,7 @@ impl<S: Snapshot> Run<S> {
                     "the snapshot of step {step} could not be read ({source}); run again from step {before}"
                 ));
                 // What is stored there is of no use: another copy takes its place.
-                self.slots.drop(step, level);
+                self.slots.free(step, level);
                 self.at = step;
                 return self.store(step, level);
             }

@@ -192,7 +192,7 @@ impl<S: Snapshot> Slots<S> {
         Ok(())
     }
 
-    pub(crate) fn drop(&mut self, step: usize, level: Level) {
+    pub(crate) fn free(&mut self, step: usize, level: Level) {
         if level == Level::MEMORY {
             if let Some(state) = self.memory.remove(&step) {
                 self.bytes -= state.encoded_len().min(self.bytes);
@@ -240,7 +240,7 @@ impl<S: Snapshot> Slots<S> {
             if let Some(disk) = &mut self.disk {
                 disk.get(step, &mut state)?;
             }
-            self.drop(step, Level::DISK);
+            self.free(step, Level::DISK);
             self.bytes += state.encoded_len();
             self.tally.memory_peak = self.tally.memory_peak.max(self.bytes);
             self.memory.insert(step, state);

@@ -1,5 +1,7 @@
 //! [`TimeLoop`]: a loop over time steps, and its gradient within a budget.
 
+mod workers;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;

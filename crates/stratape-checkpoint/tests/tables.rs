@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use stratape_checkpoint::schedule::{
-    HRevolve, Level, LevelCosts, Mixed, Multistage, Online, Periodic, Revolve, Schedule, check,
-    count, extra_steps, repetitions,
+    HRevolve, Level, LevelCosts, Mixed, Multistage, Online, Periodic, Revolve, RunAhead, Schedule,
+    check, count, extra_steps, repetitions, steps_without_waiting,
 };
 
 /// The rows of a table, each a closure from a column's name to its number; `None` where the cell is empty.
@@ -178,4 +178,36 @@ fn a_schedule_describes_itself_and_knows_its_limits() {
     assert!(Mixed::new(1_000_000, 100).is_err());
     assert!(Revolve::new(2, 0).is_err());
     assert!(Revolve::new(1, 0).is_ok());
+}
+
+#[test]
+fn parallel_reversal() {
+    let text = include_str!("tables/parallel_reversal_max_steps.csv");
+    for row in rows(&text.replace("exhaustive", "0").replace("recurrence", "1")) {
+        let most = steps_without_waiting(whole(row("resources_rho")) as u32);
+        assert_eq!(most, whole(row("max_steps")) as u64);
+    }
+}
+
+#[test]
+fn run_ahead() {
+    for row in rows(include_str!("tables/parallel_runahead_model.csv")) {
+        let number = |name: &str| row(name).unwrap();
+        let run = RunAhead {
+            forward: number("uf"),
+            record: number("ut"),
+            reverse: number("ub"),
+            steps: whole(row("n_steps")),
+            segments: whole(row("K_segments")),
+            workers: whole(row("cores_P")) - 1,
+            lanes: whole(row("M_tapes")),
+        };
+        assert_eq!(run.serial(), number("serial"));
+        assert_eq!(run.parallel(), number("parallel"), "{run:?}");
+        assert!((run.serial() / run.parallel() - number("speedup")).abs() < 1e-3);
+        assert!((run.limit() - number("limit")).abs() < 1e-3);
+        let tight = extra_steps(run.steps, 8) as f64 * run.forward
+            + run.steps as f64 * (run.record + run.reverse);
+        assert_eq!(tight, number("tight_serial"));
+    }
 }

@@ -42,7 +42,7 @@ fn the_pullback_of_these_tests_is_right() {
         up.0[i] += 1e-6;
         down.0[i] -= 1e-6;
         let slope = (value(&up) - value(&down)) / 2e-6;
-        assert!((slope - known).abs() < 1e-6 * slope.abs().max(1.0), "{slope} {}", known);
+        assert!((slope - known).abs() < 1e-6 * slope.abs().max(1.0), "{slope} {known}");
     }
 }
 

@@ -3,6 +3,8 @@
 
 #![forbid(unsafe_code)]
 
+mod snapshot;
+
 use proc_macro::TokenStream;
 
 /// Generates the gradient of a function beside it.
@@ -27,4 +29,10 @@ pub fn pullback(_: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream {
     stratape_compiler::expand::differentiable(&attribute.into(), &item.into()).into()
+}
+
+/// Makes a struct or an enum a state that can be stored.
+#[proc_macro_derive(Snapshot, attributes(snapshot))]
+pub fn snapshot(input: TokenStream) -> TokenStream {
+    snapshot::derive(input.into()).into()
 }

@@ -29,6 +29,7 @@
 //! | a function whose derivative you know better | [`pullback`] |
 //! | a function without derivative | [`constant`] |
 //! | a tape larger than memory, or the wish to see its size | a [`Workspace`] and `f_grad_in` |
+//! | a time loop too long to be taped | [`checkpoint`] |
 //! | an AD tool of your own that needs a tape | [`tape`] |
 
 #![forbid(unsafe_code)]
@@ -36,6 +37,46 @@
 mod buffer;
 mod private;
 mod workspace;
+
+/// Gradients of time loops too long to be taped: schedules, snapshots in memory and on disk, resume after a crash. See
+/// [`TimeLoop`](checkpoint::TimeLoop).
+pub mod checkpoint {
+    pub use stratape_checkpoint::*;
+
+    /// Makes a struct or an enum a state that can be stored: all fields must be such.
+    ///
+    /// ```
+    /// use stratape::checkpoint::{Snapshot, TimeLoop, snapshot};
+    ///
+    /// #[derive(Clone, Debug, PartialEq, Snapshot)]
+    /// struct Fluid {
+    ///     density: Vec<f64>,
+    ///     phase: Phase,
+    /// }
+    ///
+    /// #[derive(Clone, Debug, PartialEq, Snapshot)]
+    /// enum Phase {
+    ///     Calm,
+    ///     Turbulent { since: f64 },
+    /// }
+    ///
+    /// // Plain data is written in one piece, also in a `Vec`.
+    /// #[derive(Clone, Copy, Snapshot, stratape::tape::Pod, stratape::tape::Zeroable)]
+    /// #[snapshot(plain)]
+    /// #[bytemuck(crate = "stratape::tape::bytemuck")]
+    /// #[repr(C)]
+    /// struct Particle {
+    ///     position: [f64; 3],
+    ///     velocity: [f64; 3],
+    /// }
+    ///
+    /// let fluid = Fluid { density: vec![1.0; 3], phase: Phase::Turbulent { since: 0.5 } };
+    /// let bytes = snapshot::to_bytes(&fluid);
+    /// assert_eq!(snapshot::from_bytes::<Fluid>(&bytes)?, fluid);
+    /// # Ok::<(), snapshot::Malformed>(())
+    /// ```
+    pub use stratape_macros::Snapshot;
+}
 
 /// Marks a function of a [`differentiable`] module as one without derivative: neither its result nor
 /// what it writes to `&mut` slices depends on anything.
