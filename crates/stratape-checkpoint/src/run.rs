@@ -65,8 +65,8 @@ pub(crate) struct End<'a, S> {
 
 /// How a step is reversed.
 pub(crate) enum Back<'a, S, A> {
-    /// From the state it starts from.
-    State(&'a mut dyn FnMut(usize, &S, &mut A)),
+    /// From the state it starts from, which is not needed any more.
+    State(&'a mut dyn FnMut(usize, &mut S, &mut A)),
     /// From the record the user made.
     Record(&'a mut dyn FnMut(usize, &mut A)),
 }
@@ -158,7 +158,7 @@ impl<S: Snapshot> Run<S> {
                         Back::State(pullback) if at_once => {
                             self.ahead.pop_front();
                             let start = Instant::now();
-                            pullback(step, &self.state, adjoint);
+                            pullback(step, &mut self.state, adjoint);
                             self.reversed(step, start);
                             self.save_backward(adjoint)?;
                         }
@@ -327,8 +327,8 @@ impl<S: Snapshot> Run<S> {
         match back {
             Back::Record(reverse) => reverse(step, adjoint),
             Back::State(pullback) => {
-                if let Some((_, state)) = self.records.pop_if(|(taped, _)| *taped == step) {
-                    pullback(step, &state, adjoint);
+                if let Some((_, mut state)) = self.records.pop_if(|(taped, _)| *taped == step) {
+                    pullback(step, &mut state, adjoint);
                     self.slots.recycle(state);
                 }
             }

@@ -279,7 +279,8 @@ impl<S: Snapshot> TimeLoop<S> {
     ) -> Result<(S, A, Report), CheckpointError> {
         let durable = self.open_durable::<A>()?;
         let mut steps = Steps { step: &mut step, record: None };
-        self.gradient_with(durable, &mut steps, seed, Back::State(&mut pullback))
+        let mut pull = |n: usize, state: &mut S, adjoint: &mut A| pullback(n, state, adjoint);
+        self.gradient_with(durable, &mut steps, seed, Back::State(&mut pull))
     }
 
     /// The same for a step that leaves a record of itself: `record(n, &mut state)` runs step `n` and pushes what its reversal
@@ -600,8 +601,25 @@ impl<S: Snapshot> Swept<S> {
         mut pullback: impl FnMut(usize, &S, &mut A),
     ) -> Result<(A, Report), CheckpointError> {
         let mut steps = Steps { step: &mut step, record: None };
-        self.run.reverse(&mut steps, &mut adjoint, Back::State(&mut pullback))?;
+        let mut pull = |n: usize, state: &mut S, adjoint: &mut A| pullback(n, state, adjoint);
+        self.run.reverse(&mut steps, &mut adjoint, Back::State(&mut pull))?;
         Ok((adjoint, self.run.finish()))
+    }
+
+    /// Reverses the loop by a function that keeps the adjoint itself, and may do with the state what it likes.
+    ///
+    /// # Errors
+    /// As [`TimeLoop::gradient`].
+    #[doc(hidden)]
+    pub fn reverse_with(
+        mut self,
+        mut step: impl FnMut(usize, &mut S),
+        mut pull: impl FnMut(usize, &mut S),
+    ) -> Result<Report, CheckpointError> {
+        let mut steps = Steps { step: &mut step, record: None };
+        let mut pull = |n: usize, state: &mut S, (): &mut ()| pull(n, state);
+        self.run.reverse(&mut steps, &mut (), Back::State(&mut pull))?;
+        Ok(self.run.finish())
     }
 }
 

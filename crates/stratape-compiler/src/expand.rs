@@ -10,13 +10,17 @@ use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
+use syn::visit_mut::VisitMut;
 use syn::{Error, Item, Result, Token};
 
 use crate::adjoint::{self, differentiate};
 use crate::back::rust;
 use crate::front::{self, Module};
+use crate::outline::{TimeLoop, outline};
 
 const MARKS: [&str; 3] = ["gradient", "constant", "pullback"];
+/// Attributes of loops, which only this macro understands.
+const LOOP_MARKS: [&str; 1] = ["checkpoint"];
 
 /// The arguments of `#[gradient(…)]`.
 #[derive(Debug, Default)]
@@ -76,12 +80,42 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {
         let halves = halves(recursive, &module)?;
         Ok(quote!(#tokens #halves))
     });
+    let item = without_loop_marks(item);
     match expanded {
         Ok(tokens) => quote!(#item #tokens),
         Err(error) => {
             let error = error.to_compile_error();
             quote!(#item #error)
         }
+    }
+}
+
+/// A function as rustc is to see it: without the attributes of its loops.
+fn without_loop_marks(item: &TokenStream) -> TokenStream {
+    match syn::parse2::<syn::ItemFn>(item.clone()) {
+        Ok(mut function) => {
+            LoopMarks.visit_item_fn_mut(&mut function);
+            function.into_token_stream()
+        }
+        Err(_) => item.clone(),
+    }
+}
+
+/// Takes the attributes off loops.
+struct LoopMarks;
+
+impl VisitMut for LoopMarks {
+    fn visit_expr_mut(&mut self, expr: &mut syn::Expr) {
+        let attributes = match expr {
+            syn::Expr::ForLoop(node) => Some(&mut node.attrs),
+            syn::Expr::While(node) => Some(&mut node.attrs),
+            syn::Expr::Loop(node) => Some(&mut node.attrs),
+            _ => None,
+        };
+        if let Some(attributes) = attributes {
+            attributes.retain(|attribute| !is_marked(attribute, &LOOP_MARKS));
+        }
+        syn::visit_mut::visit_expr_mut(self, expr);
     }
 }
 
@@ -103,6 +137,7 @@ fn without_marks(item: &TokenStream) -> TokenStream {
         if let Item::Fn(function) = item {
             function.attrs.retain(|attribute| !is_marked(attribute, &MARKS));
         }
+        LoopMarks.visit_item_mut(item);
     }
     module.into_token_stream()
 }
@@ -159,6 +194,7 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
         if let Item::Fn(function) = item {
             function.attrs.retain(|attribute| !is_marked(attribute, &["constant", "pullback"]));
         }
+        LoopMarks.visit_item_mut(item);
     }
     let mut recursive = BTreeSet::new();
     for (function, attribute) in wanted {
@@ -293,6 +329,7 @@ fn halves(names: BTreeSet<String>, module: &Module) -> Result<TokenStream> {
         }
         let Some(item) = module.function(&name) else { continue };
         let mut function = front::lower_in(&item, module)?;
+        tokens.extend(time_loops(&item, outline(&mut function)?, &mut left)?);
         crate::passes::simplify(&mut function);
         left.extend(function.recursive.iter().cloned());
         let (forward, backward) = adjoint::split(&function);
@@ -309,6 +346,8 @@ fn one(
     module: &Module,
 ) -> Result<(TokenStream, BTreeSet<String>)> {
     let mut function = front::lower_in(item, module)?;
+    let mut recursive = Vec::new();
+    let loops = time_loops(item, outline(&mut function)?, &mut recursive)?;
     crate::passes::simplify(&mut function);
     if let Some(wrt) = &arguments.wrt {
         check_wrt(item, wrt, &function)?;
@@ -325,8 +364,29 @@ fn one(
     }
     let gradient = differentiate(&function, &adjoint);
     crate::ir::check(&gradient.function).map_err(|fault| faulty(item, &fault))?;
-    let tokens = under_conditions(&item.attrs, rust::emit(item, &function, &gradient))?;
+    let tokens = rust::emit(item, &function, &gradient);
+    let tokens = under_conditions(&item.attrs, quote!(#tokens #loops))?;
+    function.recursive.extend(recursive);
     Ok((tokens, function.recursive))
+}
+
+/// The functions of loops that are reversed from snapshots.
+fn time_loops(
+    item: &syn::ItemFn,
+    loops: Vec<TimeLoop>,
+    recursive: &mut Vec<String>,
+) -> Result<TokenStream> {
+    let mut tokens = TokenStream::new();
+    for mut time_loop in loops {
+        tokens.extend(time_loops(item, std::mem::take(&mut time_loop.inner), recursive)?);
+        crate::passes::simplify(&mut time_loop.plain);
+        crate::passes::simplify(&mut time_loop.body);
+        recursive.extend(time_loop.body.recursive.iter().cloned());
+        let gradient = differentiate(&time_loop.body, &adjoint::Options::default());
+        crate::ir::check(&gradient.function).map_err(|fault| faulty(item, &fault))?;
+        tokens.extend(rust::emit_time_loop(&time_loop, &gradient));
+    }
+    Ok(tokens)
 }
 
 /// Where the function is left out by `#[cfg]`, so are those made from it.

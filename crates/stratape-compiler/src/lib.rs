@@ -22,4 +22,5 @@ pub mod back;
 pub mod expand;
 pub mod front;
 pub mod ir;
+pub mod outline;
 pub mod passes;

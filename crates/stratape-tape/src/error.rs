@@ -65,6 +65,8 @@ pub enum ErrorKind {
         /// What is on top of the tape.
         found: String,
     },
+    /// A loop that is reversed from snapshots could not be.
+    Snapshots(String),
     /// A saved tape could not be read or written.
     SavedFile {
         /// The file.
@@ -171,6 +173,7 @@ impl fmt::Display for TapeError {
             ErrorKind::Mismatch { asked, found } => {
                 write!(f, "the reverse pass asked for {asked}, but the tape holds {found}")
             }
+            ErrorKind::Snapshots(what) => write!(f, "a loop under `#[checkpoint]`: {what}"),
             ErrorKind::SavedFile { path, source } => {
                 write!(f, "saved tape {}: {source}", path.display())
             }

@@ -14,6 +14,7 @@
 
 mod audit;
 
+use std::any::Any;
 use std::fmt;
 use std::path::Path;
 
@@ -65,6 +66,8 @@ pub struct RecordTape {
     /// In a box, so that the cold paths need not know the tape's own address: see `tape/slabs.rs`.
     ladder: Box<Ladder>,
     audit: Audit,
+    /// Things that are no plain data, and go away with what was pushed.
+    attachments: Vec<Box<dyn Any + Send>>,
 }
 
 /// A height of a [`RecordTape`], to come back to with [`RecordTape::rewind`].
@@ -109,7 +112,8 @@ impl RecordTape {
 
     pub(crate) fn on(ladder: Ladder, per_slab: usize) -> Self {
         let ladder = Box::new(ladder);
-        Self { head: Head::nowhere(), below: 0, per_slab, ladder, audit: Audit::default() }
+        let (audit, attachments) = (Audit::default(), Vec::new());
+        Self { head: Head::nowhere(), below: 0, per_slab, ladder, audit, attachments }
     }
 
     /// Puts a value on top.
@@ -290,6 +294,46 @@ impl RecordTape {
             self.enter(&top);
         }
         self.audit = Audit::default();
+        self.attachments.clear();
+    }
+
+    /// Keeps a thing that is no plain data, as a stack of its own beside the records.
+    ///
+    /// ```
+    /// use stratape_tape::RecordTape;
+    ///
+    /// let mut tape = RecordTape::new();
+    /// tape.attach(String::from("kept"));
+    /// assert_eq!(tape.detach::<String>()?, "kept");
+    /// assert!(tape.detach::<String>().is_err());
+    /// # Ok::<(), stratape_tape::TapeError>(())
+    /// ```
+    pub fn attach<T: Send + 'static>(&mut self, thing: T) {
+        self.attachments.push(Box::new(thing));
+    }
+
+    /// Takes the thing attached last.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Mismatch`] when there is none, or one of another type, which then stays.
+    pub fn detach<T: Send + 'static>(&mut self) -> Result<T, TapeError> {
+        let mismatch = |found: &str| {
+            let asked = format!("an attached `{}`", std::any::type_name::<T>());
+            TapeError::from(ErrorKind::Mismatch { asked, found: found.to_owned() })
+        };
+        let last = self.attachments.pop().ok_or_else(|| mismatch("nothing attached"))?;
+        match last.downcast::<T>() {
+            Ok(thing) => Ok(*thing),
+            Err(other) => {
+                self.attachments.push(other);
+                Err(mismatch("something else attached"))
+            }
+        }
+    }
+
+    /// Whether anything is attached.
+    pub fn has_attachments(&self) -> bool {
+        !self.attachments.is_empty()
     }
 
     /// Hands memory that holds nothing to the pool.

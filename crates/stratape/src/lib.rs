@@ -36,6 +36,7 @@
 
 mod buffer;
 mod private;
+mod time_loop;
 mod workspace;
 
 /// Gradients of time loops too long to be taped: schedules, snapshots in memory and on disk, resume after a crash. See
@@ -184,6 +185,7 @@ pub use workspace::Workspace;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::private::*;
+    pub use crate::time_loop::*;
 }
 
 #[cfg(doctest)]

@@ -9,7 +9,7 @@ pub use crate::workspace::{Borrowed, take_last_bytes};
 /// The tape of a workspace, empty, and where its length at the turn is noted.
 pub fn begin(workspace: &mut Workspace) -> (&mut RecordTape, &mut u64) {
     let (tape, length) = workspace.parts();
-    if !tape.is_empty() {
+    if !tape.is_empty() || tape.has_attachments() {
         tape.clear();
     }
     *length = 0;

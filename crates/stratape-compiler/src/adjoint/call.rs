@@ -89,10 +89,10 @@ impl Reverse<'_> {
                 }
             }
         }
-        if let Some(result) = call.results.first() {
-            let seed = match self.adjoints.remove(result) {
+        for result in call.seeded(|value| self.ty(value).is_float()) {
+            let seed = match self.adjoints.remove(&result) {
                 Some(seed) => seed,
-                None => self.zero(self.ty(*result)),
+                None => self.zero(self.ty(result)),
             };
             arguments.push(Argument::Value(seed));
         }

@@ -14,7 +14,9 @@ use super::choose::Plan;
 use super::home::Fusion;
 use super::save::Saved;
 use crate::analysis::{Activity, Clobbers, Definitions};
-use crate::ir::{Binary, Builder, Function, Node, ObjectId, Op, Origin, Param, Scalar, ValueId};
+use crate::ir::{
+    Binary, Builder, Function, Node, ObjectId, Op, Origin, Param, Scalar, ValueId, seeded,
+};
 
 /// What is known of the function to differentiate.
 #[derive(Debug)]
@@ -126,13 +128,11 @@ impl<'a> Reverse<'a> {
                 params.push(Param::Object(shadow));
             }
         }
-        if let Some(result) = function.results.first() {
-            let seed = self.b.function.new_value(function.ty(*result), Span::call_site());
+        for result in seeded(&function.results, |value| function.ty(value).is_float()) {
+            let seed = self.b.function.new_value(function.ty(result), Span::call_site());
             self.b.function.values[seed.index()].name = Some("seed".to_owned());
             params.push(Param::Value(seed));
-            if self.active(*result) {
-                self.adjoints.insert(*result, seed);
-            }
+            self.add(result, seed);
         }
         self.b.function.params = params;
         self.home(&function.body);

@@ -472,6 +472,10 @@ impl Reverse<'_> {
 
     /// Zero of a float type.
     pub(super) fn zero(&mut self, ty: Scalar) -> ValueId {
-        self.b.float(0.0, ty, Span::call_site())
+        match ty {
+            Scalar::Int(_) => self.b.int(0, ty, Span::call_site()),
+            Scalar::Bool => self.b.bool(false, Span::call_site()),
+            ty => self.b.float(0.0, ty, Span::call_site()),
+        }
     }
 }

@@ -138,9 +138,9 @@ impl Lowerer<'_> {
                 )
             }
             Expr::Match(matching) => self.matching(matching),
-            Expr::ForLoop(node) => self.for_loop(node),
-            Expr::While(node) => self.while_loop(node),
-            Expr::Loop(node) => self.endless_loop(node),
+            Expr::ForLoop(node) => self.marked_loop(&node.attrs, |me| me.for_loop(node)),
+            Expr::While(node) => self.marked_loop(&node.attrs, |me| me.while_loop(node)),
+            Expr::Loop(node) => self.marked_loop(&node.attrs, |me| me.endless_loop(node)),
             Expr::Break(node) => self.break_from(node),
             Expr::Continue(node) => {
                 let frame = self.loop_frame(node.label.as_ref(), span)?;

@@ -12,6 +12,7 @@
 mod aggregate;
 mod block;
 mod call;
+mod checkpoint;
 mod consume;
 mod control;
 mod exits;

@@ -62,6 +62,11 @@ pub enum Half {
 }
 
 impl Call {
+    /// The results whose adjoints its pullback is given: the only one, or those of several that are floats.
+    pub fn seeded(&self, is_float: impl Fn(ValueId) -> bool) -> Vec<ValueId> {
+        seeded(&self.results, is_float)
+    }
+
     /// The slices it is passed.
     pub fn slices(&self) -> impl Iterator<Item = &Slice> {
         self.arguments.iter().filter_map(|argument| match argument {
@@ -78,5 +83,13 @@ impl Call {
                 Argument::Slice(slice) => slice.for_each_operand_mut(f),
             }
         }
+    }
+}
+
+/// The results of a function whose adjoints its gradient is given: the only one, or those of several that are floats.
+pub fn seeded(results: &[ValueId], is_float: impl Fn(ValueId) -> bool) -> Vec<ValueId> {
+    match results {
+        [one] => vec![*one],
+        many => many.iter().copied().filter(|value| is_float(*value)).collect(),
     }
 }

@@ -30,6 +30,7 @@
 mod build;
 mod call;
 mod check;
+mod checkpoint;
 mod copy;
 mod op;
 mod print;
@@ -42,8 +43,9 @@ use std::fmt;
 use proc_macro2::{Span, TokenStream};
 
 pub use self::build::Builder;
-pub use self::call::{Argument, Call, Half, Slice};
+pub use self::call::{Argument, Call, Half, Slice, seeded};
 pub use self::check::{check, check_definitions, check_halves};
+pub use self::checkpoint::Checkpoint;
 pub use self::copy::copy;
 pub use self::op::{Binary, Compare, Math, Op, Unary};
 pub use self::types::{Extent, Float, Int, Scalar, Struct, Type};
@@ -430,6 +432,8 @@ pub struct Function {
     pub kept: Vec<ObjectId>,
     /// Functions it calls that call themselves.
     pub recursive: BTreeSet<String>,
+    /// Loops to be reversed from snapshots, by their counters; `outline` makes functions of them.
+    pub checkpoints: Vec<(ValueId, Checkpoint)>,
 }
 
 impl Function {
@@ -445,6 +449,7 @@ impl Function {
             records: Vec::new(),
             kept: Vec::new(),
             recursive: BTreeSet::new(),
+            checkpoints: Vec::new(),
         }
     }
 

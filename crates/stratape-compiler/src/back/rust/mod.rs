@@ -12,6 +12,7 @@ mod operation;
 mod signature;
 mod strip;
 mod tape;
+mod time_loop;
 mod views;
 
 use std::cell::RefCell;
@@ -21,6 +22,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use self::names::Names;
+pub use self::time_loop::emit_time_loop;
 use crate::adjoint::Gradient;
 use crate::analysis::{Affine, Definitions};
 use crate::ir::{Function, Half, Node, Op, RecordId, ValueId, used, walk};

@@ -1,0 +1,118 @@
+//! `#[checkpoint(…)]` on a loop.
+
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, Expr, Result};
+
+use super::Lowerer;
+use super::val::Val;
+use crate::ir::{Checkpoint, Int, Node, Scalar, ValueId};
+
+/// The numbers it takes, and their types.
+const NUMBERS: [(&str, Int); 4] = [
+    ("slots", Int::Usize),
+    ("memory", Int::U64),
+    ("disk_slots", Int::Usize),
+    ("disk_bytes", Int::U64),
+];
+/// The strategies it takes by name.
+const STRATEGIES: [&str; 6] = ["Auto", "StoreAll", "Revolve", "Multistage", "Periodic", "Online"];
+
+impl Lowerer<'_> {
+    /// A loop with its attributes: what they ask for is noted under its counter.
+    pub(super) fn marked_loop(
+        &mut self,
+        attributes: &[Attribute],
+        lower: impl FnOnce(&mut Self) -> Result<Val>,
+    ) -> Result<Val> {
+        let mut marks = attributes.iter().filter(|attribute| is_checkpoint(attribute));
+        let Some(attribute) = marks.next() else { return lower(self) };
+        if let Some(second) = marks.next() {
+            return Err(Error::new(second.path().span(), "`#[checkpoint]` is given twice"));
+        }
+        let checkpoint = self.checkpoint(attribute)?;
+        self.b.open();
+        let val = lower(self);
+        let nodes = self.b.close();
+        let last = nodes.iter().rev().find_map(|node| match node {
+            Node::Loop(node) => Some(node.counter),
+            _ => None,
+        });
+        nodes.into_iter().for_each(|node| self.b.node(node));
+        // A loop that was found never to run has gone.
+        if let Some(counter) = last {
+            self.b.function.checkpoints.push((counter, checkpoint));
+        }
+        val
+    }
+
+    fn checkpoint(&mut self, attribute: &Attribute) -> Result<Checkpoint> {
+        let span = attribute.path().span();
+        let mut checkpoint = Checkpoint { numbers: Vec::new(), disk: None, schedule: None, span };
+        if matches!(attribute.meta, syn::Meta::Path(_)) {
+            return Ok(checkpoint);
+        }
+        attribute.parse_nested_meta(|meta| {
+            let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+            if let Some((_, ty)) = NUMBERS.iter().find(|(known, _)| *known == name) {
+                let expr: Expr = meta.value()?.parse()?;
+                let value = self.setting(&expr, *ty)?;
+                checkpoint.numbers.push((name, value));
+                return Ok(());
+            }
+            match name.as_str() {
+                "disk" => checkpoint.disk = Some(meta.value()?.parse::<Expr>()?.to_token_stream()),
+                "schedule" => checkpoint.schedule = Some(strategy(&meta.value()?.parse()?)?),
+                _ => {
+                    return Err(meta.error(
+                        "unknown setting: `slots = 20`, `memory = 1 << 30`, `disk = \"directory\"` with `disk_slots` or \
+                         `disk_bytes`, and `schedule = Revolve` are known",
+                    ));
+                }
+            }
+            Ok(())
+        })?;
+        let on_disk = checkpoint.numbers.iter().any(|(name, _)| name.starts_with("disk_"));
+        if on_disk != checkpoint.disk.is_some() {
+            let message = "snapshots on disk need a place and a size: `disk = \"directory\", disk_slots = 100`";
+            return Err(Error::new(span, message));
+        }
+        Ok(checkpoint)
+    }
+
+    fn setting(&mut self, expr: &Expr, ty: Int) -> Result<ValueId> {
+        let val = self.operand(expr)?;
+        let value = self.scalar(val, expr.span())?;
+        self.expect(value, Scalar::Int(ty), expr.span())?;
+        Ok(value)
+    }
+}
+
+pub(crate) fn is_checkpoint(attribute: &Attribute) -> bool {
+    attribute.path().segments.last().is_some_and(|last| last.ident == "checkpoint")
+}
+
+fn strategy(expr: &Expr) -> Result<proc_macro2::TokenStream> {
+    let name = match expr {
+        Expr::Path(path) => path.path.segments.last(),
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) => path.path.segments.last(),
+            _ => None,
+        },
+        _ => None,
+    };
+    let known = name.filter(|name| STRATEGIES.iter().any(|known| name.ident == known));
+    let Some(name) = known else {
+        let message = format!("a schedule is one of {}", STRATEGIES.join(", "));
+        return Err(Error::new(expr.span(), message));
+    };
+    let name = &name.ident;
+    let arguments = match expr {
+        Expr::Call(call) => {
+            let arguments = &call.args;
+            quote!((#arguments))
+        }
+        _ => quote!(),
+    };
+    Ok(quote!(::stratape::checkpoint::Strategy::#name #arguments))
+}

@@ -1,0 +1,488 @@
+//! Loops under `#[checkpoint]` become functions of their own.
+//!
+//! A loop whose backward half starts from snapshots cannot leave values behind for it like any other loop. So its body is taken out: a
+//! function of the number of the iteration, the carried values, the values and lists from outside that it uses, with the
+//! carried values as its results. What it carries from one iteration to the next is *all* of that: the carried values and the lists
+//! it writes. Nothing else can be changed by an iteration, so that a snapshot that holds too little cannot be.
+//!
+//! In the place of the loop stands a call in two halves, as of a function that calls itself: the forward half runs the loop and stores
+//! snapshots, the backward half runs iterations again and reverses each by the gradient of the body.
+//!
+//! Lists are passed as slices. A number in memory (a field of a struct) goes through a list of one.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::{Error, Result};
+
+use crate::analysis::Definitions;
+use crate::front::half_name;
+use crate::ir::{
+    Argument, Block, Call, Check, Checkpoint, Extent, Function, Half, Init, Loop, Node, Object,
+    ObjectId, Op, Origin, Param, Place, Range, Scalar, Slice, Step, Type, ValueId, defined, made,
+    used, walk,
+};
+
+/// A loop that was taken out.
+#[derive(Clone, Debug)]
+pub struct TimeLoop {
+    /// What its functions' names begin with.
+    pub name: String,
+    /// What the attribute says.
+    pub checkpoint: Checkpoint,
+    /// The loop as it was, without its body.
+    pub node: Loop,
+    /// Values from outside.
+    pub frees: Vec<ValueId>,
+    /// The lists, as parameters of the body.
+    pub lists: Vec<List>,
+    /// The body as a function, loops inside it taken out as well: what is differentiated.
+    pub body: Function,
+    /// The body as a function that is only run.
+    pub plain: Function,
+    /// Loops inside it.
+    pub inner: Vec<TimeLoop>,
+}
+
+/// A list that the body uses.
+#[derive(Clone, Debug)]
+pub struct List {
+    /// The body's parameter.
+    pub object: ObjectId,
+    /// The type of its elements.
+    pub item: Type,
+    /// Whether the body writes to it.
+    pub mutable: bool,
+}
+
+/// Takes the marked loops of a function out.
+///
+/// # Errors
+/// At what cannot be carried from one iteration to the next.
+pub fn outline(function: &mut Function) -> Result<Vec<TimeLoop>> {
+    let checkpoints = std::mem::take(&mut function.checkpoints);
+    if checkpoints.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut outliner = Outliner { checkpoints, loops: Vec::new() };
+    let mut body = std::mem::take(&mut function.body);
+    let outcome = outliner.block(function, &mut body);
+    function.body = body;
+    outcome.map(|()| outliner.loops)
+}
+
+struct Outliner {
+    checkpoints: Vec<(ValueId, Checkpoint)>,
+    loops: Vec<TimeLoop>,
+}
+
+impl Outliner {
+    fn block(&mut self, function: &mut Function, block: &mut Block) -> Result<()> {
+        let nodes = std::mem::take(block);
+        // What is defined where is looked up in the whole function.
+        for mut node in nodes {
+            let marked = match &node {
+                Node::Loop(node) => {
+                    self.checkpoints.iter().position(|(counter, _)| *counter == node.counter)
+                }
+                _ => None,
+            };
+            match (marked, node) {
+                (Some(at), Node::Loop(node)) => {
+                    let (_, checkpoint) = self.checkpoints.swap_remove(at);
+                    block.extend(self.take_out(function, *node, checkpoint, block)?);
+                }
+                (_, other) => {
+                    node = other;
+                    for inner in node.blocks_mut() {
+                        self.block(function, inner)?;
+                    }
+                    block.push(node);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The nodes that stand for a loop.
+    fn take_out(
+        &mut self,
+        function: &mut Function,
+        mut node: Loop,
+        checkpoint: Checkpoint,
+        before: &[Node],
+    ) -> Result<Vec<Node>> {
+        let name = format!("{}_loop{}", function.name, self.loops.len());
+        let body = std::mem::take(&mut node.body);
+        let mut lists = Lists::new(function, &body, checkpoint.span)?;
+        let mut outer = function.clone();
+        outer.body = before.to_vec();
+        let mut plain = Function {
+            name: format!("{name}_body"),
+            params: Vec::new(),
+            results: node.carried.iter().map(|carried| carried.next).chain(node.exit).collect(),
+            body,
+            ..function.clone()
+        };
+        plain.checkpoints.clear();
+        lists.rewrite(&mut plain)?;
+        let frees = free_values(&node, &mut plain, &outer, &lists);
+        name_params(&mut plain, &node, &frees);
+        plain.params = std::iter::once(node.counter)
+            .chain(node.carried.iter().map(|carried| carried.inside))
+            .chain(frees.iter().copied())
+            .map(Param::Value)
+            .chain(lists.known.values().map(|known| Param::Object(known.param)))
+            .collect();
+        let mut body = plain.clone();
+        let mut inner =
+            Self { checkpoints: std::mem::take(&mut self.checkpoints), loops: Vec::new() };
+        let mut nodes = std::mem::take(&mut body.body);
+        inner.block(&mut body, &mut nodes)?;
+        body.body = nodes;
+        self.checkpoints = inner.checkpoints;
+        let nodes = lists.call(function, &name, &node, &checkpoint, &frees);
+        self.loops.push(TimeLoop {
+            name,
+            checkpoint,
+            node,
+            frees,
+            lists: lists.known.into_values().map(Known::list).collect(),
+            body,
+            plain,
+            inner: inner.loops,
+        });
+        Ok(nodes)
+    }
+}
+
+/// Parameters must have names that differ.
+fn name_params(function: &mut Function, node: &Loop, frees: &[ValueId]) {
+    let all = std::iter::once(node.counter)
+        .chain(node.carried.iter().map(|carried| carried.inside))
+        .chain(frees.iter().copied());
+    for value in all {
+        let known = &mut function.values[value.index()];
+        let name = known.name.as_deref().unwrap_or("t");
+        known.name = Some(format!("{name}_{}", value.index()));
+    }
+}
+
+/// Values from outside that the body uses. Literals and lengths of lists are computed again inside.
+fn free_values(node: &Loop, body: &mut Function, outer: &Function, lists: &Lists) -> Vec<ValueId> {
+    let mut inside: HashSet<ValueId> = defined(&body.body);
+    inside.insert(node.counter);
+    inside.extend(node.carried.iter().map(|carried| carried.inside));
+    let mut wanted: BTreeSet<ValueId> = used(&body.body).into_iter().collect();
+    wanted.extend(body.results.iter().copied());
+    let definitions = Definitions::new(outer);
+    let mut frees = Vec::new();
+    let mut again = Vec::new();
+    for value in wanted.difference(&inside.into_iter().collect()) {
+        let op = definitions.op(*value).cloned();
+        match op {
+            Some(op) if op.is_constant() => again.push(Node::Let { value: *value, op }),
+            Some(Op::Len(place)) if place.path.is_empty() && lists.param(&place).is_some() => {
+                let place = Place::whole(lists.param(&place).unwrap_or(place.object));
+                again.push(Node::Let { value: *value, op: Op::Len(place) });
+            }
+            _ => frees.push(*value),
+        }
+    }
+    body.body.splice(0..0, again);
+    frees
+}
+
+/// A list or a number in memory: an object and fields down to it.
+type Leaf = (ObjectId, Vec<usize>);
+
+struct Known {
+    param: ObjectId,
+    item: Type,
+    mutable: bool,
+    /// Whether it is one number, passed in a list of one.
+    single: Option<Scalar>,
+    span: Span,
+}
+
+impl Known {
+    fn list(self) -> List {
+        List { object: self.param, item: self.item, mutable: self.mutable }
+    }
+}
+
+/// The memory from outside that a body uses.
+struct Lists {
+    known: BTreeMap<Leaf, Known>,
+    /// Objects that the body makes itself.
+    own: HashSet<ObjectId>,
+    span: Span,
+}
+
+impl Lists {
+    fn new(function: &mut Function, body: &Block, span: Span) -> Result<Self> {
+        let mut lists = Self { known: BTreeMap::new(), own: made(body), span };
+        let mut places: Vec<(Place, bool)> = Vec::new();
+        walk(body, &mut |node| {
+            places.extend(node.read().into_iter().map(|place| (place.clone(), false)));
+            places.extend(node.written().into_iter().map(|place| (place.clone(), true)));
+            match node {
+                Node::Let { op: Op::Len(place), .. } => places.push((place.clone(), false)),
+                Node::New { init, .. } => {
+                    copied(init, &mut |place| places.push((place.clone(), false)))
+                }
+                Node::Check { check: Check::Assert { objects, .. }, .. } => {
+                    places.extend(objects.iter().map(|(_, object)| (Place::whole(*object), false)));
+                }
+                _ => {}
+            }
+        });
+        for (place, written) in places {
+            lists.add(function, &place, written)?;
+        }
+        Ok(lists)
+    }
+
+    fn add(&mut self, function: &mut Function, place: &Place, written: bool) -> Result<()> {
+        if self.own.contains(&place.object) {
+            return Ok(());
+        }
+        let (leaf, ty) = self.leaf(function, place)?;
+        if let Some(known) = self.known.get_mut(&leaf) {
+            known.mutable |= written;
+            return Ok(());
+        }
+        let object = function.objects[place.object.index()].clone();
+        let (item, single, list) = match ty {
+            Type::Scalar(scalar) => {
+                let list = Type::Array(Box::new(ty.clone()), Extent::Known(1));
+                (ty.clone(), Some(scalar), list)
+            }
+            Type::Array(item, extent) => ((*item).clone(), None, Type::Array(item, extent)),
+            Type::Slice(item) | Type::Vec(item) => ((*item).clone(), None, Type::Slice(item)),
+            other => return Err(self.refuse(&object.name, &other)),
+        };
+        if !is_plain(&item) {
+            return Err(self.refuse(&object.name, &item));
+        }
+        let fields: String = leaf.1.iter().map(|field| format!("_{field}")).collect();
+        let param = function.new_object(Object {
+            ty: list,
+            origin: Origin::Shared,
+            name: format!("{}{fields}_{}", object.name, place.object.index()),
+            shadow_of: None,
+            span: object.span,
+        });
+        let known = Known { param, item, mutable: written, single, span: object.span };
+        self.known.insert(leaf, known);
+        Ok(())
+    }
+
+    /// The list or number that a place is in, and its type.
+    fn leaf(&self, function: &Function, place: &Place) -> Result<(Leaf, Type)> {
+        let object = &function.objects[place.object.index()];
+        let mut ty = &object.ty;
+        let mut fields = Vec::new();
+        for step in &place.path {
+            match (ty, step) {
+                (Type::Struct(_) | Type::Tuple(_), Step::Field(field)) => {
+                    fields.push(*field);
+                    ty = ty.field(*field).unwrap_or(ty);
+                }
+                _ => break,
+            }
+        }
+        if matches!(ty, Type::Struct(_) | Type::Tuple(_) | Type::Enum(_)) {
+            return Err(self.refuse(&object.name, ty));
+        }
+        Ok(((place.object, fields), ty.clone()))
+    }
+
+    fn refuse(&self, name: &str, ty: &Type) -> Error {
+        Error::new(
+            self.span,
+            format!(
+                "a snapshot of this loop cannot hold `{name}`, which is or has a `{ty}`: numbers, fields that are numbers, and lists of \
+                 numbers or of arrays of numbers can be carried from one iteration to the next"
+            ),
+        )
+    }
+
+    fn param(&self, place: &Place) -> Option<ObjectId> {
+        self.known.get(&(place.object, Vec::new())).map(|known| known.param)
+    }
+
+    /// Lets the body use its parameters instead of the memory outside.
+    fn rewrite(&mut self, body: &mut Function) -> Result<()> {
+        for known in self.known.values() {
+            if known.mutable {
+                body.objects[known.param.index()].origin = Origin::Exclusive;
+            }
+        }
+        let zero = body.new_value(Scalar::USIZE, Span::call_site());
+        let mut nodes = std::mem::take(&mut body.body);
+        self.rewrite_block(&mut nodes, zero);
+        nodes.insert(0, Node::Let { value: zero, op: Op::Int(0) });
+        body.body = nodes;
+        Ok(())
+    }
+
+    fn rewrite_block(&self, block: &mut Block, zero: ValueId) {
+        for node in block {
+            match node {
+                Node::Let { op: Op::Load(place) | Op::Len(place), .. }
+                | Node::Store { place, .. }
+                | Node::Accumulate { place, .. }
+                | Node::Save { slice: Slice { place, .. }, .. } => self.rewrite_place(place, zero),
+                Node::New { init, .. } => self.rewrite_init(init, zero),
+                Node::Call(call) => {
+                    for argument in &mut call.arguments {
+                        if let Argument::Slice(slice) = argument {
+                            self.rewrite_place(&mut slice.place, zero);
+                        }
+                    }
+                }
+                Node::Check { check: Check::Assert { objects, .. }, .. } => {
+                    for (_, object) in objects {
+                        *object = self.param(&Place::whole(*object)).unwrap_or(*object);
+                    }
+                }
+                _ => {}
+            }
+            for inner in node.blocks_mut() {
+                self.rewrite_block(inner, zero);
+            }
+        }
+    }
+
+    fn rewrite_init(&self, init: &mut Init, zero: ValueId) {
+        match init {
+            Init::Copy(place) => self.rewrite_place(place, zero),
+            Init::Items(items) => items.iter_mut().for_each(|item| self.rewrite_init(item, zero)),
+            Init::Fill(item) | Init::Repeat(item, _) => self.rewrite_init(item, zero),
+            Init::ZeroLike(object) => {
+                *object = self.param(&Place::whole(*object)).unwrap_or(*object);
+            }
+            Init::Value(_) => {}
+        }
+    }
+
+    fn rewrite_place(&self, place: &mut Place, zero: ValueId) {
+        let mut fields = Vec::new();
+        for step in &place.path {
+            match step {
+                Step::Field(field) => fields.push(*field),
+                Step::Index(_) => break,
+            }
+        }
+        while !self.known.contains_key(&(place.object, fields.clone())) {
+            if fields.pop().is_none() {
+                return;
+            }
+        }
+        let Some(known) = self.known.get(&(place.object, fields.clone())) else { return };
+        let mut path = place.path.split_off(fields.len());
+        if known.single.is_some() {
+            path.insert(0, Step::Index(zero));
+        }
+        *place = Place { object: known.param, path };
+    }
+
+    /// The call that stands for the loop, between what takes single numbers to it and back.
+    fn call(
+        &self,
+        function: &mut Function,
+        name: &str,
+        node: &Loop,
+        checkpoint: &Checkpoint,
+        frees: &[ValueId],
+    ) -> Vec<Node> {
+        let mut before = Vec::new();
+        let mut after = Vec::new();
+        let mut arguments: Vec<Argument> =
+            checkpoint.numbers.iter().map(|(_, value)| Argument::Value(*value)).collect();
+        if let Range::UpTo { from, to } = node.range {
+            arguments.extend([from, to].map(Argument::Value));
+        }
+        arguments.extend(node.carried.iter().map(|carried| Argument::Value(carried.init)));
+        arguments.extend(frees.iter().copied().map(Argument::Value));
+        for ((object, fields), known) in &self.known {
+            let path = fields.iter().map(|field| Step::Field(*field)).collect();
+            let place = Place { object: *object, path };
+            let passed = match known.single {
+                None => place,
+                Some(scalar) => {
+                    let list = single(function, scalar, known, &place, &mut before);
+                    if known.mutable {
+                        let zero = function.new_value(Scalar::USIZE, known.span);
+                        let value = function.new_value(scalar, known.span);
+                        let first = Place::whole(list).with(Step::Index(zero));
+                        after.push(Node::Let { value: zero, op: Op::Int(0) });
+                        after.push(Node::Let { value, op: Op::Load(first) });
+                        after.push(Node::Store { place, value });
+                    }
+                    Place::whole(list)
+                }
+            };
+            arguments.push(Argument::Slice(Slice {
+                place: passed,
+                part: None,
+                mutable: known.mutable,
+            }));
+        }
+        let half = |half: &str| {
+            syn::Ident::new(&half_name(name, half), Span::call_site()).into_token_stream()
+        };
+        before.push(Node::Call(Box::new(Call {
+            function: half("forward"),
+            arguments,
+            results: node.carried.iter().map(|carried| carried.after).chain(node.trips).collect(),
+            pullback: Some(half("backward")),
+            recursion: Some((name.to_owned(), Half::Forward)),
+            span: node.span,
+        })));
+        before.extend(after);
+        before
+    }
+}
+
+/// A list of one number, made before the loop.
+fn single(
+    function: &mut Function,
+    scalar: Scalar,
+    known: &Known,
+    place: &Place,
+    before: &mut Vec<Node>,
+) -> ObjectId {
+    let value = function.new_value(scalar, known.span);
+    before.push(Node::Let { value, op: Op::Load(place.clone()) });
+    let object = function.new_object(Object {
+        ty: Type::Array(Box::new(Type::Scalar(scalar)), Extent::Known(1)),
+        origin: Origin::Local,
+        name: "single".to_owned(),
+        shadow_of: None,
+        span: known.span,
+    });
+    before.push(Node::New { object, init: Init::Items(vec![Init::Value(value)]) });
+    object
+}
+
+/// Whether a snapshot can hold elements of the type.
+fn is_plain(ty: &Type) -> bool {
+    match ty {
+        Type::Scalar(_) => true,
+        Type::Array(item, _) => is_plain(item),
+        _ => false,
+    }
+}
+
+fn copied(init: &Init, f: &mut dyn FnMut(&Place)) {
+    match init {
+        Init::Copy(place) => f(place),
+        Init::Items(items) => items.iter().for_each(|item| copied(item, f)),
+        Init::Fill(item) | Init::Repeat(item, _) => copied(item, f),
+        Init::ZeroLike(object) => f(&Place::whole(*object)),
+        Init::Value(_) => {}
+    }
+}
