@@ -23,6 +23,12 @@ pub fn pullback(_: TokenStream, item: TokenStream) -> TokenStream {
     stratape_compiler::expand::only_in_module("pullback", &item.into()).into()
 }
 
+/// Marks a loop whose iterations are independent.
+#[proc_macro_attribute]
+pub fn parallel(_: TokenStream, item: TokenStream) -> TokenStream {
+    stratape_compiler::expand::only_on_loops("parallel", &item.into()).into()
+}
+
 /// A module whose functions, structs and constants `#[gradient]` can see.
 #[proc_macro_attribute]
 pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream {
