@@ -38,7 +38,7 @@ macro_rules! programs {
                     for _ in 0..6 {
                         v = (v * a).exp().sin() + 0.1 * v * v;
                     }
-                    y[i] = v * y[i];
+                    y[i] *= v;
                 }
             }
 
@@ -132,7 +132,7 @@ macro_rules! programs {
                     }
                     to[0] = local[0] * local[3];
                     to[1] += local[1];
-                    to[2] = to[0] * local[2] * to[2];
+                    to[2] *= to[0] * local[2];
                 }
             }
 

@@ -177,7 +177,7 @@ impl Prover<'_> {
         let message = format!(
             "iterations are not independent: {name} is carried from one to the next. {instead}"
         );
-        Err(Conflict { message, span: known(carried.next).span })
+        Err(Conflict { message, span: known(changed(&node.body, carried.next)).span })
     }
 
     /// Which accesses are in each other's way.
@@ -194,7 +194,7 @@ impl Prover<'_> {
             )
         } else {
             let write = writes().next();
-            let stride = |access: &Access| Some(self.affine.of(access.at?.0).split(counter)?);
+            let stride = |access: &Access| self.affine.of(access.at?.0).split(counter);
             let other = accesses.iter().find(|other| {
                 !alone(other) || write.is_none_or(|write| stride(write) != stride(other))
             });
@@ -253,6 +253,18 @@ impl Prover<'_> {
         }
         Some(if text.is_empty() { "0".to_owned() } else { text })
     }
+}
+
+/// Where a value that inner loops hand on is changed.
+fn changed(block: &Block, value: ValueId) -> ValueId {
+    for node in block {
+        if let Node::Loop(node) = node
+            && let Some(carried) = node.carried.iter().find(|carried| carried.after == value)
+        {
+            return changed(&node.body, carried.next);
+        }
+    }
+    value
 }
 
 /// One addition to a sum.

@@ -31,6 +31,18 @@ pub(super) struct Division {
     pub(super) sums: Vec<Carried>,
 }
 
+impl Division {
+    /// The values from outside that it takes.
+    pub(super) fn operands(&self) -> HashSet<ValueId> {
+        let mut operands = HashSet::from([self.whole.0, self.whole.1]);
+        operands.extend(self.sums.iter().map(|sum| sum.init));
+        for (_, window) in &self.windows {
+            operands.extend(window.stride.symbols().chain(window.base.symbols()));
+        }
+        operands
+    }
+}
+
 /// A loop that can be divided, and the carried sums of the primal that must be taken out of it first.
 #[derive(Clone, Debug)]
 struct Draft {

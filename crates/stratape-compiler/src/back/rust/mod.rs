@@ -33,7 +33,9 @@ pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> Token
     let function = &function;
     let definitions = Definitions::new(function);
     let regions = strip::regions(&[function]);
-    let emitter = Emitter { divisions, ..Emitter::new(function, &definitions, regions) };
+    let mut emitter = Emitter::new(function, &definitions, regions);
+    emitter.used.extend(divisions.values().flat_map(division::Division::operands));
+    emitter.divisions = divisions;
     let signature = signature::Signature::new(item, primal, gradient, &emitter.names);
     let needs = match (emitter.divisions.is_empty(), uses_tape(&function.body)) {
         (false, _) => signature::Needs::Lanes,
