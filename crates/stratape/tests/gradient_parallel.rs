@@ -236,7 +236,48 @@ macro_rules! programs {
                 sum
             }
 
-            /// Single precision, and a scalar behind a reference.
+            pub(crate) struct Series {
+                pub(crate) values: Vec<f64>,
+            }
+
+            /// A shadow that is neither divided nor copied: both halves run serially, since they share a tape.
+            #[gradient]
+            pub(crate) fn inside(series: &Series, y: &mut [f64]) {
+                $($mark)*
+                for i in 0..y.len() {
+                    let mut v = series.values[i];
+                    for k in 0..3 {
+                        for _ in 0..2 {
+                            v = (v + series.values[k]).sin();
+                        }
+                    }
+                    y[i] = v;
+                }
+            }
+
+            /// A loop in a loop, both marked: the outer one is divided.
+            #[gradient]
+            pub(crate) fn grid(x: &[f64], y: &mut [f64]) -> f64 {
+                let n = x.len();
+                let mut sum = 0.0;
+                $($mark)*
+                for i in 0..n {
+                    let mut part = 0.0;
+                    $($mark)*
+                    for j in 0..n {
+                        let mut v = x[i];
+                        for _ in 0..3 {
+                            v = (v * x[j]).sin();
+                        }
+                        y[i * n + j] += v;
+                        part += v * y[i * n + j];
+                    }
+                    sum += part;
+                }
+                sum
+            }
+
+            /// Single precision.
             #[gradient]
             pub(crate) fn single(x: &[f32], a: f32, y: &mut [f32]) -> f32 {
                 let mut sum = 0.0;
@@ -586,6 +627,44 @@ macro_rules! calls_with {
 fn calls_from_iterations() {
     for n in [0, 1, 3, 20] {
         alike(calls_with!(serial::calls_grad_in, n), calls_with!(marked::calls_grad_in, n));
+    }
+}
+
+macro_rules! inside_with {
+    ($module:ident, $n:expr) => {
+        |w: &mut Workspace| {
+            let series = $module::Series { values: numbers($n + 3, 1) };
+            let mut dseries = $module::Series { values: numbers($n + 3, 2) };
+            let (mut y, mut dy) = (vec![0.0; $n], numbers($n, 3));
+            $module::inside_grad_in(w, &series, &mut dseries, &mut y, &mut dy).unwrap();
+            (y, join(&[&dseries.values, &dy]))
+        }
+    };
+}
+
+#[test]
+fn what_cannot_be_divided_runs_serially() {
+    for n in [0, 1, 40] {
+        alike(inside_with!(serial, n), inside_with!(marked, n));
+    }
+}
+
+macro_rules! grid_with {
+    ($grad:path, $n:expr) => {
+        |w: &mut Workspace| {
+            let (x, mut y) = (numbers($n, 1), numbers($n * $n, 2));
+            let (mut dx, mut dy) = (numbers($n, 3), numbers($n * $n, 4));
+            let value = $grad(w, &x, &mut dx, &mut y, &mut dy, 0.7).unwrap();
+            y.push(value);
+            (y, join(&[&dx, &dy]))
+        }
+    };
+}
+
+#[test]
+fn loops_in_loops() {
+    for n in [0, 1, 3, 30] {
+        alike(grid_with!(serial::grid_grad_in, n), grid_with!(marked::grid_grad_in, n));
     }
 }
 

@@ -12,7 +12,8 @@ use super::Definitions;
 use super::affine::{Affine, Polynomial};
 use super::window::{Access, Kind, Use, accesses, classify};
 use crate::ir::{
-    Binary, Block, Carried, Function, Loop, Node, ObjectId, Op, Parallel, Range, ValueId, walk,
+    Binary, Block, Carried, Function, Loop, Node, ObjectId, Op, Parallel, Range, ValueId, defined,
+    walk,
 };
 
 /// Why iterations are not independent.
@@ -255,13 +256,21 @@ impl Prover<'_> {
     }
 }
 
-/// Where a value that inner loops hand on is changed.
+/// Where a value that inner loops and branches hand on is changed.
 fn changed(block: &Block, value: ValueId) -> ValueId {
     for node in block {
         if let Node::Loop(node) = node
             && let Some(carried) = node.carried.iter().find(|carried| carried.after == value)
         {
             return changed(&node.body, carried.next);
+        }
+        if let Node::If(node) = node
+            && let Some(merge) = node.merges.iter().find(|merge| merge.value == value)
+        {
+            let in_then = defined(&node.then).contains(&merge.then);
+            let (arm, value) =
+                if in_then { (&node.then, merge.then) } else { (&node.other, merge.other) };
+            return changed(arm, value);
         }
     }
     value
