@@ -249,7 +249,34 @@ fn emit(function: &mut Function, block: &mut Block, op: Op, span: Span) -> Value
     value
 }
 
-/// The terms of a sum as a list: it is made before the loop, written in it, and added up after it. Returns the list,
+/// The terms of a sum as a list, `size` of them for each iteration from `from` on.
+struct Terms {
+    object: ObjectId,
+    size: i128,
+    from: ValueId,
+    span: Span,
+}
+
+impl Terms {
+    /// Where an iteration has its term of a number.
+    fn place(
+        &self,
+        function: &mut Function,
+        block: &mut Block,
+        counter: ValueId,
+        number: usize,
+    ) -> Place {
+        let mut emit = |op| emit(function, block, op, self.span);
+        let index = emit(Op::Binary(Binary::Sub, counter, self.from));
+        let size = emit(Op::Int(self.size));
+        let index = emit(Op::Binary(Binary::Mul, index, size));
+        let number = emit(Op::Int(number as i128));
+        let index = emit(Op::Binary(Binary::Add, index, number));
+        Place::whole(self.object).with(Step::Index(index))
+    }
+}
+
+/// Makes a list of a sum's terms: it is made before the loop, written in it, and added up after it. Returns the list,
 /// and how many of its elements an iteration writes.
 fn terms_of(
     function: &mut Function,
@@ -275,14 +302,7 @@ fn terms_of(
     let trips = emit(function, before, trips, span);
     let length = emit(function, before, Op::Binary(Binary::Mul, trips, many), span);
     before.push(Node::New { object, init: Init::Repeat(Box::new(Init::Value(zero)), length) });
-    let place = |function: &mut Function, block: &mut Block, counter, number: usize| {
-        let index = emit(function, block, Op::Binary(Binary::Sub, counter, from), span);
-        let many = emit(function, block, Op::Int(size), span);
-        let index = emit(function, block, Op::Binary(Binary::Mul, index, many), span);
-        let number = emit(function, block, Op::Int(number as i128), span);
-        let index = emit(function, block, Op::Binary(Binary::Add, index, number), span);
-        Place::whole(object).with(Step::Index(index))
-    };
+    let list = Terms { object, size, from, span };
     let mut body = Block::new();
     for item in std::mem::take(&mut node.body) {
         let number = terms
@@ -290,35 +310,49 @@ fn terms_of(
             .position(|term| matches!(&item, Node::Let { value, .. } if *value == term.sum));
         match number {
             Some(number) => {
-                let place = place(function, &mut body, node.counter, number);
+                let place = list.place(function, &mut body, node.counter, number);
                 body.push(Node::Store { place, value: terms[number].value });
             }
             None => body.push(item),
         }
     }
     node.body = body;
-    // The loop that adds them.
-    let counter = function.new_value(Scalar::USIZE, span);
+    after.push(Node::Loop(Box::new(adding(function, node, carried, terms, &list, to))));
+    (object, size)
+}
+
+/// The loop that adds the terms of a sum, in the order in which the loop they come from would have.
+fn adding(
+    function: &mut Function,
+    node: &Loop,
+    carried: &Carried,
+    terms: &[Term],
+    list: &Terms,
+    to: ValueId,
+) -> Loop {
+    let counter = function.new_value(Scalar::USIZE, node.span);
     let inside = function.new_value_like(carried.inside);
     let mut body = Block::new();
     let mut sum = inside;
     for (number, term) in terms.iter().enumerate() {
-        let place = place(function, &mut body, counter, number);
-        let value = function.new_value(ty, span);
+        let place = list.place(function, &mut body, counter, number);
+        let value = function.new_value(function.ty(inside), node.span);
         body.push(Node::Let { value, op: Op::Load(place) });
         let next = function.new_value_like(carried.inside);
         let sign = if term.subtract { Binary::Sub } else { Binary::Add };
         body.push(Node::Let { value: next, op: Op::Binary(sign, sum, value) });
         sum = next;
     }
-    let adds = Loop {
+    Loop {
         counter,
-        range: Range::UpTo { from, to },
+        range: Range::UpTo { from: list.from, to },
+        reversed: node.reversed,
+        unordered: false,
         carried: vec![Carried { init: carried.init, inside, next: sum, after: carried.after }],
+        exit: None,
+        trips: None,
         parallel: None,
         body,
-        ..node.clone()
-    };
-    after.push(Node::Loop(Box::new(Loop { exit: None, trips: None, unordered: false, ..adds })));
-    (object, size)
+        span: node.span,
+    }
 }

@@ -1,4 +1,4 @@
-//! Loops that run in parallel, as calls of [`stratape::__private::parallel`]: what is divided among the parts, the body of
+//! Loops that run in parallel, as calls of `stratape::__private::parallel`: what is divided among the parts, the body of
 //! a part as a closure, and what is added up afterwards.
 
 use proc_macro2::{Ident, Span, TokenStream};
