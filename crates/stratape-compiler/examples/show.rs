@@ -31,6 +31,8 @@ fn show() -> Result<(), Box<dyn std::error::Error>> {
         }
         let mut primal = front::lower(function, &options)?;
         stratape_compiler::passes::simplify(&mut primal);
+        stratape_compiler::analysis::mark_parallel(&mut primal, None)
+            .map_err(|conflict| conflict.message)?;
         stratape_compiler::ir::check(&primal)?;
         if stage == "--ir" {
             println!("{primal}");

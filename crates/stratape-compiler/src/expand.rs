@@ -10,23 +10,21 @@ use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::visit_mut::VisitMut;
 use syn::{Error, Item, Result, Token};
 
 use crate::adjoint::{self, differentiate};
 use crate::back::rust;
-use crate::front::{self, Module};
+use crate::front::{self, Module, is_marked, strip_marks};
 use crate::outline::{TimeLoop, outline};
 
 const MARKS: [&str; 3] = ["gradient", "constant", "pullback"];
-/// Attributes of loops, which only this macro understands.
-const LOOP_MARKS: [&str; 1] = ["checkpoint"];
 
 /// The arguments of `#[gradient(…)]`.
 #[derive(Debug, Default)]
 struct Arguments {
     wrt: Option<Vec<Ident>>,
     name: Option<Ident>,
+    parallel: Option<Ident>,
 }
 
 impl Parse for Arguments {
@@ -49,14 +47,15 @@ impl Parse for Arguments {
                     input.parse::<Token![=]>()?;
                     arguments.name = Some(input.parse()?);
                 }
-                "wrt" | "name" => {
+                "parallel" if arguments.parallel.is_none() => arguments.parallel = Some(key),
+                "wrt" | "name" | "parallel" => {
                     return Err(Error::new(key.span(), format!("`{key}` is given twice")));
                 }
                 _ => {
                     return Err(Error::new(
                         key.span(),
                         format!(
-                            "unknown argument `{key}`: `wrt(x, y)` and `name = my_grad` are known"
+                            "unknown argument `{key}`: `wrt(x, y)`, `name = my_grad` and `parallel` are known"
                         ),
                     ));
                 }
@@ -80,7 +79,7 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {
         let halves = halves(recursive, &module)?;
         Ok(quote!(#tokens #halves))
     });
-    let item = without_loop_marks(item);
+    let item = &without_loop_marks(item);
     match expanded {
         Ok(tokens) => quote!(#item #tokens),
         Err(error) => {
@@ -90,33 +89,10 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     }
 }
 
-/// A function as rustc is to see it: without the attributes of its loops.
+/// An item without the attributes that mean something only to its gradient; the tokens as they were, if there are none.
 fn without_loop_marks(item: &TokenStream) -> TokenStream {
-    match syn::parse2::<syn::ItemFn>(item.clone()) {
-        Ok(mut function) => {
-            LoopMarks.visit_item_fn_mut(&mut function);
-            function.into_token_stream()
-        }
-        Err(_) => item.clone(),
-    }
-}
-
-/// Takes the attributes off loops.
-struct LoopMarks;
-
-impl VisitMut for LoopMarks {
-    fn visit_expr_mut(&mut self, expr: &mut syn::Expr) {
-        let attributes = match expr {
-            syn::Expr::ForLoop(node) => Some(&mut node.attrs),
-            syn::Expr::While(node) => Some(&mut node.attrs),
-            syn::Expr::Loop(node) => Some(&mut node.attrs),
-            _ => None,
-        };
-        if let Some(attributes) = attributes {
-            attributes.retain(|attribute| !is_marked(attribute, &LOOP_MARKS));
-        }
-        syn::visit_mut::visit_expr_mut(self, expr);
-    }
+    let Ok(mut parsed) = syn::parse2::<Item>(item.clone()) else { return item.clone() };
+    if strip_marks(&mut parsed) { parsed.into_token_stream() } else { item.clone() }
 }
 
 /// `#[differentiable]` on a module.
@@ -134,12 +110,22 @@ pub fn differentiable(attribute: &TokenStream, item: &TokenStream) -> TokenStrea
 fn without_marks(item: &TokenStream) -> TokenStream {
     let Ok(mut module) = syn::parse2::<syn::ItemMod>(item.clone()) else { return item.clone() };
     for item in module.content.iter_mut().flat_map(|(_, items)| items) {
+        strip_marks(item);
         if let Item::Fn(function) = item {
             function.attrs.retain(|attribute| !is_marked(attribute, &MARKS));
         }
-        LoopMarks.visit_item_mut(item);
     }
     module.into_token_stream()
+}
+
+/// `#[parallel]` where no gradient reads it.
+pub fn only_on_loops(name: &str, item: &TokenStream) -> TokenStream {
+    let message = format!(
+        "`#[{name}]` means something only on a loop in a function under `#[gradient]`, or in a \
+         `#[stratape::differentiable] mod`"
+    );
+    let error = Error::new(Span::call_site(), message).to_compile_error();
+    quote!(#item #error)
 }
 
 /// `#[constant]` or `#[pullback]` outside a module that gives them a meaning.
@@ -191,10 +177,10 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     let context = Module::collect(items)?;
     check_pullbacks(items)?;
     for item in items.iter_mut() {
+        strip_marks(item);
         if let Item::Fn(function) = item {
             function.attrs.retain(|attribute| !is_marked(attribute, &["constant", "pullback"]));
         }
-        LoopMarks.visit_item_mut(item);
     }
     let mut recursive = BTreeSet::new();
     for (function, attribute) in wanted {
@@ -255,14 +241,6 @@ fn names_gradient(tree: &syn::UseTree) -> bool {
         syn::UseTree::Name(name) => name.ident == "gradient",
         _ => false,
     }
-}
-
-/// Whether an attribute is one of ours.
-fn is_marked(attribute: &syn::Attribute, names: &[&str]) -> bool {
-    let path = attribute.path();
-    let ours = path.segments.len() == 1
-        || path.segments.first().is_some_and(|first| first.ident == "stratape");
-    ours && path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))
 }
 
 /// Every pullback belongs to a function of the module, and has the parameters it will be called with.
@@ -331,12 +309,19 @@ fn halves(names: BTreeSet<String>, module: &Module) -> Result<TokenStream> {
         let mut function = front::lower_in(&item, module)?;
         tokens.extend(time_loops(&item, outline(&mut function)?, &mut left)?);
         crate::passes::simplify(&mut function);
+        mark_parallel(&mut function, None)?;
         left.extend(function.recursive.iter().cloned());
         let (forward, backward) = adjoint::split(&function);
         crate::ir::check_halves(&forward, &backward).map_err(|fault| faulty(&item, &fault))?;
         tokens.extend(rust::emit_halves(&item, &function, (&forward, &backward)));
     }
     Ok(tokens)
+}
+
+/// Proves what loops are marked as.
+fn mark_parallel(function: &mut crate::ir::Function, everywhere: Option<Span>) -> Result<()> {
+    crate::analysis::mark_parallel(function, everywhere)
+        .map_err(|conflict| Error::new(conflict.span, conflict.message))
 }
 
 /// The gradient of one function, and the functions that call themselves it needs.
@@ -349,6 +334,7 @@ fn one(
     let mut recursive = Vec::new();
     let loops = time_loops(item, outline(&mut function)?, &mut recursive)?;
     crate::passes::simplify(&mut function);
+    mark_parallel(&mut function, arguments.parallel.as_ref().map(Ident::span))?;
     if let Some(wrt) = &arguments.wrt {
         check_wrt(item, wrt, &function)?;
     }
@@ -381,6 +367,7 @@ fn time_loops(
         tokens.extend(time_loops(item, std::mem::take(&mut time_loop.inner), recursive)?);
         crate::passes::simplify(&mut time_loop.plain);
         crate::passes::simplify(&mut time_loop.body);
+        mark_parallel(&mut time_loop.body, None)?;
         recursive.extend(time_loop.body.recursive.iter().cloned());
         let gradient = differentiate(&time_loop.body, &adjoint::Options::default());
         crate::ir::check(&gradient.function).map_err(|fault| faulty(item, &fault))?;

@@ -5,29 +5,13 @@
 
 mod random;
 
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
+use random::build::{Sample, compare, shadow};
 use random::judge::{compile, interpret};
-use random::{Config, Input, generate};
+use random::{Config, generate};
 
 /// Programs of each kind; the variable `STRATAPE_SAMPLES` asks for more.
 fn each() -> u64 {
     std::env::var("STRATAPE_SAMPLES").ok().and_then(|text| text.parse().ok()).unwrap_or(25)
-}
-
-struct Sample {
-    seed: u64,
-    source: String,
-    inputs: Vec<Input>,
-    has_result: bool,
-    expected: Vec<f64>,
-}
-
-/// Seeds of `y`, and shadows before the call.
-fn shadow(len: usize) -> Vec<f64> {
-    (0..len).map(|i| 0.25 + 0.5 * i as f64).collect()
 }
 
 fn samples(config: &Config, first: u64) -> Vec<Sample> {
@@ -42,91 +26,13 @@ fn samples(config: &Config, first: u64) -> Vec<Sample> {
         samples.push(Sample {
             seed,
             source: program.source,
+            emitted: None,
             inputs: program.inputs,
             has_result,
             expected,
         });
     }
     samples
-}
-
-/// The crate's `main.rs`: every program, its gradient called and printed as bits.
-fn main_of(samples: &[Sample]) -> String {
-    let mut text = String::from(
-        "#![forbid(unsafe_code)]\n#![allow(unused, clippy::all)]\n\
-         fn show(v: &[f64]) { for v in v { print!(\" {:x}\", v.to_bits()); } }\n",
-    );
-    for (at, sample) in samples.iter().enumerate() {
-        let source = sample.source.replacen("fn program(", &format!("fn program_{at}("), 1);
-        let _ = writeln!(text, "#[stratape::gradient]\n{source}");
-    }
-    text += "fn main() {\n";
-    for (at, sample) in samples.iter().enumerate() {
-        let (mut lets, mut args) = (String::new(), Vec::new());
-        let (mut floats, mut after) = (0, String::new());
-        for (position, input) in sample.inputs.iter().enumerate() {
-            match input {
-                Input::Float(value) => {
-                    args.push(format!("{value:?}"));
-                    let _ = write!(after, "show(&[scalars[{floats}]]);");
-                    floats += 1;
-                }
-                Input::Int(number) => args.push(number.to_string()),
-                Input::Indices(numbers) => args.push(format!("&{numbers:?}")),
-                Input::Shared(values) | Input::Exclusive(values) => {
-                    let sign = if matches!(input, Input::Shared(_)) { "&" } else { "&mut " };
-                    let _ = write!(lets, "let mut a{position} = {values:?};");
-                    let _ = write!(lets, "let mut d{position} = {:?};", shadow(values.len()));
-                    args.push(format!("{sign}a{position}"));
-                    args.push(format!("&mut d{position}"));
-                    let _ = write!(after, "show(&a{position}); show(&d{position});");
-                }
-            }
-        }
-        if sample.has_result {
-            args.push("1.5".to_owned());
-        }
-        let names: Vec<String> = usize::from(sample.has_result)
-            .checked_add(floats)
-            .map(|count| (0..count).map(|i| format!("r{i}")).collect())
-            .unwrap_or_default();
-        let pattern = match &names[..] {
-            [] => "()".to_owned(),
-            [one] => one.clone(),
-            many => format!("({})", many.join(", ")),
-        };
-        let first = usize::from(sample.has_result);
-        let value = if sample.has_result { "show(&[r0]);" } else { "" };
-        let _ = writeln!(
-            text,
-            "{{ {lets} let {pattern} = program_{at}_grad({}); let scalars: &[f64] = &[{}]; {value} {after} println!(); }}",
-            args.join(", "),
-            names[first..].join(", "),
-        );
-    }
-    text + "}\n"
-}
-
-fn build_and_run(directory: &Path, main: &str) -> String {
-    std::fs::create_dir_all(directory.join("src")).unwrap();
-    let stratape = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stratape");
-    let manifest = format!(
-        "[package]\nname = \"sample\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\
-         [dependencies]\nstratape = {{ path = {stratape:?} }}\n[workspace]\n[profile.dev]\nopt-level = 1\n"
-    );
-    std::fs::write(directory.join("Cargo.toml"), manifest).unwrap();
-    std::fs::write(directory.join("src/main.rs"), main).unwrap();
-    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
-    std::fs::copy(lock, directory.join("Cargo.lock")).unwrap();
-    let output = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--offline"])
-        .current_dir(directory)
-        .env("CARGO_TARGET_DIR", directory.join("target"))
-        .output()
-        .unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "the sample does not build or run:\n{errors}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[test]
@@ -137,20 +43,5 @@ fn compiled_gradients_are_the_interpreted_ones() {
     {
         samples_of_all.extend(samples(config, 50_000 + 1000 * kind as u64));
     }
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("compiled_programs");
-    let output = build_and_run(&directory, &main_of(&samples_of_all));
-    let lines: Vec<&str> = output.lines().collect();
-    assert_eq!(lines.len(), samples_of_all.len(), "a line a program");
-    for (sample, line) in samples_of_all.iter().zip(lines) {
-        let found: Vec<f64> = line
-            .split_whitespace()
-            .map(|bits| f64::from_bits(u64::from_str_radix(bits, 16).unwrap()))
-            .collect();
-        assert_eq!(found.len(), sample.expected.len(), "seed {}\n{}", sample.seed, sample.source);
-        let scale = 1.0 + sample.expected.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
-        for (found, expected) in found.iter().zip(&sample.expected) {
-            let close = (found - expected).abs() <= 1e-10 * scale;
-            assert!(close, "seed {}: {found} for {expected}\n{}", sample.seed, sample.source);
-        }
-    }
+    compare("compiled_programs", &samples_of_all);
 }

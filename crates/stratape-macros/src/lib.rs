@@ -25,10 +25,22 @@ pub fn pullback(_: TokenStream, item: TokenStream) -> TokenStream {
     stratape_compiler::expand::only_in_module("pullback", &item.into()).into()
 }
 
+/// Marks a loop whose iterations are independent.
+#[proc_macro_attribute]
+pub fn parallel(_: TokenStream, item: TokenStream) -> TokenStream {
+    stratape_compiler::expand::only_on_loops("parallel", &item.into()).into()
+}
+
 /// A module whose functions, structs and constants `#[gradient]` can see.
 #[proc_macro_attribute]
 pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream {
     stratape_compiler::expand::differentiable(&attribute.into(), &item.into()).into()
+}
+
+/// Marks a loop of a function under `#[gradient]` as one to be reversed from snapshots.
+#[proc_macro_attribute]
+pub fn checkpoint(_: TokenStream, item: TokenStream) -> TokenStream {
+    stratape_compiler::expand::only_on_loops("checkpoint", &item.into()).into()
 }
 
 /// Makes a struct or an enum a state that can be stored.

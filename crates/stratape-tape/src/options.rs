@@ -244,6 +244,27 @@ impl TapeOptions {
         Ok(Lanes::new((0..count).map(open_lane).collect::<Result<_, TapeError>>()?))
     }
 
+    /// Opens `count` record tapes, under one budget and one I/O engine.
+    ///
+    /// # Errors
+    /// As [`open_lanes`](Self::open_lanes).
+    pub fn open_record_lanes(self, count: usize) -> Result<Vec<RecordTape>, TapeError> {
+        if self.compression {
+            return Err(options("records mix types; compression works for f32 and f64 tapes"));
+        }
+        if count == 0 {
+            return Err(options("a set of zero lanes; ask for one lane a worker"));
+        }
+        let depot = self.depot(None, Packing::Plain)?;
+        let per_lane = Self { memory: self.memory / count, ..self };
+        let words = per_lane.per_slab::<u64>();
+        let open_lane = |_| {
+            let ladder = per_lane.ladder::<u64>(Arc::clone(&depot), words)?;
+            Ok(RecordTape::on(ladder, words))
+        };
+        (0..count).map(open_lane).collect()
+    }
+
     /// A depot on the disk or the user's tier; `below` replaces it for saved tapes.
     pub(crate) fn depot(
         &self,

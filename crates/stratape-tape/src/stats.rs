@@ -68,14 +68,13 @@ impl TapeStats {
     }
 
     /// Sums counters and sizes over lanes; words and the per-slab size are those of `self`.
-    pub(crate) fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         macro_rules! sum {
             ($($field:ident),*) => { $(self.$field += other.$field;)* };
         }
         sum!(
             elements,
             bytes,
-            memory,
             resident,
             resident_peak,
             slabs_unsaved,
@@ -95,6 +94,8 @@ impl TapeStats {
             failed_writes,
             failed_reads
         );
+        // A tape in memory has no budget, which is the greatest number there is.
+        self.memory = self.memory.saturating_add(other.memory);
         self.read_ahead_distance = self.read_ahead_distance.max(other.read_ahead_distance);
     }
 }

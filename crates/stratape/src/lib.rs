@@ -28,13 +28,15 @@
 //! | functions that call each other, structs, constants | [`differentiable`] on their module |
 //! | a function whose derivative you know better | [`pullback`] |
 //! | a function without derivative | [`constant`] |
+//! | a loop whose iterations are independent, and several cores | [`parallel`] |
 //! | a tape larger than memory, or the wish to see its size | a [`Workspace`] and `f_grad_in` |
-//! | a time loop too long to be taped | [`checkpoint`] |
+//! | a time loop too long to be taped | [`checkpoint`](macro@checkpoint) on the loop; [`TimeLoop`](checkpoint::TimeLoop) |
 //! | an AD tool of your own that needs a tape | [`tape`] |
 
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod parallel;
 mod private;
 mod time_loop;
 mod workspace;
@@ -78,6 +80,33 @@ pub mod checkpoint {
     /// ```
     pub use stratape_macros::Snapshot;
 }
+
+/// Marks a loop of a function under [`gradient`]: its gradient does not tape the loop, but stores some states on the way and
+/// runs the steps between them again, by a [`checkpoint`](mod@checkpoint) schedule.
+///
+/// The compiler finds all that is carried from one iteration to the next by itself. `slots = …` or `memory = …` (bytes) say
+/// how much is stored in memory, `disk = "directory"` with `disk_slots = …` or `disk_bytes = …` how much on disk,
+/// `schedule = Revolve` by which [`Strategy`](checkpoint::Strategy).
+///
+/// ```
+/// use stratape::gradient;
+///
+/// #[gradient]
+/// fn distance(x0: f64, v0: f64, steps: usize) -> f64 {
+///     let (mut x, mut v) = (x0, v0);
+///     #[checkpoint(slots = 20)]
+///     for _ in 0..steps {
+///         v -= 1e-4 * x.sin();
+///         x += 1e-4 * v;
+///     }
+///     x
+/// }
+///
+/// let (value, dx0, dv0) = distance_grad(1.0, 0.0, 100_000, 1.0);
+/// assert_eq!(value, distance(1.0, 0.0, 100_000));
+/// # assert!(dx0.is_finite() && dv0.is_finite());
+/// ```
+pub use stratape_macros::checkpoint;
 
 /// Marks a function of a [`differentiable`] module as one without derivative: neither its result nor
 /// what it writes to `&mut` slices depends on anything.
@@ -148,6 +177,40 @@ pub use stratape_macros::differentiable;
 /// ```
 pub use stratape_macros::gradient;
 
+/// Marks a `for` loop whose iterations are independent: in the gradient its iterations, forward and backward, run in
+/// parallel.
+///
+/// That they are independent is proved; if it cannot be, the error says which of them stands in another's way. Every
+/// iteration may read what it likes, write to elements of its own, and add to sums. The number of
+/// [lanes](Workspace::set_lanes) decides how the iterations are divided; the result depends on nothing else.
+/// `#[gradient(parallel)]` marks all outermost loops that are independent. The function itself stays as it is.
+///
+/// ```
+/// use stratape::gradient;
+///
+/// #[gradient]
+/// fn energy(x: &[f64], k: f64) -> f64 {
+///     let mut sum = 0.0;
+///     #[parallel]
+///     for i in 0..x.len() {
+///         let mut part = 0.0;
+///         for j in 0..x.len() {
+///             part += (k * (x[i] - x[j])).cos();
+///         }
+///         sum += part;
+///     }
+///     sum
+/// }
+///
+/// let x: Vec<f64> = (0..200).map(|i| f64::from(i).sin()).collect();
+/// let mut dx = vec![0.0; 200];
+/// let (value, dk) = energy_grad(&x, &mut dx, 0.5, 1.0);
+/// assert_eq!(value, energy(&x, 0.5));
+/// let difference = (energy(&x, 0.5 + 1e-6) - energy(&x, 0.5 - 1e-6)) / 2e-6;
+/// assert!((dk - difference).abs() < 1e-3);
+/// ```
+pub use stratape_macros::parallel;
+
 /// Marks a function of a [`differentiable`] module as the pullback of another: its derivative by hand.
 ///
 /// It takes what `f_grad` would take: the arguments of the function, each slice of floats followed by its
@@ -184,6 +247,7 @@ pub use workspace::Workspace;
 
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::parallel::*;
     pub use crate::private::*;
     pub use crate::time_loop::*;
 }

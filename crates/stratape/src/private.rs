@@ -3,6 +3,7 @@
 use stratape_tape::{Pod, RecordTape, TapeError};
 
 pub use crate::buffer::{Buffer, Pooled};
+use crate::parallel::Lane;
 use crate::workspace::Workspace;
 pub use crate::workspace::{Borrowed, take_last_bytes};
 
@@ -14,6 +15,25 @@ pub fn begin(workspace: &mut Workspace) -> (&mut RecordTape, &mut u64) {
     }
     *length = 0;
     (tape, length)
+}
+
+/// As [`begin`], with the tapes of parallel loops.
+///
+/// # Errors
+/// When the tapes cannot be opened.
+pub fn begin_lanes(
+    workspace: &mut Workspace,
+) -> Result<(&mut RecordTape, &mut [Lane], &mut u64), TapeError> {
+    workspace.open_lanes()?;
+    let (tape, lanes, length) = workspace.all_parts();
+    if !tape.is_empty() {
+        tape.clear();
+    }
+    for lane in lanes.iter_mut().filter(|lane| !lane.0.is_empty()) {
+        lane.0.clear();
+    }
+    *length = 0;
+    Ok((tape, lanes, length))
 }
 
 /// The result of a gradient on a tape in memory, which fails only when memory runs out.
@@ -47,7 +67,7 @@ pub fn check_index(index: usize, len: usize) {
 #[cold]
 #[track_caller]
 #[expect(clippy::panic, reason = "the primal panics here too")]
-fn out_of_bounds(index: usize, len: usize) -> ! {
+pub(crate) fn out_of_bounds(index: usize, len: usize) -> ! {
     panic!("index out of bounds: the len is {len} but the index is {index}");
 }
 

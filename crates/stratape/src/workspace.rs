@@ -1,8 +1,12 @@
 //! The memory a gradient works in.
 
 use std::cell::Cell;
+use std::sync::OnceLock;
+use std::thread::available_parallelism;
 
 use stratape_tape::{RecordTape, TapeError, TapeOptions, TapeStats};
+
+use crate::parallel::Lane;
 
 /// What a gradient needs besides its arguments: the tape, kept from call to call so that only
 /// the first one pays for fresh memory.
@@ -33,6 +37,12 @@ use stratape_tape::{RecordTape, TapeError, TapeOptions, TapeStats};
 pub struct Workspace {
     tape: RecordTape,
     last_bytes: u64,
+    /// Tapes of the parts of parallel loops; opened when the first one runs.
+    lanes: Vec<Lane>,
+    /// How many there are to be; 0: as many as the machine has cores.
+    wanted: usize,
+    /// What the tapes are opened with, if not in memory.
+    options: Option<TapeOptions>,
 }
 
 impl Workspace {
@@ -59,12 +69,42 @@ impl Workspace {
     /// What [`TapeOptions::open_records`] reports: a directory that cannot be written, a budget
     /// too small.
     pub fn with(options: TapeOptions) -> Result<Self, TapeError> {
-        Ok(Self { tape: options.open_records()?, last_bytes: 0 })
+        let tape = options.clone().open_records()?;
+        Ok(Self { tape, options: Some(options), ..Self::default() })
     }
 
-    /// What the tape has done since the workspace was made.
+    /// What the tape has done since the workspace was made; where there were parallel loops, all tapes together, and
+    /// since the number of lanes was last set.
     pub fn stats(&self) -> TapeStats {
-        self.tape.stats()
+        let mut total = self.tape.stats();
+        self.lanes.iter().for_each(|lane| total.add(&lane.0.stats()));
+        total
+    }
+
+    /// The number of parts that the iterations of a [`parallel`](crate::parallel) loop are divided into, at most: short
+    /// loops are divided into fewer. Each part has a tape of its own, with an equal share of the budget.
+    /// If it is not set, it is the number of the machine's cores.
+    ///
+    /// Gradients depend in their last bits on this number. They do not depend on the number of threads.
+    ///
+    /// ```
+    /// let mut workspace = stratape::Workspace::new();
+    /// workspace.set_lanes(4);
+    /// assert_eq!(workspace.lanes(), 4);
+    /// ```
+    pub fn set_lanes(&mut self, lanes: usize) {
+        if lanes != self.lanes.len() {
+            self.lanes.clear();
+        }
+        self.wanted = lanes;
+    }
+
+    /// The number of lanes.
+    pub fn lanes(&self) -> usize {
+        match self.wanted {
+            0 => cores(),
+            wanted => wanted,
+        }
     }
 
     /// Bytes on the tape at the end of the last gradient's forward half: what it saved.
@@ -96,10 +136,36 @@ impl Workspace {
         (&mut self.tape, &mut self.last_bytes)
     }
 
+    /// Opens a tape for each lane, and the main tape again, under a budget that all of them share.
+    pub(crate) fn open_lanes(&mut self) -> Result<(), TapeError> {
+        let wanted = self.lanes();
+        if self.lanes.len() == wanted {
+            return Ok(());
+        }
+        let Some(options) = &self.options else {
+            self.lanes.resize_with(wanted, Lane::default);
+            return Ok(());
+        };
+        let mut tapes = options.clone().open_record_lanes(wanted + 1)?.into_iter();
+        self.tape = tapes.next().unwrap_or_default();
+        self.lanes = tapes.map(Lane).collect();
+        Ok(())
+    }
+
+    pub(crate) fn all_parts(&mut self) -> (&mut RecordTape, &mut [Lane], &mut u64) {
+        (&mut self.tape, &mut self.lanes, &mut self.last_bytes)
+    }
+
     /// The tape, for what is not offered here.
     pub fn tape(&mut self) -> &mut RecordTape {
         &mut self.tape
     }
+}
+
+/// The number of cores, asked for once: the answer may read files.
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| available_parallelism().map_or(1, usize::from))
 }
 
 thread_local! {

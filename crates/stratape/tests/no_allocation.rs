@@ -1,6 +1,7 @@
 //! From the second call on a gradient allocates nothing: its tape and its arrays are kept.
 
 #![allow(clippy::needless_range_loop, clippy::manual_memcpy, reason = "loops as people write them")]
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -59,5 +60,40 @@ fn from_the_second_call_on() {
     let again = layers_grad(&w, &mut dw, &x, &mut dx, 40, 1.0);
     let count = ALLOCATIONS.get() - before;
     assert_eq!(first, again);
+    assert_eq!(count, 0, "{count} allocations");
+}
+
+/// Saves on the tapes of two lanes, and adds to copies of a shadow.
+#[gradient]
+fn shared(w: &[f64], x: &[f64], y: &mut [f64]) -> f64 {
+    let mut sum = 0.0;
+    #[parallel]
+    for i in 0..x.len() {
+        let mut v = x[i];
+        for j in 0..w.len() {
+            v = (v + w[j]).sin();
+        }
+        y[i] = v;
+        sum += v;
+    }
+    sum
+}
+
+#[test]
+fn in_parallel_neither() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let (w, x) = (vec![0.7; 50], vec![0.3; 500]);
+    let count = pool.install(|| {
+        let (mut dw, mut dx) = (vec![0.0; 50], vec![0.0; 500]);
+        let (mut y, mut dy) = (vec![0.0; 500], vec![0.0; 500]);
+        let mut workspace = stratape::Workspace::new();
+        workspace.set_lanes(2);
+        let mut before = 0;
+        for _ in 0..3 {
+            before = ALLOCATIONS.get();
+            shared_grad_in(&mut workspace, &w, &mut dw, &x, &mut dx, &mut y, &mut dy, 1.0).unwrap();
+        }
+        ALLOCATIONS.get() - before
+    });
     assert_eq!(count, 0, "{count} allocations");
 }

@@ -174,6 +174,7 @@ impl Reverse<'_> {
             carried: Vec::new(),
             exit: None,
             trips: None,
+            parallel: None,
             body,
             span,
         });

@@ -100,6 +100,7 @@ impl Reverse<'_> {
             carried: ended.carried,
             exit: None,
             trips: None,
+            parallel: node.parallel,
             body: ended.body,
             span,
         };

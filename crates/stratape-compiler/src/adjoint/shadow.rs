@@ -214,6 +214,7 @@ impl Reverse<'_> {
             carried,
             exit: None,
             trips: None,
+            parallel: None,
             body: block,
             span,
         };

@@ -5,6 +5,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Error, Expr, Result};
 
 use super::Lowerer;
+use super::marks::is_marked;
 use super::val::Val;
 use crate::ir::{Checkpoint, Int, Node, Scalar, ValueId};
 
@@ -25,10 +26,16 @@ impl Lowerer<'_> {
         attributes: &[Attribute],
         lower: impl FnOnce(&mut Self) -> Result<Val>,
     ) -> Result<Val> {
-        let mut marks = attributes.iter().filter(|attribute| is_checkpoint(attribute));
+        let mut marks = attributes.iter().filter(|attribute| is_marked(attribute, &["checkpoint"]));
         let Some(attribute) = marks.next() else { return lower(self) };
         if let Some(second) = marks.next() {
             return Err(Error::new(second.path().span(), "`#[checkpoint]` is given twice"));
+        }
+        if let Some(parallel) = attributes.iter().find(|other| is_marked(other, &["parallel"])) {
+            return Err(Error::new(
+                parallel.path().span(),
+                "a loop goes step by step (`#[checkpoint]`) or all at once (`#[parallel]`), not both",
+            ));
         }
         let checkpoint = self.checkpoint(attribute)?;
         self.b.open();
@@ -86,10 +93,6 @@ impl Lowerer<'_> {
         self.expect(value, Scalar::Int(ty), expr.span())?;
         Ok(value)
     }
-}
-
-pub(crate) fn is_checkpoint(attribute: &Attribute) -> bool {
-    attribute.path().segments.last().is_some_and(|last| last.ident == "checkpoint")
 }
 
 fn strategy(expr: &Expr) -> Result<proc_macro2::TokenStream> {

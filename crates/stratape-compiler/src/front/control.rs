@@ -10,8 +10,8 @@ use super::exits::{self, Exit};
 use super::val::{Kind, Lv, Val, VarId};
 use super::{Lowerer, unsupported};
 use crate::ir::{
-    Binary, Carried, If, Init, Loop, Merge, Node, Object, Op, Origin, Range, Scalar, Substitution,
-    Type, ValueId,
+    Binary, Carried, If, Init, Loop, Merge, Node, Object, Op, Origin, Parallel, Range, Scalar,
+    Substitution, Type, ValueId,
 };
 
 /// A loop that encloses what is being lowered.
@@ -120,6 +120,7 @@ impl Lowerer<'_> {
         span: Span,
         body: impl FnOnce(&mut Self, ValueId) -> Result<()>,
     ) -> Result<Val> {
+        let parallel = self.parallel.take();
         let label = label.map(|label| label.name.ident.to_string());
         let mine = |name: &Option<String>| name.is_none() || *name == label;
         let breaks = exits.iter().any(|exit| matches!(exit, Exit::Break(name) if mine(name)))
@@ -188,8 +189,18 @@ impl Lowerer<'_> {
         let body = self.b.close();
         let ends_early = exit.is_some() || matches!(range, Range::Forever);
         let trips = ends_early.then(|| self.b.function.new_value(Scalar::USIZE, span));
-        let node =
-            Loop { counter, range, reversed, unordered: false, carried, exit, trips, body, span };
+        let node = Loop {
+            counter,
+            range,
+            reversed,
+            unordered: false,
+            carried,
+            exit,
+            trips,
+            parallel: parallel.map(|span| Parallel { number: counter.0, grain: 1, span }),
+            body,
+            span,
+        };
         let mut block = vec![Node::Loop(Box::new(node))];
         substitution.apply(&mut block);
         if let Some(Node::Loop(node)) = block.pop() {

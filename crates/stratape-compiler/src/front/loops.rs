@@ -9,12 +9,13 @@ use super::exits::Exit;
 use super::mention::words_of;
 use super::place::as_range;
 use super::val::Val;
-use super::{Lowerer, exits, unsupported};
+use super::{Lowerer, exits, marks, unsupported};
 use crate::ir::Range;
 
 impl Lowerer<'_> {
     pub(super) fn while_loop(&mut self, node: &syn::ExprWhile) -> Result<Val> {
         let span = node.while_token.span();
+        marks::only_on_for(&node.attrs)?;
         let found = exits::of_block(&node.body);
         self.repeat(Range::Forever, false, node.label.as_ref(), &found, span, |me, _| {
             let condition = me.condition(&node.cond)?;
@@ -34,6 +35,7 @@ impl Lowerer<'_> {
 
     /// `loop { … }`
     pub(super) fn endless_loop(&mut self, node: &syn::ExprLoop) -> Result<Val> {
+        marks::only_on_for(&node.attrs)?;
         let found = exits::of_block(&node.body);
         let label = node.label.as_ref();
         let span = node.loop_token.span();
@@ -84,8 +86,10 @@ impl Lowerer<'_> {
     pub(super) fn for_loop(&mut self, node: &syn::ExprForLoop) -> Result<Val> {
         let span = node.for_token.span();
         let found = exits::of_block(&node.body);
+        let parallel = marks::parallel(&node.attrs)?;
         if let Some(range) = as_range(&node.expr) {
             let (from, to) = self.range_bounds(range)?;
+            self.parallel = parallel;
             return self.repeat(
                 Range::UpTo { from, to },
                 false,
@@ -108,6 +112,7 @@ impl Lowerer<'_> {
             val = self.rvalue(val, node.expr.span())?;
         }
         let iter = self.iterator(val, node.expr.span())?;
+        self.parallel = parallel;
         self.each(&iter, node.label.as_ref(), &found, span, &mut |me, item| {
             me.scoped(|me| {
                 me.bind(&node.pat, item)?;

@@ -21,6 +21,7 @@ mod infer;
 mod iter;
 mod loops;
 mod macros;
+mod marks;
 mod matching;
 mod mention;
 mod method;
@@ -42,6 +43,7 @@ use syn::{Error, Result};
 
 use self::control::Frame;
 use self::infer::{Class, Infer};
+pub(crate) use self::marks::{is_marked, strip_marks};
 pub use self::module::Module;
 pub(crate) use self::module::pullback_of;
 pub(crate) use self::opaque::half_name;
@@ -115,6 +117,8 @@ struct Lowerer<'m> {
     names_stack: Vec<String>,
     /// The enum that a value is a discriminant of.
     enums: HashMap<ValueId, String>,
+    /// Where the next loop was asked to be parallel.
+    parallel: Option<Span>,
 }
 
 impl<'m> Lowerer<'m> {
@@ -130,6 +134,7 @@ impl<'m> Lowerer<'m> {
             frames: vec![Frame::default()],
             names_stack: Vec::new(),
             enums: HashMap::new(),
+            parallel: None,
         }
     }
 

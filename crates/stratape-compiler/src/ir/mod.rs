@@ -22,6 +22,11 @@
 //! its value from the one that ran. There is no other jump: `break`, `continue` and `return` have become
 //! conditions.
 //!
+//! A loop marked [`Parallel`] has iterations that do not wait for each other: what one writes no other reads or
+//! writes, and nothing is carried but sums. The mark changes nothing of what the loop computes. A back
+//! end may run parts of the range side by side, each part in order; records pushed by a part must be popped
+//! by the same part of the loop with the same mark in the other half. The interpreter runs it as any loop.
+//!
 //! # The tape
 //! A gradient is a function of the same language. [`Node::Push`] writes the values of one record,
 //! [`Node::Pop`] defines values from it; both name the [`RecordId`], and the pops of a run meet the
@@ -361,9 +366,22 @@ pub struct Loop {
     pub exit: Option<ValueId>,
     /// The number of iterations that were run, as `usize`.
     pub trips: Option<ValueId>,
+    /// Whether its iterations can be run in parallel.
+    pub parallel: Option<Parallel>,
     /// What is run.
     pub body: Block,
     /// The source it comes from.
+    pub span: Span,
+}
+
+/// The mark of a loop whose iterations are independent.
+#[derive(Clone, Copy, Debug)]
+pub struct Parallel {
+    /// The loop of the primal it belongs to: the same in both halves of a gradient.
+    pub number: u32,
+    /// The fewest iterations that are worth a part of their own.
+    pub grain: usize,
+    /// Where it was asked for.
     pub span: Span,
 }
 

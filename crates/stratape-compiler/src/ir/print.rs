@@ -133,6 +133,9 @@ impl Printer<'_> {
                     ),
                     Range::Forever => format!("loop {}", self.value(node.counter)),
                 };
+                if node.parallel.is_some() {
+                    text.insert_str(0, "parallel ");
+                }
                 for carried in &node.carried {
                     write!(
                         text,

@@ -179,6 +179,7 @@ fn fill(
         carried: Vec::new(),
         exit: None,
         trips: None,
+        parallel: None,
         body,
         span,
     }))

@@ -8,6 +8,7 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
+pub(crate) mod build;
 mod expression;
 mod generate;
 mod iterate;

@@ -83,6 +83,7 @@ fn repeat(
         carried: vec![Carried { init, inside, next, after }],
         exit: None,
         trips: None,
+        parallel: None,
         body,
         span: span(),
     });
@@ -195,6 +196,7 @@ fn halve(exits: bool) -> Function {
         ],
         exit: exits.then_some(done),
         trips: Some(trips),
+        parallel: None,
         body,
         span: span(),
     });

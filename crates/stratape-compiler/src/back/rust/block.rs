@@ -47,6 +47,11 @@ impl Emitter<'_> {
                 let mutable = if self.is_written(*object) { quote!(mut) } else { quote!() };
                 quote!(let #mutable #ident = #init;)
             }
+            Node::Loop(node) if self.divisions.contains_key(&node.counter) => self
+                .divisions
+                .get(&node.counter)
+                .map(|division| self.in_parallel(node, division))
+                .unwrap_or_default(),
             Node::Loop(node) if self.is_strip(node) => self.strips(node),
             Node::Loop(node) => self.repeat(node),
             Node::If(node) => self.branch(node),
@@ -113,9 +118,13 @@ impl Emitter<'_> {
     /// A slice as an argument.
     fn slice(&self, slice: &Slice) -> TokenStream {
         let place = self.place(&slice.place);
+        let piece = self.piece_of(&slice.place).filter(|_| slice.place.path.is_empty());
         let range = match slice.part {
             Some((start, len)) => {
-                let (start, len) = (self.operand(start), self.operand(len));
+                let (mut start, len) = (self.operand(start), self.operand(len));
+                if let Some(piece) = piece {
+                    start = self.start_within(&piece, &start, &len);
+                }
                 quote!(#start..#start + #len)
             }
             None => quote!(..),
@@ -123,7 +132,7 @@ impl Emitter<'_> {
         if slice.mutable { quote!(&mut #place[#range]) } else { quote!(&#place[#range]) }
     }
 
-    fn repeat(&self, node: &Loop) -> TokenStream {
+    pub(super) fn repeat(&self, node: &Loop) -> TokenStream {
         let starts = node.carried.iter().map(|carried| {
             let (ident, init) = (self.names.value(carried.inside), self.operand(carried.init));
             quote!(let mut #ident = #init;)

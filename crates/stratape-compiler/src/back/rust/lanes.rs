@@ -224,7 +224,8 @@ impl Emitter<'_> {
         let mut found = Vec::new();
         for item in &node.body {
             let Node::Accumulate { place, value, subtract } = item else { continue };
-            if self.sees(strip, place) || place.path.len() != 1 {
+            let in_piece = self.piece_of(place).is_some();
+            if in_piece || self.sees(strip, place) || place.path.len() != 1 {
                 continue;
             }
             let split = self.other_part(strip, place.object).is_some();

@@ -6,9 +6,11 @@
 //! thread's own workspace.
 
 mod block;
+mod division;
 mod lanes;
 mod names;
 mod operation;
+mod parallel;
 mod signature;
 mod strip;
 mod tape;
@@ -25,19 +27,27 @@ use self::names::Names;
 pub use self::time_loop::emit_time_loop;
 use crate::adjoint::Gradient;
 use crate::analysis::{Affine, Definitions};
-use crate::ir::{Function, Half, Node, Op, RecordId, ValueId, used, walk};
+use crate::ir::{Function, Half, Node, ObjectId, Op, RecordId, ValueId, used, walk};
 
 /// The tokens of a gradient.
 pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> TokenStream {
-    let function = &gradient.function;
+    let (function, divisions) = division::divide(&gradient.function);
+    let function = &function;
     let definitions = Definitions::new(function);
-    let emitter = Emitter::new(function, &definitions, strip::regions(&[function]));
+    let regions = strip::regions(&[function]);
+    let mut emitter = Emitter::new(function, &definitions, regions);
+    emitter.used.extend(divisions.values().flat_map(division::Division::operands));
+    emitter.divisions = divisions;
     let signature = signature::Signature::new(item, primal, gradient, &emitter.names);
-    let needs_workspace = uses_tape(&function.body);
+    let needs = match (emitter.divisions.is_empty(), uses_tape(&function.body)) {
+        (false, _) => signature::Needs::Lanes,
+        (true, true) => signature::Needs::Tape,
+        (true, false) => signature::Needs::Nothing,
+    };
     let body = emitter.halves();
     let result = signature.result(gradient, &emitter);
     let checks = signature.checks();
-    signature.functions(needs_workspace, &quote!(#checks #body), &result)
+    signature.functions(needs, &quote!(#checks #body), &result)
 }
 
 /// The tokens of a function that calls itself, as its two halves.
@@ -46,9 +56,10 @@ pub fn emit_halves(
     primal: &Function,
     halves: (&Function, &Function),
 ) -> TokenStream {
-    let regions = strip::regions(&[halves.0, halves.1]);
-    let forward = half(item, primal, halves.0, "forward", regions.clone());
-    let backward = half(item, primal, halves.1, "backward", regions);
+    let halves = (division::undivided(halves.0), division::undivided(halves.1));
+    let regions = strip::regions(&[&halves.0, &halves.1]);
+    let forward = half(item, primal, &halves.0, "forward", regions.clone());
+    let backward = half(item, primal, &halves.1, "backward", regions);
     quote!(#forward #backward)
 }
 
@@ -97,6 +108,10 @@ struct Emitter<'a> {
     replaced_nodes: RefCell<HashMap<usize, TokenStream>>,
     /// Records that lie in regions of the tape.
     regions: HashSet<RecordId>,
+    /// Loops that run in parallel, by their counters.
+    divisions: HashMap<ValueId, division::Division>,
+    /// Lists of which the part of a loop that is being emitted sees a piece.
+    pieces: RefCell<HashMap<ObjectId, parallel::Piece>>,
 }
 
 impl<'a> Emitter<'a> {
@@ -125,6 +140,8 @@ impl<'a> Emitter<'a> {
             replaced: RefCell::default(),
             replaced_nodes: RefCell::default(),
             regions,
+            divisions: HashMap::new(),
+            pieces: RefCell::default(),
         }
     }
 
@@ -155,7 +172,11 @@ impl<'a> Emitter<'a> {
         let (forward, backward) = self.function.body.split_at(turn);
         let (forward, backward) = (self.block(forward), self.block(backward));
         let (tape, length) = (self.tape(), Ident::new("length", Span::mixed_site()));
-        quote!(#forward *#length = #tape.bytes() as u64; #backward)
+        if self.divisions.is_empty() {
+            return quote!(#forward *#length = #tape.bytes() as u64; #backward);
+        }
+        let lanes = self.lanes_ident();
+        quote!(#forward *#length = ::stratape::__private::bytes(#tape, #lanes); #backward)
     }
 
     /// The tape's name.

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
 
 use super::Emitter;
+use super::parallel::Piece;
 use super::signature::member;
 use crate::ir::{
     Extent, Init, Node, ObjectId, Op, Origin, Place, Scalar, Step, Type, Unary, ValueId, walk,
@@ -80,6 +81,10 @@ impl Emitter<'_> {
                     _ => tokens,
                 }
             }
+            Op::Len(place) if place.path.is_empty() && self.piece_of(place).is_some() => {
+                let whole = self.piece_of(place).map(|piece| piece.whole);
+                quote!(#whole)
+            }
             Op::Len(place) => {
                 let place = self.place(place);
                 quote!(#place.len())
@@ -101,13 +106,40 @@ impl Emitter<'_> {
         }
         let ident = self.names.object(place.object);
         let object = &self.function.objects[place.object.index()];
-        let behind_reference = matches!(object.origin, Origin::Shared | Origin::Exclusive);
-        let from = if behind_reference && object.ty.scalar().is_some() {
+        if let (Some(piece), Some(Step::Index(index))) = (self.piece_of(place), place.path.first())
+        {
+            let (Piece { before, len, whole }, index) = (piece, self.operand(*index));
+            let index = quote!(::stratape::__private::within(#index, #before, #len, #whole));
+            return self.follow(quote!(#ident[#index]), object.ty.element(), &place.path[1..]);
+        }
+        let from = if self.is_behind_reference(place.object) && object.ty.scalar().is_some() {
             quote!((*#ident))
         } else {
             quote!(#ident)
         };
         self.follow(from, Some(&object.ty), &place.path)
+    }
+
+    /// Whether an object is a parameter behind a reference.
+    pub(super) fn is_behind_reference(&self, object: ObjectId) -> bool {
+        let origin = self.function.objects[object.index()].origin;
+        matches!(origin, Origin::Shared | Origin::Exclusive)
+    }
+
+    /// The piece of an object that is seen in the part of a loop.
+    pub(super) fn piece_of(&self, place: &Place) -> Option<Piece> {
+        self.pieces.borrow().get(&place.object).cloned()
+    }
+
+    /// The start of a view of a list in the piece that is seen.
+    pub(super) fn start_within(
+        &self,
+        piece: &Piece,
+        start: &TokenStream,
+        count: &TokenStream,
+    ) -> TokenStream {
+        let Piece { before, len, whole } = piece;
+        quote!(::stratape::__private::view_within(#start, #count, #before, #len, #whole))
     }
 
     /// A path from an expression of a type.
@@ -246,13 +278,13 @@ fn aggregate(ty: &Type, items: &[TokenStream]) -> TokenStream {
 }
 
 /// Whether an object's memory is kept by the thread: a list of plain numbers.
-fn is_pooled(ty: &Type) -> bool {
+pub(super) fn is_pooled(ty: &Type) -> bool {
     let (Type::Vec(item) | Type::Slice(item)) = ty else { return false };
     matches!(**item, Type::Scalar(Scalar::Float(_) | Scalar::USIZE))
 }
 
 /// Zeros in the shape of an expression of a type.
-fn zero_like(ty: &Type, like: &impl ToTokens) -> TokenStream {
+pub(super) fn zero_like(ty: &Type, like: &impl ToTokens) -> TokenStream {
     match ty {
         Type::Scalar(Scalar::Bool) => quote!(false),
         Type::Scalar(Scalar::Float(_)) => float(0.0, "0.0", ty.scalar().unwrap_or(Scalar::Bool)),
@@ -314,6 +346,11 @@ pub(super) fn extent_tokens(extent: &Extent) -> TokenStream {
         }
         Extent::Const(tokens) => quote!({ #tokens }),
     }
+}
+
+/// A float of zero.
+pub(super) fn float_zero(ty: Scalar) -> TokenStream {
+    float(0.0, "0.0", ty)
 }
 
 /// A float literal with its own text, so that its bits are those of the source.

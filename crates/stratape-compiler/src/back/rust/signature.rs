@@ -8,6 +8,15 @@ use super::{Emitter, tuple};
 use crate::adjoint::{Gradient, Output};
 use crate::ir::{Function, ObjectId, Origin, Param, Type};
 
+/// What a gradient needs of a workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Needs {
+    Nothing,
+    Tape,
+    /// Tapes for the parts of parallel loops as well.
+    Lanes,
+}
+
 /// The face.
 pub(super) struct Signature<'a> {
     item: &'a syn::ItemFn,
@@ -116,7 +125,7 @@ impl<'a> Signature<'a> {
     /// Both functions.
     pub(super) fn functions(
         &self,
-        needs_workspace: bool,
+        needs: Needs,
         body: &TokenStream,
         result: &TokenStream,
     ) -> TokenStream {
@@ -132,7 +141,14 @@ impl<'a> Signature<'a> {
         let length = Ident::new("length", Span::mixed_site());
         let primal = &item.sig.ident;
         let error = quote!(::stratape::tape::TapeError);
-        if needs_workspace {
+        let lanes = Ident::new("lanes", Span::mixed_site());
+        let begin = match needs {
+            Needs::Lanes => quote! {
+                let (#tape, #lanes, #length) = ::stratape::__private::begin_lanes(#workspace)?;
+            },
+            _ => quote!(let (#tape, #length) = ::stratape::__private::begin(#workspace);),
+        };
+        if needs != Needs::Nothing {
             quote! {
                 #[doc = #doc]
                 #lints
@@ -148,7 +164,7 @@ impl<'a> Signature<'a> {
                 #vis fn #name_in #generics (
                     #workspace: &mut ::stratape::Workspace, #(#params),*
                 ) -> ::core::result::Result<#output, #error> {
-                    let (#tape, #length) = ::stratape::__private::begin(#workspace);
+                    #begin
                     #body
                     ::core::result::Result::Ok(#result)
                 }

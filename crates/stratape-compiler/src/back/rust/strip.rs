@@ -295,7 +295,14 @@ fn counter_is_named(node: &Loop) -> bool {
 
 /// Whether a loop's iterations are known beforehand, and nothing in it is called that may use the tape.
 fn can_be_strip(node: &Loop) -> bool {
-    let calls = node.body.iter().any(|item| contains(item, &|node| matches!(node, Node::Call(_))));
+    // A loop that is divided asks for what strips around it have viewed.
+    let calls = node.body.iter().any(|item| {
+        contains(item, &|node| match node {
+            Node::Call(_) => true,
+            Node::Loop(node) => node.parallel.is_some(),
+            _ => false,
+        })
+    });
     node.exit.is_none()
         && node.trips.is_none()
         && matches!(node.range, Range::UpTo { .. })

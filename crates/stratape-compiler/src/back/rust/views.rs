@@ -138,6 +138,9 @@ impl Emitter<'_> {
         object: ObjectId,
         number: usize,
     ) -> Option<(Parts, Vec<View>)> {
+        if self.pieces.borrow().contains_key(&object) {
+            return None;
+        }
         let split = Split::find(&self.affine, node, object)?;
         let name = self.names.object(object);
         let id = node.counter.0;
@@ -260,6 +263,9 @@ impl Emitter<'_> {
             if side == Side::High {
                 start = quote!(#start - #at);
             }
+        }
+        if let Some(piece) = self.pieces.borrow().get(&view.object) {
+            start = self.start_within(piece, &start, &quote!(#stride * #count));
         }
         match (stride, view.mutable) {
             (1, false) => {
