@@ -30,10 +30,13 @@ fn show() -> Result<(), Box<dyn std::error::Error>> {
             continue;
         }
         let mut primal = front::lower(function, &options)?;
+        for time_loop in stratape_compiler::outline::outline(&mut primal)? {
+            println!("// the body of a loop under #[checkpoint]\n{}", time_loop.body);
+        }
         stratape_compiler::passes::simplify(&mut primal);
         stratape_compiler::analysis::mark_parallel(&mut primal, None)
             .map_err(|conflict| conflict.message)?;
-        stratape_compiler::ir::check(&primal)?;
+        stratape_compiler::ir::check_definitions(&primal)?;
         if stage == "--ir" {
             println!("{primal}");
             continue;

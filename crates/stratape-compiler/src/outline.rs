@@ -425,11 +425,13 @@ impl Lists {
                     Place::whole(list)
                 }
             };
-            arguments.push(Argument::Slice(Slice {
-                place: passed,
-                part: None,
-                mutable: known.mutable,
-            }));
+            // With its length as a value, which the backward half can have when the list is gone.
+            let zero = function.new_value(Scalar::USIZE, known.span);
+            let len = function.new_value(Scalar::USIZE, known.span);
+            before.push(Node::Let { value: zero, op: Op::Int(0) });
+            before.push(Node::Let { value: len, op: Op::Len(passed.clone()) });
+            let part = Some((zero, len));
+            arguments.push(Argument::Slice(Slice { place: passed, part, mutable: known.mutable }));
         }
         let half = |half: &str| {
             syn::Ident::new(&half_name(name, half), Span::call_site()).into_token_stream()

@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::reverse::Reverse;
 use super::save::save;
-use crate::ir::{Block, If, Loop, Node, ObjectId, Op, Range, ValueId, made, walk};
+use crate::ir::{Block, Half, If, Loop, Node, ObjectId, Op, Range, ValueId, made, walk};
 
 /// Which blocks were fused, and what that asks for.
 #[derive(Clone, Debug, Default)]
@@ -132,7 +132,9 @@ impl Reverse<'_> {
         let (before, rest) = block.split_at(at);
         let Some((node, after)) = rest.split_first() else { return false };
         let makes_shadow = |node: &Node| matches!(node, Node::New { object, .. } if self.facts.activity.object(*object));
-        if after.iter().any(makes_shadow) {
+        // What a call leaves on the tape cannot be taken before it is left.
+        let leaves_records = |node: &Node| node.uses_tape(Half::Forward);
+        if after.iter().any(|node| makes_shadow(node) || leaves_records(node)) {
             return false;
         }
         self.forward(before);

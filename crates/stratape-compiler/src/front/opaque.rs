@@ -8,7 +8,7 @@ use syn::{Error, Result};
 
 use super::val::{Lv, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::{Argument, Call, Half, Node, ObjectId, Slice, Type};
+use crate::ir::{Argument, Call, Half, Node, ObjectId, Op, Scalar, Slice, Type};
 
 /// What is called.
 struct Callee {
@@ -105,7 +105,12 @@ impl Lowerer<'_> {
                         ));
                     }
                     taken.push((object, mutable));
-                    let part = memory.window.map(|window| (window.start, window.len));
+                    let mut part = memory.window.map(|window| (window.start, window.len));
+                    if callee.recursion.is_some() && part.is_none() {
+                        // The backward half can have the length when the list itself is gone.
+                        let len = self.b.emit(Op::Len(memory.place.clone()), Scalar::USIZE, span);
+                        part = Some((self.b.usize(0, span), len));
+                    }
                     arguments.push(Argument::Slice(Slice { place: memory.place, part, mutable }));
                 }
                 _ => {
