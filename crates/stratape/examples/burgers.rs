@@ -31,9 +31,7 @@ const ENOUGH: f64 = 100.0;
 #[gradient(wrt(u, next))]
 fn step(u: &[f64], next: &mut [f64], convection: f64, diffusion: f64) {
     let last = u.len() - 1;
-    let ends = [(last, 0, 1), (last - 1, last, 0)];
-    for k in 0..2 {
-        let (left, here, right) = ends[k];
+    for (left, here, right) in [(last, 0, 1), (last - 1, last, 0)] {
         let flow = 0.25 * (u[right] * u[right] - u[left] * u[left]);
         next[here] = u[here] - convection * flow + diffusion * (u[left] - 2.0 * u[here] + u[right]);
     }
