@@ -20,7 +20,7 @@ use stratape::gradient;
 
 const POINTS: usize = 1024;
 const STEPS: usize = 16_384;
-const TIME: f64 = 0.4;
+const TIME: f64 = 0.25;
 const VISCOSITY: f64 = 5e-3;
 const MEMORY: u64 = 64 << 20;
 const ITERATIONS: usize = 60;
@@ -100,7 +100,7 @@ fn misfit_and_gradient(
     Ok((misfit(&last, data), gradient, report))
 }
 
-/// Gradient descent with the step lengths of Barzilai and Borwein. They make the misfit go up at times; when it goes up too far,
+/// Gradient descent with the (shorter) step lengths of Barzilai and Borwein. They make the misfit go up at times; when it goes up too far,
 /// the way is taken back and begun again with a shorter step.
 struct Descent {
     start: Vec<f64>,
@@ -127,12 +127,12 @@ impl Descent {
             self.rate *= 0.1;
             return;
         }
-        let (mut moved, mut bent) = (0.0, 0.0);
+        let (mut along, mut turned) = (0.0, 0.0);
         for i in 0..start.len() {
             let (s, y) = (start[i] - self.start[i], gradient[i] - self.gradient[i]);
-            (moved, bent) = (moved + s * s, bent + s * y);
+            (along, turned) = (along + s * y, turned + y * y);
         }
-        self.rate = if bent > 0.0 { moved / bent } else { 2.0 * self.rate };
+        self.rate = if along > 0.0 { along / turned } else { 2.0 * self.rate };
         if value < self.best.0 {
             self.best = (value, start.clone(), gradient.clone());
         }
