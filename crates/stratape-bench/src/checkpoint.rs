@@ -40,8 +40,8 @@ impl Scale {
         disk_slots: 200,
         rounds: 2,
         small_side: 100,
-        small_steps: 10_000,
-        small_slots: 100,
+        small_steps: 4_000,
+        small_slots: 64,
         actions: 100_000_000,
     };
     const QUICK: Self = Self {
