@@ -7,6 +7,7 @@
 // A benchmark that cannot run has nothing better to do than to stop and say so.
 #![allow(clippy::expect_used)]
 
+pub mod checkpoint;
 mod measure;
 pub mod programs;
 mod report;

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use clap::{Parser, Subcommand};
-use stratape_bench::{Settings, programs, tape};
+use stratape_bench::{Settings, checkpoint, programs, tape};
 
 /// Measures Stratape beside its references; prints one JSON object a line.
 #[derive(Parser)]
@@ -19,6 +19,8 @@ enum Suite {
     Tape(Settings),
     /// The reference programs: value, gradient by hand, gradient generated.
     Programs(Settings),
+    /// Time loops: overhead, disks, workers, schedules.
+    Checkpoint(Settings),
 }
 
 fn main() {
@@ -26,5 +28,6 @@ fn main() {
     match cli.suite {
         Suite::Tape(settings) => tape::run(&settings),
         Suite::Programs(settings) => programs::run(&settings),
+        Suite::Checkpoint(settings) => checkpoint::run(&settings),
     }
 }

@@ -1,5 +1,6 @@
 //! Timing two or more things in turn.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// The least time a single measurement should take, so that the clock does not show.
@@ -66,4 +67,21 @@ pub(crate) fn peak_memory() -> Option<u64> {
 pub(crate) fn reset_peak_memory() {
     // Refused in some containers; the peak then covers the whole run, which errs on the safe side.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// Waits until the spill files of tapes that are gone are closed and their space is free again, so
+/// that one measurement does not pay for the cleaning up of another.
+///
+/// The file system goes on freeing blocks for a while after the file is closed; `bytes` is what the
+/// files held.
+pub(crate) fn settle(open_files: usize, bytes: usize) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while count_open_files() > open_files && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(10));
+    }
+    thread::sleep(Duration::from_millis(300 + (bytes >> 22) as u64));
+}
+
+pub(crate) fn count_open_files() -> usize {
+    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }

@@ -1,6 +1,6 @@
 //! One JSON object a line: what we took, what the reference took, and the ratio.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// One comparison.
 pub(crate) struct Line<'a> {
@@ -16,9 +16,8 @@ pub(crate) struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Prints the line. The ratio is ours over theirs: below one is a win for a time, above one
-    /// for a speed.
-    pub(crate) fn print(&self) {
+    /// The ratio is ours over theirs: below one is a win for a time, above one for a speed.
+    pub(crate) fn json(&self) -> Value {
         let mut object = json!({
             "bench": self.bench,
             "case": self.case,
@@ -31,7 +30,11 @@ impl Line<'_> {
         if let Some(aim) = self.aim {
             object["aim"] = json!(aim);
         }
-        println!("{object}");
+        object
+    }
+
+    pub(crate) fn print(&self) {
+        println!("{}", self.json());
     }
 }
 

@@ -141,14 +141,7 @@ impl<S: Snapshot + Sync, L: Default + Send> Ahead<'_, S, L> {
             carrier.carry(last, lane, &mut adjoint, reverse, report)?;
             Ok((state, adjoint))
         })
-        .inspect(|_| {
-            let tally = lock(&slots).tally;
-            report.writes = tally.writes;
-            report.reads = tally.reads;
-            report.memory_peak = tally.memory_peak;
-            report.copy_time = tally.copied;
-            report.waited = [tally.waited_to_store, tally.waited_to_load];
-        })
+        .inspect(|_| lock(&slots).fill(report))
     }
 
     fn work(
@@ -196,7 +189,7 @@ impl<S: Snapshot + Sync, L: Default + Send> Ahead<'_, S, L> {
             .map_err(|source| CheckpointError::Lost { step, source })?;
         slots.free(step, level);
         if let Some(ahead) = segment.checked_sub(self.workers) {
-            slots.fetch(self.range(ahead).start);
+            let _ = slots.fetch(self.range(ahead).start);
         }
         Ok(())
     }

@@ -8,7 +8,7 @@
 //! ```
 //! use stratape_checkpoint::{Strategy, TimeLoop};
 //!
-//! // A damped oscillator, 100 000 steps, on 1 MiB.
+//! // A damped oscillator, 100 000 steps, on 1 KiB.
 //! let h = 1e-3;
 //! let (state, adjoint, report) = TimeLoop::new((1.0_f64, 0.0_f64))
 //!     .steps(100_000)

@@ -13,7 +13,8 @@ pub struct Report {
     pub schedule: String,
     /// Why that one, if it was chosen for you.
     pub why: String,
-    /// Steps run without being reversed at once: the loop itself, and what was recomputed.
+    /// Steps run without being reversed at once: the loop itself, and what was recomputed. One more than the plan said, where a
+    /// schedule records the last step: it is run to know the last state.
     pub advanced: u64,
     /// Steps reversed.
     pub reversed: u64,

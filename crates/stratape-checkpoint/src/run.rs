@@ -35,8 +35,6 @@ pub(crate) struct Run<S: Snapshot> {
     pub(crate) known: Option<usize>,
     /// Slots in memory, to go on with when the disk fails.
     pub(crate) memory_slots: usize,
-    /// Reads under way at once.
-    pub(crate) reads_ahead: usize,
     pub(crate) reruns: Option<Reruns>,
     pub(crate) durable: Option<Durable>,
     pub(crate) on_progress: Option<OnProgress>,
@@ -46,7 +44,7 @@ pub(crate) struct Run<S: Snapshot> {
     pub(crate) left: usize,
     at: usize,
     forward: bool,
-    start: Instant,
+    pub(crate) start: Instant,
     told: Option<Instant>,
 }
 
@@ -87,7 +85,6 @@ impl<S: Snapshot> Run<S> {
             records: Vec::new(),
             known: None,
             memory_slots: 0,
-            reads_ahead: 2,
             reruns: None,
             durable: None,
             on_progress: None,
@@ -199,20 +196,14 @@ impl<S: Snapshot> Run<S> {
                 None => break,
             }
         }
-        let mut wanted = self.reads_ahead;
-        let mut stored = Vec::new();
         for action in std::iter::once(current).chain(self.ahead.iter().copied()) {
             match action {
-                // Not there yet.
-                Action::Store { step, level } if level != Level::MEMORY => stored.push(step),
+                // What is stored from here on is not there yet.
+                Action::Store { level, .. } if level != Level::MEMORY => return,
                 Action::Load { step, level }
-                    if level != Level::MEMORY && !stored.contains(&step) =>
+                    if level != Level::MEMORY && !self.slots.fetch(step) =>
                 {
-                    self.slots.fetch(step);
-                    wanted -= 1;
-                    if wanted == 0 {
-                        return;
-                    }
+                    return;
                 }
                 _ => {}
             }
@@ -494,21 +485,8 @@ impl<S: Snapshot> Run<S> {
 
     /// The report, complete.
     pub(crate) fn finish(&mut self) -> Report {
-        let tally = self.slots.tally;
+        self.slots.fill(&mut self.report);
         let report = &mut self.report;
-        report.writes = tally.writes;
-        report.reads = tally.reads;
-        report.memory_peak = tally.memory_peak;
-        report.disk_peak = tally.disk_peak;
-        report.copy_time = tally.copied;
-        report.waited = [tally.waited_to_store, tally.waited_to_load];
-        if let Some(disk) = self.slots.disk() {
-            let stats = disk.stash.stats();
-            report.bytes_written = stats.bytes_written;
-            report.bytes_read = stats.bytes_read;
-            report.staging_peak = stats.resident_peak as usize;
-            report.tier = disk.stash.describe();
-        }
         report.total_time = self.start.elapsed();
         report.clone()
     }

@@ -7,6 +7,7 @@ use crate::schedule::{
     Counts, HRevolve, Level, LevelCosts, Mixed, Multistage, Online, Periodic, Revolve, Schedule,
     ScheduleError, StoreAll, count, extra_steps,
 };
+use crate::slots::Staged;
 
 /// Up to this many steps a schedule is gone through to know what it does.
 const COUNTED: usize = 2_000_000;
@@ -51,6 +52,7 @@ pub enum Strategy {
 pub(crate) struct Room {
     pub(crate) memory: usize,
     pub(crate) disk: usize,
+    pub(crate) staged: Staged,
 }
 
 /// What was measured, in seconds.

@@ -15,14 +15,14 @@ use crate::report::{Plan, Progress, Report};
 use crate::reruns::Reruns;
 use crate::run::{Back, End, OnProgress, Run, Steps};
 use crate::schedule::{Action, Level, Salvage, Schedule, Told, count};
-use crate::slots::{Disk, Slots};
+use crate::slots::{Disk, Slots, Staged};
 use crate::snapshot::{Snapshot, from_bytes, to_bytes};
 use crate::strategy::{Chosen, Costs, Room, Strategy};
 
 /// Steps that `until` may take when no limit was set.
 const DEFAULT_LIMIT: usize = 1_000_000_000;
-/// Snapshots on their way to or from disk at once.
-const STAGED: usize = 2;
+/// Snapshots on their way to and from disk at once, at most: half of them being written, half read ahead.
+const STAGED: usize = 4;
 
 /// A loop of steps on a state, to be run forward and reversed.
 ///
@@ -132,7 +132,7 @@ impl<S: Snapshot> TimeLoop<S> {
         self
     }
 
-    /// The number of snapshots in memory, for those who count; two more are on their way to disk, if there is one.
+    /// The number of snapshots in memory, for those who count; up to four more are on their way to and from disk, if there is one.
     #[must_use]
     pub fn slots(mut self, slots: usize) -> Self {
         self.memory = Amount::Slots(slots);
@@ -249,7 +249,8 @@ impl<S: Snapshot> TimeLoop<S> {
         Told { schedule: schedule.fork(), steps }
             .for_each(|action| track(action, &mut here, &mut most));
         let counts = count(schedule, steps);
-        let staged = if room.disk > 0 { STAGED * bytes } else { 0 };
+        let staged =
+            if room.disk > 0 { (room.staged.writes + room.staged.reads) * bytes } else { 0 };
         let forward = counts.forward();
         Ok(Plan {
             schedule: described,
@@ -381,12 +382,12 @@ impl<S: Snapshot> TimeLoop<S> {
     /// Slots in memory and on disk.
     pub(crate) fn room(&self) -> Result<Room, CheckpointError> {
         let bytes = self.start.encoded_len().max(1);
-        let staged = if self.disk.is_some() { STAGED } else { 0 };
-        let memory = match self.memory {
-            Amount::Slots(slots) => slots,
+        let on_disk = self.disk.is_some();
+        let (memory, staged) = match self.memory {
+            Amount::Slots(slots) => (slots, STAGED),
             Amount::Bytes(memory) => {
                 let slots = usize::try_from(memory / bytes as u64).unwrap_or(usize::MAX);
-                let needed = if self.disk.is_some() { staged } else { 1 };
+                let needed = if on_disk { 2 } else { 1 };
                 if slots < needed && self.length_known() != Some(0) {
                     return Err(CheckpointError::Budget {
                         snapshot: bytes,
@@ -394,9 +395,12 @@ impl<S: Snapshot> TimeLoop<S> {
                         memory: usize::try_from(memory).unwrap_or(usize::MAX),
                     });
                 }
-                slots - staged.min(slots)
+                // No more on their way than may stay.
+                let staged = (slots / 2).clamp(2, STAGED);
+                (slots - if on_disk { staged.min(slots) } else { 0 }, staged)
             }
         };
+        let staged = Staged { writes: staged / 2, reads: staged - staged / 2 };
         let disk = match &self.disk {
             None => 0,
             Some((_, Amount::Slots(slots))) => *slots,
@@ -404,7 +408,7 @@ impl<S: Snapshot> TimeLoop<S> {
                 usize::try_from(disk / bytes as u64).unwrap_or(usize::MAX)
             }
         };
-        Ok(Room { memory, disk })
+        Ok(Room { memory, disk, staged })
     }
 
     fn length_known(&self) -> Option<usize> {
@@ -440,8 +444,7 @@ impl<S: Snapshot> TimeLoop<S> {
             (None, _, None) => return Ok(None),
         };
         let stash = Stash::open(&options).map_err(CheckpointError::Disk)?;
-        let staging = (STAGED * self.start.encoded_len()) as u64;
-        Ok(Some(Disk::new(stash, staging, self.synchronous)))
+        Ok(Some(Disk::new(stash, self.room()?.staged, self.synchronous)))
     }
 
     /// Opens what is needed, measures if asked to, and chooses the schedule.
@@ -455,6 +458,7 @@ impl<S: Snapshot> TimeLoop<S> {
                 "how long is the loop? Say so with `steps` or `until`".to_owned(),
             ));
         }
+        let begun = Instant::now();
         let room = self.room()?;
         let known = self.length_known();
         let mut disk = self.open_disk(durable.as_ref())?;
@@ -467,6 +471,7 @@ impl<S: Snapshot> TimeLoop<S> {
         let mut run = Run::new(schedule, Slots::new(disk), self.start);
         run.advanced_in_all = advanced.map(|counts| counts.advanced);
         run.report.why = why;
+        run.start = begun;
         run.known = known;
         run.memory_slots = room.memory;
         run.reruns = self.check.then(Reruns::default);

@@ -170,7 +170,7 @@ fn a_schedule_describes_itself_and_knows_its_limits() {
     let schedule = Revolve::new(10, 3).unwrap();
     assert_eq!(schedule.slots(Level::MEMORY), 3);
     assert_eq!(schedule.slots(Level::DISK), 0);
-    assert_eq!(schedule.describe(), "Revolve, 3 slots on memory");
+    assert_eq!(schedule.describe(), "Revolve, 3 slots in memory");
     assert!(
         HRevolve::new(1_000_000, &[LevelCosts { slots: 100, write: 0.0, read: 0.0 }], 1.0, 1.0)
             .is_err()

@@ -11,7 +11,7 @@ use stratape_compiler::{front, outline};
 
 /// Programs of each kind; the variable `STRATAPE_SAMPLES` asks for more.
 fn each() -> usize {
-    std::env::var("STRATAPE_SAMPLES").ok().and_then(|text| text.parse().ok()).unwrap_or(25)
+    std::env::var("STRATAPE_SAMPLES").ok().and_then(|text| text.parse().ok()).unwrap_or(8)
 }
 
 /// Marks loops, chosen by the seed.

@@ -41,7 +41,7 @@ pub struct Stored {
 /// let mut block = stash.block(5)?;
 /// block.bytes_mut()[..5].copy_from_slice(b"hello");
 /// let ticket = stash.put(0, block, 5); // returns at once
-/// stash.fetch(ticket); // begins to read it back, as soon as it is written
+/// stash.fetch(ticket); // it will be wanted soon
 /// let block = stash.take(ticket)?; // waits, if it is not here yet
 /// assert_eq!(&block.bytes()[..5], b"hello");
 /// stash.recycle(block);
@@ -65,7 +65,7 @@ struct Held {
     len: usize,
     receipt: Option<Receipt>,
     place: Place,
-    /// To be read as soon as it is written.
+    /// To be kept here when it is written.
     wanted: bool,
 }
 
@@ -311,12 +311,14 @@ impl Stash {
         match what {
             Transfer::Wrote(Ok(receipt)) => {
                 held.receipt = Some(receipt);
-                held.place = Place::Below;
                 self.tally.bytes_written += len;
-                let wanted = std::mem::take(&mut held.wanted);
-                self.pool.give(block);
-                if wanted {
-                    self.start_read(serial);
+                if std::mem::take(&mut held.wanted) {
+                    // Asked for while it was on its way: it need not be read back.
+                    held.place = Place::Here(block);
+                    self.hold(len as usize);
+                } else {
+                    held.place = Place::Below;
+                    self.pool.give(block);
                 }
             }
             Transfer::Wrote(Err(error)) => {

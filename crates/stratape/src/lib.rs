@@ -263,3 +263,7 @@ struct TapeGuide;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/gradient.md")]
 struct GradientGuide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/checkpointing.md")]
+struct CheckpointGuide;

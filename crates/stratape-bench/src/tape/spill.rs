@@ -2,15 +2,13 @@
 
 use std::hint::black_box;
 use std::sync::mpsc;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use stratape::tape::tier::{Block, DiskOptions, DiskTier, SlabKey, Tier};
 use stratape::tape::{DEFAULT_IN_FLIGHT, DEFAULT_SLAB, LayeredTape, Pool, TapeOptions};
 
 use super::per_element;
 use crate::Settings;
-use crate::measure::{least, peak_memory, reset_peak_memory, time};
+use crate::measure::{count_open_files, least, peak_memory, reset_peak_memory, settle, time};
 use crate::report::Line;
 
 const GIB: usize = 1 << 30;
@@ -53,23 +51,6 @@ fn pop_all(tape: &mut LayeredTape<f64>) {
         sum += value;
     }
     black_box(sum);
-}
-
-/// Waits until the spill files of tapes that are gone are closed and their space is free again, so
-/// that one measurement does not pay for the cleaning up of another.
-///
-/// The file system goes on freeing blocks for a while after the file is closed; `bytes` is what the
-/// files held.
-fn settle(open_files: usize, bytes: usize) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while count_open_files() > open_files && Instant::now() < deadline {
-        thread::sleep(Duration::from_millis(10));
-    }
-    thread::sleep(Duration::from_millis(300 + (bytes >> 22) as u64));
-}
-
-fn count_open_files() -> usize {
-    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
 /// Writes `blocks` slabs through the bare engine and reads them back in reverse order; seconds

@@ -156,7 +156,7 @@ impl Machine {
             return Err(format!("{} steps are left", self.left));
         }
         if let Some((level, steps)) = self.stored.iter().find(|(_, steps)| !steps.is_empty()) {
-            return Err(format!("states {steps:?} are left on {level}"));
+            return Err(format!("states {steps:?} are left {level}"));
         }
         if !self.kept.is_empty() {
             return Err(format!("records {:?} are left", self.kept));
@@ -173,7 +173,7 @@ impl Machine {
             let records = if level == Level::MEMORY { self.kept.len() } else { 0 };
             if steps.len() + records > schedule.slots(level) {
                 return Err(format!(
-                    "{} slots on {level}, and {} are in use",
+                    "{} slots {level}, and {} are in use",
                     schedule.slots(level),
                     steps.len() + records
                 ));

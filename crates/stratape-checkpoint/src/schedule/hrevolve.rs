@@ -328,8 +328,8 @@ impl Schedule for HRevolve {
         let slots: Vec<String> = (0_u8..)
             .zip(&self.levels)
             .map(|(level, table)| match table.costs.slots {
-                usize::MAX => format!("unlimited on {}", Level(level)),
-                slots => format!("{slots} on {}", Level(level)),
+                usize::MAX => format!("unlimited {}", Level(level)),
+                slots => format!("{slots} {}", Level(level)),
             })
             .collect();
         format!("H-Revolve, slots {}", slots.join(", "))

@@ -76,9 +76,9 @@ impl Level {
 impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::MEMORY => f.write_str("memory"),
-            Self::DISK => f.write_str("disk"),
-            Self(level) => write!(f, "level {level}"),
+            Self::MEMORY => f.write_str("in memory"),
+            Self::DISK => f.write_str("on disk"),
+            Self(level) => write!(f, "on level {level}"),
         }
     }
 }

@@ -292,7 +292,7 @@ impl Schedule for Online {
     }
 
     fn describe(&self) -> String {
-        format!("Online, {} slots on {}", self.slots, self.level)
+        format!("Online, {} slots {}", self.slots, self.level)
     }
 
     fn fork(&self) -> Box<dyn Schedule> {

@@ -118,7 +118,7 @@ impl Schedule for Periodic {
 
     fn describe(&self) -> String {
         format!(
-            "Periodic, on {} every {} steps, {} slots in memory inside",
+            "Periodic, {} every {} steps, {} slots in memory inside",
             self.level, self.period, self.inner
         )
     }

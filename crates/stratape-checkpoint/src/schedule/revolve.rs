@@ -62,7 +62,7 @@ impl Schedule for Revolve {
     }
 
     fn describe(&self) -> String {
-        format!("Revolve, {} slots on {}", self.slots, self.level)
+        format!("Revolve, {} slots {}", self.slots, self.level)
     }
 
     fn fork(&self) -> Box<dyn Schedule> {

@@ -30,7 +30,8 @@ impl<S: Snapshot> TimeLoop<S> {
     /// ```
     ///
     /// # Errors
-    /// As [`gradient`](Self::gradient). The number of steps must be known, and such a run cannot be resumed or checked.
+    /// As [`gradient`](Self::gradient). The number of steps must be known, and such a run cannot be resumed or checked. Its schedule
+    /// is its own (segments, or Revolve over segments in memory when there are too few slots for all their starts), and progress is not told.
     pub fn gradient_on<A>(
         self,
         workers: usize,

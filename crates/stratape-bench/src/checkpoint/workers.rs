@@ -1,0 +1,131 @@
+//! A worker that records ahead of the adjoint, against one thread that does everything.
+//!
+//! The state is one that fits the cache of a core: two cores that stream large states measure the memory they share.
+
+use std::cell::RefCell;
+
+use stratape::checkpoint::schedule::RunAhead;
+use stratape::checkpoint::{Report, Snapshot, Strategy, TimeLoop};
+
+use super::heat::{Adjoint, Plate};
+use super::{Figure, Scale};
+use crate::Settings;
+use crate::measure::{best_of, least, sink};
+
+/// A record: the states that steps started from. Making it is to cost twice a step, as recording by a tape does: a second plate
+/// is stepped along.
+#[derive(Default)]
+struct Lane {
+    states: Vec<Plate>,
+    used: usize,
+    beside: Option<Plate>,
+}
+
+impl Lane {
+    fn record(&mut self, plate: &mut Plate) {
+        match self.states.get_mut(self.used) {
+            Some(place) => place.copy_from(plate),
+            None => self.states.push(plate.clone()),
+        }
+        self.used += 1;
+        self.beside.get_or_insert_with(|| plate.clone()).step();
+        plate.step();
+    }
+
+    fn reverse(&mut self, adjoint: &mut Adjoint) {
+        self.used -= 1;
+        adjoint.pull_back(&self.states[self.used]);
+    }
+}
+
+pub(super) fn run(settings: &Settings, scale: Scale, tell: &mut dyn FnMut(Figure)) {
+    let (side, steps, slots) = (scale.small_side, scale.small_steps, scale.small_slots);
+    let case = format!("heat_{side}x{side}_{steps}_steps_{slots}_slots_one_worker_ahead");
+    if !settings.wants(&case) {
+        return;
+    }
+    let segment = steps.div_ceil(slots);
+    // The worker's lane, the one that is reversed and the one between take memory as well.
+    let room = slots + 3 * segment;
+    let (mut ahead, mut mixed, mut revolve) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..scale.rounds + 1 {
+        ahead.push(with_a_worker(scale));
+        mixed.push(serial(scale, room, Strategy::Mixed));
+        revolve.push(serial(scale, slots, Strategy::Revolve));
+    }
+    let ours = 1.0 / least(ahead);
+    let references = [
+        (mixed, format!("one thread, Mixed, {room} states or records in RAM"), Some(">= 1.4")),
+        (revolve, format!("one thread, Revolve, {slots} slots"), None),
+    ];
+    for (seconds, against, aim) in references {
+        let theirs = 1.0 / least(seconds);
+        tell(Figure { case: case.clone(), ours, against, theirs, unit: "gradients/s", aim });
+    }
+    tell_limit(scale, &case);
+}
+
+fn with_a_worker(scale: Scale) -> f64 {
+    let (_, adjoint, report) = TimeLoop::new(Plate::new(scale.small_side))
+        .steps(scale.small_steps)
+        .slots(scale.small_slots)
+        .gradient_taped_on(
+            1,
+            0,
+            |_, plate| plate.step(),
+            |_, plate, lane: &mut Lane| lane.record(plate),
+            Plate::seed,
+            |_, lane, adjoint: &mut Adjoint| lane.reverse(adjoint),
+        )
+        .expect("memory for the snapshots");
+    finish(adjoint, &report)
+}
+
+fn serial(scale: Scale, slots: usize, strategy: Strategy) -> f64 {
+    let lane = RefCell::new(Lane::default());
+    let (_, adjoint, report) = TimeLoop::new(Plate::new(scale.small_side))
+        .steps(scale.small_steps)
+        .slots(slots)
+        .schedule(strategy)
+        .gradient_taped(
+            |_, plate| plate.step(),
+            |_, plate| lane.borrow_mut().record(plate),
+            Plate::seed,
+            |_, adjoint: &mut Adjoint| lane.borrow_mut().reverse(adjoint),
+        )
+        .expect("memory for the snapshots");
+    finish(adjoint, &report)
+}
+
+fn finish(adjoint: Adjoint, report: &Report) -> f64 {
+    sink(adjoint);
+    report.total_time.as_secs_f64()
+}
+
+/// What the parts cost, and the gain that they allow.
+fn tell_limit(scale: Scale, case: &str) {
+    let start = Plate::new(scale.small_side);
+    let mut adjoint = start.seed();
+    let (mut stepped, mut recorded, mut lane) = (start.clone(), start.clone(), Lane::default());
+    let [forward, record, reverse] = best_of(
+        3,
+        [
+            &mut || stepped.step(),
+            &mut || {
+                lane.used = 0;
+                lane.record(&mut recorded);
+            },
+            &mut || adjoint.pull_back(&start),
+        ],
+    );
+    let steps = scale.small_steps;
+    let segments = scale.small_slots;
+    let run = RunAhead { forward, record, reverse, steps, segments, workers: 1, lanes: 3 };
+    eprintln!(
+        "# {case}: a step {:.1} µs, recording one {:.1}, reversing one {:.1}; at best {:.2} times one thread",
+        forward * 1e6,
+        record * 1e6,
+        reverse * 1e6,
+        run.serial() / run.parallel()
+    );
+}
