@@ -2,6 +2,7 @@
 
 mod disk;
 mod heat;
+mod independent;
 mod overhead;
 mod schedules;
 #[cfg(test)]
@@ -91,6 +92,7 @@ fn run_at(settings: &Settings, scale: Scale, tell: &mut dyn FnMut(Figure)) {
     overhead::run(settings, scale, tell);
     disk::run(settings, scale, tell);
     workers::run(settings, scale, tell);
+    independent::run(settings, scale, tell);
     schedules::run(settings, scale, tell);
 }
 

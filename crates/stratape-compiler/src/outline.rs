@@ -230,7 +230,7 @@ impl Lists {
             match node {
                 Node::Let { op: Op::Len(place), .. } => places.push((place.clone(), false)),
                 Node::New { init, .. } => {
-                    copied(init, &mut |place| places.push((place.clone(), false)))
+                    copied(init, &mut |place| places.push((place.clone(), false)));
                 }
                 Node::Check { check: Check::Assert { objects, .. }, .. } => {
                     places.extend(objects.iter().map(|(_, object)| (Place::whole(*object), false)));

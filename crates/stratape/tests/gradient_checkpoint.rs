@@ -2,8 +2,10 @@
 
 #![allow(
     clippy::needless_range_loop,
-    clippy::unwrap_used,
     clippy::panic,
+    clippy::type_complexity,
+    clippy::unwrap_used,
+    clippy::useless_vec,
     missing_docs,
     unreachable_pub
 )]

@@ -108,7 +108,8 @@ fn build_and_run(directory: &Path, main: &str) -> String {
     let output = Command::new(env!("CARGO"))
         .args(["run", "--quiet", "--offline"])
         .current_dir(directory)
-        .env("CARGO_TARGET_DIR", directory.join("target"))
+        // One for all samples, so that what they depend on is built once.
+        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("samples"))
         .output()
         .unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
