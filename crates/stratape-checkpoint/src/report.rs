@@ -42,6 +42,8 @@ pub struct Report {
     pub copy_time: Duration,
     /// Time lost waiting for the disk, storing and loading.
     pub waited: [Duration; 2],
+    /// Time in choosing the schedule: measuring, and filling the table of one that has a table.
+    pub planning_time: Duration,
     /// All of the time.
     pub total_time: Duration,
     /// The disk and how it is reached; empty when none was used.
@@ -97,8 +99,9 @@ impl fmt::Display for Report {
         }
         write!(
             f,
-            "  {:.3} s: steps {:.3}, pullbacks {:.3}, copies {:.3}",
+            "  {:.3} s: planning {:.3}, steps {:.3}, pullbacks {:.3}, copies {:.3}",
             self.total_time.as_secs_f64(),
+            self.planning_time.as_secs_f64(),
             self.step_time.as_secs_f64(),
             self.pullback_time.as_secs_f64(),
             self.copy_time.as_secs_f64()

@@ -472,6 +472,7 @@ impl<S: Snapshot> TimeLoop<S> {
         run.advanced_in_all = advanced.map(|counts| counts.advanced);
         run.report.why = why;
         run.start = begun;
+        run.report.planning_time = begun.elapsed();
         run.known = known;
         run.memory_slots = room.memory;
         run.reruns = self.check.then(Reruns::default);
