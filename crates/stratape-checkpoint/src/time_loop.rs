@@ -462,6 +462,9 @@ impl<S: Snapshot> TimeLoop<S> {
         let room = self.room()?;
         let known = self.length_known();
         let mut disk = self.open_disk(durable.as_ref())?;
+        if let (Some(durable), Some(disk)) = (&durable, &mut disk) {
+            adopt_snapshots(durable, disk);
+        }
         let start = &self.start;
         let few = known.unwrap_or(usize::MAX).min(3);
         let costs = || measure(start, few, steps, disk.as_mut());
@@ -478,7 +481,6 @@ impl<S: Snapshot> TimeLoop<S> {
         run.reruns = self.check.then(Reruns::default);
         run.on_progress = self.on_progress;
         run.durable = durable;
-        adopt_snapshots(&mut run);
         let end = match self.length {
             Length::Until(until) => Some(OwnedEnd { until, limit: self.limit }),
             Length::Steps(_) | Length::Unknown => None,
@@ -546,14 +548,10 @@ fn timed(work: impl FnOnce()) -> f64 {
 }
 
 /// Snapshots of an earlier process count as stored.
-fn adopt_snapshots<S: Snapshot>(run: &mut Run<S>) {
-    let Some(durable) = &run.durable else { return };
-    let snapshots = durable.manifest().snapshots.clone();
-    if let Some(disk) = run.slots.disk() {
-        for (step, stored) in snapshots {
-            let ticket = disk.stash.adopt(stored);
-            disk.tickets.insert(step, ticket);
-        }
+fn adopt_snapshots(durable: &Durable, disk: &mut Disk) {
+    for (step, stored) in &durable.manifest().snapshots {
+        let ticket = disk.stash.adopt(*stored);
+        disk.tickets.insert(*step, ticket);
     }
 }
 

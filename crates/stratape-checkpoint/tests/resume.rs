@@ -212,3 +212,28 @@ fn a_run_in_memory_alone_is_resumable_too() {
     assert_eq!((last, adjoint), plain(&start(20), 100));
     assert_eq!(report.resumed, Some(39));
 }
+
+/// What `Auto` writes to measure the disk once took the name of a snapshot of the run before.
+#[test]
+fn measuring_the_disk_leaves_the_snapshots_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let time_loop = |crash_at: u32| {
+        let mut reversed = 0;
+        TimeLoop::new(start(20))
+            .steps(100)
+            .slots(1)
+            .disk_slots(place.path(), 12)
+            .resume(place.path())
+            .save_every(1)
+            .gradient(step, seed, move |n, state, adjoint| {
+                reversed += 1;
+                assert!(reversed < crash_at, "crash");
+                pullback(n, state, adjoint);
+            })
+    };
+    let crashed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| time_loop(30)));
+    assert!(crashed.is_err());
+    let (last, adjoint, report) = time_loop(u32::MAX).unwrap();
+    assert_eq!((last, adjoint), plain(&start(20), 100));
+    assert!(report.mended.is_empty(), "{report}");
+}
