@@ -8,7 +8,7 @@
 //! best where the slopes of the two parts, one step of repetition apart, meet. Anywhere in a range of places does;
 //! taken is the one after which the fewest states are stored (found by dynamic programming for small sizes).
 
-use super::queue::Queue;
+use super::queue::{Decides, Queue};
 use super::{Action, Level};
 
 /// `C(n, k)`, or `u64::MAX` where that is more.
@@ -123,10 +123,7 @@ pub(crate) struct Binomial {
     levels: Levels,
     /// Where the current state is.
     at: Option<usize>,
-    /// Whether the last step is yet to be run for the first time.
-    forward: bool,
     queue: Queue,
-    ended: bool,
 }
 
 impl Binomial {
@@ -138,16 +135,11 @@ impl Binomial {
             free: slots,
             levels,
             at: Some(0),
-            forward: true,
-            queue: Queue::default(),
-            ended: false,
+            queue: Queue::of_steps(steps),
         };
         match steps {
-            0 => {
-                binomial.queue.push(Action::EndForward);
-                binomial.forward = false;
-            }
-            1 => binomial.reverse_first(),
+            0 => {}
+            1 => binomial.tape_and_reverse(0),
             _ => binomial.store(0, u64::MAX),
         }
         binomial
@@ -166,9 +158,7 @@ impl Binomial {
             free,
             levels: Levels::One(level),
             at: None,
-            forward: false,
-            queue: Queue::default(),
-            ended: false,
+            queue: Queue::new(false),
         }
     }
 
@@ -191,56 +181,9 @@ impl Binomial {
     }
 
     fn tape_and_reverse(&mut self, step: usize) {
-        self.queue.push(Action::Tape { step, keep: false });
-        if self.forward {
-            self.queue.push(Action::EndForward);
-            self.forward = false;
-        }
-        self.queue.push(Action::Reverse { step });
+        self.queue.tape_and_reverse(step);
         self.end = step;
         self.at = None;
-    }
-
-    /// A single step, its state never stored.
-    fn reverse_first(&mut self) {
-        self.tape_and_reverse(0);
-    }
-
-    /// Decides on the next few actions.
-    fn decide(&mut self) {
-        let Some(&entry) = self.stored.last() else {
-            self.ended = true;
-            self.queue.push(Action::EndReverse);
-            return;
-        };
-        if self.end <= entry.step {
-            // Stored, and the loop ended there.
-            self.release();
-            return;
-        }
-        let length = self.end - entry.step;
-        if self.at != Some(entry.step) {
-            self.queue.push(Action::Load { step: entry.step, level: entry.level });
-            self.at = Some(entry.step);
-        }
-        if length == 1 {
-            self.release();
-            self.tape_and_reverse(entry.step);
-            return;
-        }
-        let (to, repetitions) = if self.free == 0 {
-            (self.end - 1, 0)
-        } else {
-            let (ahead, repetitions) = self.split(length);
-            (entry.step + ahead, repetitions)
-        };
-        self.queue.push(Action::Advance { from: entry.step, to });
-        if to + 1 == self.end {
-            self.tape_and_reverse(to);
-        } else {
-            self.at = Some(to);
-            self.store(to, repetitions);
-        }
     }
 
     /// How far to go from the last stored state before storing the next, and the repetitions that takes.
@@ -275,20 +218,52 @@ fn scaled(value: u64, times: u64, over: u64) -> u64 {
     }
 }
 
+impl Decides for Binomial {
+    fn queue(&mut self) -> &mut Queue {
+        &mut self.queue
+    }
+
+    fn decide(&mut self) {
+        let Some(&entry) = self.stored.last() else {
+            return self.queue.end();
+        };
+        if self.end <= entry.step {
+            // Stored, and the loop ended there.
+            self.release();
+            return;
+        }
+        let length = self.end - entry.step;
+        if self.at != Some(entry.step) {
+            self.queue.push(Action::Load { step: entry.step, level: entry.level });
+            self.at = Some(entry.step);
+        }
+        if length == 1 {
+            self.release();
+            self.tape_and_reverse(entry.step);
+            return;
+        }
+        let (to, repetitions) = if self.free == 0 {
+            (self.end - 1, 0)
+        } else {
+            let (ahead, repetitions) = self.split(length);
+            (entry.step + ahead, repetitions)
+        };
+        self.queue.push(Action::Advance { from: entry.step, to });
+        if to + 1 == self.end {
+            self.tape_and_reverse(to);
+        } else {
+            self.at = Some(to);
+            self.store(to, repetitions);
+        }
+    }
+}
+
 impl Iterator for Binomial {
     type Item = Action;
 
     #[inline]
     fn next(&mut self) -> Option<Action> {
-        loop {
-            if let Some(action) = self.queue.pop() {
-                return Some(action);
-            }
-            if self.ended {
-                return None;
-            }
-            self.decide();
-        }
+        self.next_action()
     }
 }
 

@@ -14,7 +14,7 @@
 //!
 //! Filling them takes `l² / 2` additions for each slot, and sixteen bytes an entry.
 
-use super::queue::Queue;
+use super::queue::{Decides, Queue};
 use super::{Action, Level, Schedule, ScheduleError};
 
 /// Additions that are done without complaint: some seconds' worth.
@@ -53,9 +53,6 @@ pub struct HRevolve {
     makespan: f64,
     tasks: Vec<Task>,
     queue: Queue,
-    /// Whether the last step is yet to be run for the first time.
-    forward: bool,
-    ended: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -141,33 +138,12 @@ impl HRevolve {
             _ => tables.last().map_or(forward + backward, |t| t.columns[top.slots].open[steps]),
         };
         let tasks = if steps == 0 { Vec::new() } else { vec![Task::Open(top)] };
-        let mut queue = Queue::default();
-        if steps == 0 {
-            queue.push(Action::EndForward);
-        }
-        Ok(Self { steps, levels: tables, makespan, tasks, queue, forward: steps > 0, ended: false })
+        Ok(Self { steps, levels: tables, makespan, tasks, queue: Queue::of_steps(steps) })
     }
 
     /// The time the schedule takes when nothing overlaps, in the unit of the costs.
     pub fn makespan(&self) -> f64 {
         self.makespan
-    }
-
-    fn decide(&mut self) {
-        match self.tasks.pop() {
-            None => {
-                self.ended = true;
-                self.queue.push(Action::EndReverse);
-            }
-            Some(Task::Load { step, level }) => {
-                self.queue.push(Action::Load { step, level: Level(level as u8) });
-            }
-            Some(Task::Drop { step, level }) => {
-                self.queue.push(Action::Drop { step, level: Level(level as u8) });
-            }
-            Some(Task::Open(segment)) => self.open(segment),
-            Some(Task::Stored(segment)) => self.stored(segment),
-        }
     }
 
     fn below(&self, segment: Segment) -> Segment {
@@ -178,13 +154,7 @@ impl HRevolve {
     fn open(&mut self, segment: Segment) {
         let Segment { level, slots, from, to } = segment;
         if to - from == 1 {
-            self.queue.push(Action::Tape { step: from, keep: false });
-            if self.forward {
-                self.queue.push(Action::EndForward);
-                self.forward = false;
-            }
-            self.queue.push(Action::Reverse { step: from });
-            return;
+            return self.queue.tape_and_reverse(from);
         }
         let column = &self.levels[level].columns[slots];
         let write = self.levels[level].costs.write;
@@ -299,19 +269,31 @@ impl Table {
     }
 }
 
+impl Decides for HRevolve {
+    fn queue(&mut self) -> &mut Queue {
+        &mut self.queue
+    }
+
+    fn decide(&mut self) {
+        match self.tasks.pop() {
+            None => self.queue.end(),
+            Some(Task::Load { step, level }) => {
+                self.queue.push(Action::Load { step, level: Level(level as u8) });
+            }
+            Some(Task::Drop { step, level }) => {
+                self.queue.push(Action::Drop { step, level: Level(level as u8) });
+            }
+            Some(Task::Open(segment)) => self.open(segment),
+            Some(Task::Stored(segment)) => self.stored(segment),
+        }
+    }
+}
+
 impl Iterator for HRevolve {
     type Item = Action;
 
     fn next(&mut self) -> Option<Action> {
-        loop {
-            if let Some(action) = self.queue.pop() {
-                return Some(action);
-            }
-            if self.ended {
-                return None;
-            }
-            self.decide();
-        }
+        self.next_action()
     }
 }
 

@@ -11,7 +11,7 @@
 //!
 //! The table takes `n² / 2` additions for each slot, and eight bytes an entry.
 
-use super::queue::Queue;
+use super::queue::{Decides, Queue};
 use super::{Action, Level, Schedule, ScheduleError};
 
 /// Additions that are done without complaint: some seconds' worth.
@@ -35,8 +35,6 @@ pub struct Mixed {
     choices: Vec<Vec<u32>>,
     tasks: Vec<Task>,
     queue: Queue,
-    forward: bool,
-    ended: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -70,40 +68,14 @@ impl Mixed {
             });
         }
         let choices = if plenty { Vec::new() } else { choices(steps, slots) };
-        let mut queue = Queue::default();
-        let mut tasks = Vec::new();
-        if steps == 0 {
-            queue.push(Action::EndForward);
-        } else {
-            tasks.push(Task::Segment { from: 0, to: steps, free: slots });
-        }
-        Ok(Self { steps, slots, choices, tasks, queue, forward: steps > 0, ended: false })
-    }
-
-    fn decide(&mut self) {
-        match self.tasks.pop() {
-            None => {
-                self.ended = true;
-                self.queue.push(Action::EndReverse);
-            }
-            Some(Task::Take { step }) => {
-                self.queue.push(Action::Load { step, level: Level::MEMORY });
-                self.queue.push(Action::Drop { step, level: Level::MEMORY });
-            }
-            Some(Task::Reverse { step }) => self.queue.push(Action::Reverse { step }),
-            Some(Task::Segment { from, to, free }) => self.segment(from, to, free),
-        }
+        let whole = Task::Segment { from: 0, to: steps, free: slots };
+        let tasks = if steps == 0 { Vec::new() } else { vec![whole] };
+        Ok(Self { steps, slots, choices, tasks, queue: Queue::of_steps(steps) })
     }
 
     fn segment(&mut self, from: usize, to: usize, free: usize) {
         if to - from == 1 {
-            self.queue.push(Action::Tape { step: from, keep: false });
-            if self.forward {
-                self.queue.push(Action::EndForward);
-                self.forward = false;
-            }
-            self.queue.push(Action::Reverse { step: from });
-            return;
+            return self.queue.tape_and_reverse(from);
         }
         match self.choices.get(free).map_or(0, |column| column[to - from]) as usize {
             0 => {
@@ -147,19 +119,29 @@ fn choices(steps: usize, slots: usize) -> Vec<Vec<u32>> {
     choices
 }
 
+impl Decides for Mixed {
+    fn queue(&mut self) -> &mut Queue {
+        &mut self.queue
+    }
+
+    fn decide(&mut self) {
+        match self.tasks.pop() {
+            None => self.queue.end(),
+            Some(Task::Take { step }) => {
+                self.queue.push(Action::Load { step, level: Level::MEMORY });
+                self.queue.push(Action::Drop { step, level: Level::MEMORY });
+            }
+            Some(Task::Reverse { step }) => self.queue.push(Action::Reverse { step }),
+            Some(Task::Segment { from, to, free }) => self.segment(from, to, free),
+        }
+    }
+}
+
 impl Iterator for Mixed {
     type Item = Action;
 
     fn next(&mut self) -> Option<Action> {
-        loop {
-            if let Some(action) = self.queue.pop() {
-                return Some(action);
-            }
-            if self.ended {
-                return None;
-            }
-            self.decide();
-        }
+        self.next_action()
     }
 }
 

@@ -96,7 +96,7 @@ impl Online {
             block: 0,
             number: 0,
             pointer: 1,
-            queue: Queue::default(),
+            queue: Queue::new(true),
         };
         forward.store();
         Ok(Self { slots, level, steps: None, stage: Stage::Forward(Box::new(forward)) })
@@ -277,7 +277,7 @@ impl Schedule for Online {
         // What has been decided on and not handed out is not done.
         let mut stored = std::mem::take(&mut forward.stored);
         let mut given_up = Vec::new();
-        while let Some(action) = forward.queue.pop() {
+        for action in forward.queue.withdraw() {
             match action {
                 Action::Store { step, .. } => stored.retain(|kept| *kept != step),
                 Action::Drop { step, .. } => given_up.push(step),
