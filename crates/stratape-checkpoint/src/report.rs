@@ -3,6 +3,24 @@
 use std::fmt;
 use std::time::Duration;
 
+/// A number of bytes for people.
+struct Size(u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = ["KiB", "MiB", "GiB", "TiB"];
+        let mut size = self.0 as f64;
+        let mut unit = "B";
+        for larger in units {
+            if size < 1024.0 {
+                break;
+            }
+            (size, unit) = (size / 1024.0, larger);
+        }
+        if unit == "B" { write!(f, "{size} B") } else { write!(f, "{size:.1} {unit}") }
+    }
+}
+
 /// What a reversal did and what it cost.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -58,7 +76,6 @@ pub struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
         writeln!(f, "{} steps reversed by {}", self.steps, self.schedule)?;
         if !self.why.is_empty() {
             writeln!(f, "  chosen because {}", self.why)?;
@@ -72,21 +89,21 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "  snapshots of {:.2} MiB: {} to memory, {} to disk; peak {:.1} MiB in memory, {:.1} on the way, {} on disk",
-            mib(self.snapshot_bytes as u64),
+            "  snapshots of {}: {} to memory, {} to disk; peak {} in memory, {} on the way, {} snapshots on disk",
+            Size(self.snapshot_bytes as u64),
             self.writes[0],
             self.writes[1],
-            mib(self.memory_peak as u64),
-            mib(self.staging_peak as u64),
+            Size(self.memory_peak as u64),
+            Size(self.staging_peak as u64),
             self.disk_peak
         )?;
         if !self.tier.is_empty() {
             writeln!(
                 f,
-                "  {}: wrote {:.1} MiB, read {:.1} MiB, waited {:.3} s to store and {:.3} s to load",
+                "  {}: wrote {}, read {}, waited {:.3} s to store and {:.3} s to load",
                 self.tier,
-                mib(self.bytes_written),
-                mib(self.bytes_read),
+                Size(self.bytes_written),
+                Size(self.bytes_read),
                 self.waited[0].as_secs_f64(),
                 self.waited[1].as_secs_f64()
             )?;
@@ -140,19 +157,18 @@ pub struct Plan {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
         writeln!(f, "{}: {} steps run, {} reversed", self.schedule, self.forward, self.reversed)?;
         if !self.why.is_empty() {
             writeln!(f, "  chosen because {}", self.why)?;
         }
         writeln!(
             f,
-            "  snapshots of {:.2} MiB, at most {:.1} MiB in memory and {:.1} on disk; {:.1} MiB written, {:.1} read",
-            mib(self.snapshot_bytes as u64),
-            mib(self.memory_peak as u64),
-            mib(self.disk_peak as u64),
-            mib(self.bytes_written),
-            mib(self.bytes_read)
+            "  snapshots of {}, at most {} in memory and {} on disk; {} written, {} read",
+            Size(self.snapshot_bytes as u64),
+            Size(self.memory_peak as u64),
+            Size(self.disk_peak as u64),
+            Size(self.bytes_written),
+            Size(self.bytes_read)
         )?;
         write!(f, "  about {:.2} times one plain gradient", self.ratio)
     }

@@ -1,5 +1,6 @@
 //! [`TimeLoop`]: a loop over time steps, and its gradient within a budget.
 
+mod swept;
 mod workers;
 
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use crate::schedule::{Action, Level, Salvage, Schedule, Told, count};
 use crate::slots::{Disk, Slots, Staged};
 use crate::snapshot::{Snapshot, from_bytes, to_bytes};
 use crate::strategy::{Chosen, Costs, Room, Strategy};
+pub use swept::Swept;
 
 /// Steps that `until` may take when no limit was set.
 const DEFAULT_LIMIT: usize = 1_000_000_000;
@@ -376,7 +378,7 @@ impl<S: Snapshot> TimeLoop<S> {
         let (mut run, end) = self.prepare(None, &mut steps)?;
         run.run_forward(&mut steps, end)?;
         let last = run.state.clone();
-        Ok(Swept { run, last })
+        Ok(Swept::new(run, last))
     }
 
     /// Slots in memory and on disk.
@@ -575,62 +577,6 @@ fn take_up<S: Snapshot, A: Snapshot>(
     let salvage = Salvage::backward(left, steps, entries, run.memory_slots.max(1));
     run.take_over(Box::new(salvage), steps, left);
     Ok(Some((last, adjoint)))
-}
-
-/// A loop that has been run and is to be reversed.
-pub struct Swept<S: Snapshot> {
-    run: Run<S>,
-    last: S,
-}
-
-impl<S: Snapshot> Swept<S> {
-    /// The last state.
-    pub fn state(&self) -> &S {
-        &self.last
-    }
-
-    /// The number of steps that were run.
-    pub fn steps(&self) -> usize {
-        self.run.report.steps
-    }
-
-    /// Reverses the loop, from the adjoint of the last state to that of the first.
-    ///
-    /// # Errors
-    /// As [`TimeLoop::gradient`].
-    pub fn reverse<A: Snapshot>(
-        mut self,
-        mut step: impl FnMut(usize, &mut S),
-        mut adjoint: A,
-        mut pullback: impl FnMut(usize, &S, &mut A),
-    ) -> Result<(A, Report), CheckpointError> {
-        let mut steps = Steps { step: &mut step, record: None };
-        let mut pull = |n: usize, state: &mut S, adjoint: &mut A| pullback(n, state, adjoint);
-        self.run.reverse(&mut steps, &mut adjoint, Back::State(&mut pull))?;
-        Ok((adjoint, self.run.finish()))
-    }
-
-    /// Reverses the loop by a function that keeps the adjoint itself, and may do with the state what it likes.
-    ///
-    /// # Errors
-    /// As [`TimeLoop::gradient`].
-    #[doc(hidden)]
-    pub fn reverse_with(
-        mut self,
-        mut step: impl FnMut(usize, &mut S),
-        mut pull: impl FnMut(usize, &mut S),
-    ) -> Result<Report, CheckpointError> {
-        let mut steps = Steps { step: &mut step, record: None };
-        let mut pull = |n: usize, state: &mut S, (): &mut ()| pull(n, state);
-        self.run.reverse(&mut steps, &mut (), Back::State(&mut pull))?;
-        Ok(self.run.finish())
-    }
-}
-
-impl<S: Snapshot> std::fmt::Debug for Swept<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Swept").field("steps", &self.steps()).finish_non_exhaustive()
-    }
 }
 
 impl<S> std::fmt::Debug for TimeLoop<S> {
