@@ -143,6 +143,19 @@ fn least_time(n: usize, levels: &[(usize, u64, u64)], forward: u64, backward: u6
     unreachable!("one slot is enough to reverse anything")
 }
 
+/// A loop of unknown length that ended right where a state had been stored seemed to use a slot too many.
+#[test]
+fn loops_that_end_where_a_state_was_stored() {
+    for (n, period) in [(0, 3), (3, 3), (6, 3), (6, 1), (7, 3)] {
+        for level in [Level::MEMORY, Level::DISK] {
+            check(Periodic::new(None, period, level, 1).unwrap(), n).unwrap();
+        }
+    }
+    for n in 0..40 {
+        check(Online::new(4).unwrap(), n).unwrap();
+    }
+}
+
 #[test]
 fn revolve_is_optimal_among_all_orders() {
     for n in 1..=7 {

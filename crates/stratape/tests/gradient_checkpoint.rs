@@ -488,3 +488,45 @@ fn the_tape_stays_small() {
         workspace.stats().resident_peak
     );
 }
+
+#[gradient]
+fn stored_in_parallel(x: &[f64], y: &mut [f64], n: usize) {
+    #[parallel]
+    for i in 0..x.len() {
+        let mut z = x[i];
+        let mut w = vec![0.1; 3];
+        #[checkpoint(slots = 2)]
+        for t in 0..n {
+            w[t % 3] += 0.1 * z;
+            z = (z + w[(t + 1) % 3] * x[i]).sin();
+        }
+        y[i] = z * w[0];
+    }
+}
+
+#[gradient]
+fn taped_one_by_one(x: &[f64], y: &mut [f64], n: usize) {
+    for i in 0..x.len() {
+        let mut z = x[i];
+        let mut w = vec![0.1; 3];
+        for t in 0..n {
+            w[t % 3] += 0.1 * z;
+            z = (z + w[(t + 1) % 3] * x[i]).sin();
+        }
+        y[i] = z * w[0];
+    }
+}
+
+#[test]
+fn stored_loops_in_parallel_ones() {
+    let x = numbers(40);
+    let (mut y, mut v) = (vec![0.0; 40], vec![0.0; 40]);
+    let (mut dx, mut ex) = (vec![0.0; 40], vec![0.0; 40]);
+    let (mut dy, mut ey) = (numbers(40), numbers(40));
+    let mut workspace = Workspace::new();
+    workspace.set_lanes(4);
+    stored_in_parallel_grad_in(&mut workspace, &x, &mut dx, &mut y, &mut dy, 500).unwrap();
+    taped_one_by_one_grad(&x, &mut ex, &mut v, &mut ey, 500);
+    assert_eq!(y, v);
+    all_close(&dx, &ex);
+}

@@ -18,6 +18,8 @@ use super::{Action, Level, Schedule, ScheduleError};
 #[derive(Clone, Debug)]
 pub struct Periodic {
     steps: Option<usize>,
+    /// Whether the number of steps was known from the start: then none is stored where the loop ends.
+    foreseen: bool,
     period: usize,
     level: Level,
     inner: usize,
@@ -49,7 +51,7 @@ impl Periodic {
             return Err(ScheduleError::NoPeriod);
         }
         let stage = Stage::Forward { at: 0, stored: None };
-        Ok(Self { steps, period, level, inner, stage })
+        Ok(Self { steps, foreseen: steps.is_some(), period, level, inner, stage })
     }
 
     fn turn(&mut self, steps: usize, last: Option<usize>) {
@@ -61,8 +63,13 @@ impl Periodic {
         self.stage = Stage::Backward(Box::new(Binomial::back(stored, steps, self.inner)));
     }
 
+    /// States stored at most while the loop runs.
     fn most_periods(&self) -> usize {
-        self.steps.map_or(usize::MAX, |steps| steps.div_ceil(self.period))
+        match self.steps {
+            None => usize::MAX,
+            Some(steps) if self.foreseen => steps.div_ceil(self.period),
+            Some(steps) => steps / self.period + 1,
+        }
     }
 }
 
