@@ -26,11 +26,10 @@ pub fn begin_lanes(
 ) -> Result<(&mut RecordTape, &mut [Lane], &mut u64), TapeError> {
     workspace.open_lanes()?;
     let (tape, lanes, length) = workspace.all_parts();
-    if !tape.is_empty() {
-        tape.clear();
-    }
-    for lane in lanes.iter_mut().filter(|lane| !lane.0.is_empty()) {
-        lane.0.clear();
+    for tape in std::iter::once(&mut *tape).chain(lanes.iter_mut().map(|lane| &mut lane.0)) {
+        if !tape.is_empty() || tape.has_attachments() {
+            tape.clear();
+        }
     }
     *length = 0;
     Ok((tape, lanes, length))

@@ -530,3 +530,33 @@ fn stored_loops_in_parallel_ones() {
     assert_eq!(y, v);
     all_close(&dx, &ex);
 }
+
+both! {
+    divided_taped divided_stored (x: &[f64], n: usize)
+    [let mut u = x.to_vec(); let mut sum = 0.0;]
+    [slots = 3]
+    [for t in 0..n {
+        let old = u.clone();
+        #[parallel]
+        for i in 0..old.len() {
+            u[i] = (old[i] + 0.1 * old[(i + t) % old.len()]).sin().exp() * 0.4;
+        }
+        let mut part = 0.0;
+        #[parallel]
+        for i in 0..old.len() {
+            part += u[i] * old[i].exp();
+        }
+        sum += part;
+    }]
+    [sum]
+}
+
+#[test]
+fn parallel_loops_in_stored_ones() {
+    let x = numbers(3000);
+    let (mut dx, mut ex) = (vec![0.0; 3000], vec![0.0; 3000]);
+    let value = divided_taped_grad(&x, &mut dx, 12, 1.0);
+    assert_eq!(value, divided_stored_grad(&x, &mut ex, 12, 1.0));
+    assert_eq!(value, divided_stored(&x, 12));
+    all_close(&dx, &ex);
+}

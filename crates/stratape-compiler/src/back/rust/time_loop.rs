@@ -10,7 +10,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::operation::tokens;
-use super::{Emitter, strip, tuple};
+use super::{Emitter, division, strip, tuple};
 use crate::adjoint::Gradient;
 use crate::analysis::Definitions;
 use crate::front::half_name;
@@ -28,6 +28,8 @@ pub fn emit_time_loop(time_loop: &TimeLoop, gradient: &Gradient) -> TokenStream 
 
 /// A function in the intermediate language as a Rust function on a tape.
 fn body_function(name: &Ident, function: &Function) -> TokenStream {
+    // There are no lanes here: parallel loops run one after the other.
+    let function = &division::undivided(function);
     let definitions = Definitions::new(function);
     let emitter = Emitter::new(function, &definitions, strip::regions(&[function]));
     let mut params = Vec::new();
