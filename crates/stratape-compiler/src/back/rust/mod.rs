@@ -80,10 +80,10 @@ fn half(
     let results: Vec<TokenStream> =
         function.results.iter().map(|value| emitter.operand(*value)).collect();
     let result = tuple(&results);
-    let tape = emitter.tape();
+    let (tape, lints) = (emitter.tape(), lints());
     quote! {
         #[doc(hidden)]
-        #[allow(unused, clippy::all, clippy::pedantic, clippy::panic)]
+        #lints
         fn #name(#tape: &mut ::stratape::tape::RecordTape, #(#params),*)
             -> ::core::result::Result<#output, ::stratape::tape::TapeError>
         {
@@ -183,6 +183,13 @@ impl<'a> Emitter<'a> {
     fn tape(&self) -> Ident {
         Ident::new("tape", Span::mixed_site())
     }
+}
+
+/// What is allowed in emitted code. Operations that always fail are the program's, where it never gets to them.
+fn lints() -> TokenStream {
+    quote!(#[allow(
+        unused, arithmetic_overflow, unconditional_panic, clippy::all, clippy::pedantic, clippy::panic
+    )])
 }
 
 /// Whether one of the nodes uses the tape.

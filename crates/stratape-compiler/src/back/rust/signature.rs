@@ -135,7 +135,7 @@ impl<'a> Signature<'a> {
         let name_in = format_ident!("{}_in", name, span = name.span());
         let doc = format!("Gradient of [`{}`]: see `stratape::gradient`.", item.sig.ident);
         let doc_in = format!("[`{name}`] on a workspace of the caller's.");
-        let lints = quote!(#[allow(unused, clippy::all, clippy::pedantic, clippy::panic)]);
+        let lints = super::lints();
         let workspace = Ident::new("workspace", Span::mixed_site());
         let tape = Ident::new("tape", Span::mixed_site());
         let length = Ident::new("length", Span::mixed_site());

@@ -10,7 +10,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::operation::tokens;
-use super::{Emitter, division, strip, tuple};
+use super::{Emitter, division, lints, strip, tuple};
 use crate::adjoint::Gradient;
 use crate::analysis::Definitions;
 use crate::front::half_name;
@@ -67,9 +67,10 @@ fn body_function(name: &Ident, function: &Function) -> TokenStream {
     let types: Vec<TokenStream> =
         function.results.iter().map(|value| scalar(function.ty(*value))).collect();
     let (result, output, tape) = (tuple(&results), tuple(&types), emitter.tape());
+    let lints = lints();
     quote! {
         #[doc(hidden)]
-        #[allow(unused, clippy::all, clippy::pedantic, clippy::panic)]
+        #lints
         fn #name(#tape: &mut ::stratape::tape::RecordTape, #(#params),*)
             -> ::core::result::Result<#output, ::stratape::tape::TapeError>
         {
@@ -228,11 +229,11 @@ impl Scheme<'_> {
         };
         let known = node.exit.is_none();
         let (step, pattern) = (self.step_closure(), self.state_pattern());
-        let state = self.state_type();
+        let (state, lints) = (self.state_type(), lints());
         let places: Vec<Ident> = (0..written.len()).map(|at| format_ident!("place{at}")).collect();
         quote! {
             #[doc(hidden)]
-            #[allow(unused, clippy::all, clippy::pedantic, clippy::panic)]
+            #lints
             fn #name(tape: &mut ::stratape::tape::RecordTape, #(#values,)* #(#slices),*)
                 -> ::core::result::Result<#output, ::stratape::tape::TapeError>
             {
@@ -305,9 +306,10 @@ impl Scheme<'_> {
             quote!(#ident)
         }));
         let (step, pull) = (self.step_closure(), self.pull_closure(&adjoints, &free_adjoints));
+        let lints = lints();
         quote! {
             #[doc(hidden)]
-            #[allow(unused, clippy::all, clippy::pedantic, clippy::panic)]
+            #lints
             fn #name(tape: &mut ::stratape::tape::RecordTape, #(#params),*)
                 -> ::core::result::Result<#output, ::stratape::tape::TapeError>
             {
