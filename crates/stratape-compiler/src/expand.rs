@@ -70,23 +70,29 @@ impl Parse for Arguments {
 
 /// `#[gradient]` on a function.
 pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {
-    let expanded = Arguments::parse.parse2(attribute).and_then(|arguments| {
-        let function: syn::ItemFn = syn::parse2(item.clone()).map_err(|_| {
-            Error::new(Span::call_site(), "`#[gradient]` goes on a function with a body")
-        })?;
-        let module = Module::alone(&function);
-        let (tokens, recursive) = one(&function, &arguments, &module)?;
-        let halves = halves(recursive, &module)?;
-        Ok(quote!(#tokens #halves))
-    });
+    let expanded = syn::parse2(item.clone())
+        .map_err(|_| Error::new(Span::call_site(), "`#[gradient]` goes on a function with a body"))
+        .and_then(|function: syn::ItemFn| alone(attribute, &function));
     let item = &without_loop_marks(item);
     match expanded {
-        Ok(tokens) => quote!(#item #tokens),
+        Ok((_, tokens)) => quote!(#item #tokens),
         Err(error) => {
             let error = error.to_compile_error();
             quote!(#item #error)
         }
     }
+}
+
+/// A function by itself: what became of it, and what is emitted beside it.
+pub(crate) fn alone(
+    attribute: TokenStream,
+    function: &syn::ItemFn,
+) -> Result<(Compiled, TokenStream)> {
+    let arguments = Arguments::parse.parse2(attribute)?;
+    let module = Module::alone(function);
+    let (compiled, tokens) = one(function, &arguments, &module)?;
+    let halves = halves(compiled.recursive.clone(), &module)?;
+    Ok((compiled, quote!(#tokens #halves)))
 }
 
 /// An item without the attributes that mean something only to its gradient; the tokens as they were, if there are none.
@@ -137,7 +143,17 @@ pub fn only_in_module(name: &str, item: &TokenStream) -> TokenStream {
     quote!(#item #error)
 }
 
-fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
+/// A module under `#[differentiable]`, read.
+pub(crate) struct Opened {
+    module: syn::ItemMod,
+    /// The functions under `#[gradient]`, with that attribute.
+    wanted: Vec<(syn::ItemFn, syn::Attribute)>,
+    context: Module,
+    errors: Option<Error>,
+}
+
+/// Reads a module, and takes off the attributes that mean something only to this one.
+pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened> {
     if !attribute.is_empty() {
         return Err(Error::new(attribute.span(), "`#[differentiable]` takes no arguments"));
     }
@@ -173,7 +189,6 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
             marked_methods(block).into_iter().for_each(|error| add(&mut errors, error));
         }
     }
-    let mut added = TokenStream::new();
     let context = Module::collect(items)?;
     check_pullbacks(items)?;
     for item in items.iter_mut() {
@@ -182,29 +197,55 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
             function.attrs.retain(|attribute| !is_marked(attribute, &["constant", "pullback"]));
         }
     }
-    let mut recursive = BTreeSet::new();
-    for (function, attribute) in wanted {
-        let tokens = match &attribute.meta {
-            syn::Meta::List(list) => list.tokens.clone(),
-            _ => TokenStream::new(),
-        };
-        let result = Arguments::parse
-            .parse2(tokens)
-            .and_then(|arguments| one(&function, &arguments, &context));
-        match result {
-            Ok((tokens, names)) => {
-                added.extend(tokens);
-                recursive.extend(names);
+    Ok(Opened { module, wanted, context, errors })
+}
+
+impl Opened {
+    /// Compiles the functions one after the other: what became of each, and what else is added to the module.
+    pub(crate) fn compile(
+        &mut self,
+    ) -> (Vec<(syn::ItemFn, Compiled, TokenStream)>, Result<TokenStream>) {
+        let mut done = Vec::new();
+        let mut recursive = BTreeSet::new();
+        for (function, attribute) in std::mem::take(&mut self.wanted) {
+            let result = Arguments::parse
+                .parse2(arguments_of(&attribute))
+                .and_then(|arguments| one(&function, &arguments, &self.context));
+            match result {
+                Ok((compiled, tokens)) => {
+                    recursive.extend(compiled.recursive.iter().cloned());
+                    done.push((function, compiled, tokens));
+                }
+                Err(error) => add(&mut self.errors, error),
             }
-            Err(error) => add(&mut errors, error),
         }
+        (done, halves(recursive, &self.context))
     }
-    added.extend(halves(recursive, &context)?);
-    if let Some((_, items)) = &mut module.content {
+
+    /// The errors so far.
+    pub(crate) fn into_errors(self) -> Option<Error> {
+        self.errors
+    }
+}
+
+/// The tokens in the parentheses of an attribute.
+pub(crate) fn arguments_of(attribute: &syn::Attribute) -> TokenStream {
+    match &attribute.meta {
+        syn::Meta::List(list) => list.tokens.clone(),
+        _ => TokenStream::new(),
+    }
+}
+
+fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
+    let mut opened = open(attribute, item)?;
+    let (done, halves) = opened.compile();
+    let mut added: TokenStream = done.into_iter().map(|(_, _, tokens)| tokens).collect();
+    added.extend(halves?);
+    if let Some((_, items)) = &mut opened.module.content {
         items.push(Item::Verbatim(added));
     }
-    let errors = errors.map(|errors| errors.to_compile_error());
-    let module = module.into_token_stream();
+    let errors = opened.errors.map(|errors| errors.to_compile_error());
+    let module = opened.module.into_token_stream();
     Ok(quote!(#module #errors))
 }
 
@@ -307,7 +348,8 @@ fn halves(names: BTreeSet<String>, module: &Module) -> Result<TokenStream> {
         }
         let Some(item) = module.function(&name) else { continue };
         let mut function = front::lower_in(&item, module)?;
-        tokens.extend(time_loops(&item, outline(&mut function)?, &mut left)?);
+        let loops = compile_loops(&item, outline(&mut function)?, &mut left)?;
+        tokens.extend(emit_loops(&loops));
         crate::passes::simplify(&mut function);
         mark_parallel(&mut function, None)?;
         left.extend(function.recursive.iter().cloned());
@@ -324,15 +366,45 @@ fn mark_parallel(function: &mut crate::ir::Function, everywhere: Option<Span>) -
         .map_err(|conflict| Error::new(conflict.span, conflict.message))
 }
 
-/// The gradient of one function, and the functions that call themselves it needs.
+/// A function and its gradient, before they are emitted.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The function after the passes that simplify it.
+    pub primal: crate::ir::Function,
+    /// Its gradient.
+    pub gradient: adjoint::Gradient,
+    /// Its loops under `#[checkpoint]`, inner ones first.
+    pub loops: Vec<CompiledLoop>,
+    /// Functions that call themselves it needs the halves of.
+    pub recursive: BTreeSet<String>,
+}
+
+/// A loop under `#[checkpoint]`, and the gradient of its body.
+#[derive(Clone, Debug)]
+pub struct CompiledLoop {
+    /// The loop; those inside it stand before it in the list.
+    pub time_loop: TimeLoop,
+    /// The gradient of its body.
+    pub gradient: adjoint::Gradient,
+}
+
+/// The gradient of one function, compiled and emitted.
 fn one(
     item: &syn::ItemFn,
     arguments: &Arguments,
     module: &Module,
-) -> Result<(TokenStream, BTreeSet<String>)> {
+) -> Result<(Compiled, TokenStream)> {
+    let compiled = compile(item, arguments, module)?;
+    let tokens = rust::emit(item, &compiled.primal, &compiled.gradient);
+    let loops = emit_loops(&compiled.loops);
+    let tokens = under_conditions(&item.attrs, quote!(#tokens #loops))?;
+    Ok((compiled, tokens))
+}
+
+fn compile(item: &syn::ItemFn, arguments: &Arguments, module: &Module) -> Result<Compiled> {
     let mut function = front::lower_in(item, module)?;
     let mut recursive = Vec::new();
-    let loops = time_loops(item, outline(&mut function)?, &mut recursive)?;
+    let loops = compile_loops(item, outline(&mut function)?, &mut recursive)?;
     crate::passes::simplify(&mut function);
     mark_parallel(&mut function, arguments.parallel.as_ref().map(Ident::span))?;
     if let Some(wrt) = &arguments.wrt {
@@ -350,30 +422,32 @@ fn one(
     }
     let gradient = differentiate(&function, &adjoint);
     crate::ir::check(&gradient.function).map_err(|fault| faulty(item, &fault))?;
-    let tokens = rust::emit(item, &function, &gradient);
-    let tokens = under_conditions(&item.attrs, quote!(#tokens #loops))?;
-    function.recursive.extend(recursive);
-    Ok((tokens, function.recursive))
+    let recursive = function.recursive.iter().cloned().chain(recursive).collect();
+    Ok(Compiled { primal: function, gradient, loops, recursive })
 }
 
-/// The functions of loops that are reversed from snapshots.
-fn time_loops(
+/// Loops that are reversed from snapshots, and the gradients of their bodies.
+fn compile_loops(
     item: &syn::ItemFn,
     loops: Vec<TimeLoop>,
     recursive: &mut Vec<String>,
-) -> Result<TokenStream> {
-    let mut tokens = TokenStream::new();
+) -> Result<Vec<CompiledLoop>> {
+    let mut compiled = Vec::new();
     for mut time_loop in loops {
-        tokens.extend(time_loops(item, std::mem::take(&mut time_loop.inner), recursive)?);
+        compiled.extend(compile_loops(item, std::mem::take(&mut time_loop.inner), recursive)?);
         crate::passes::simplify(&mut time_loop.plain);
         crate::passes::simplify(&mut time_loop.body);
         mark_parallel(&mut time_loop.body, None)?;
         recursive.extend(time_loop.body.recursive.iter().cloned());
         let gradient = differentiate(&time_loop.body, &adjoint::Options::default());
         crate::ir::check(&gradient.function).map_err(|fault| faulty(item, &fault))?;
-        tokens.extend(rust::emit_time_loop(&time_loop, &gradient));
+        compiled.push(CompiledLoop { time_loop, gradient });
     }
-    Ok(tokens)
+    Ok(compiled)
+}
+
+fn emit_loops(loops: &[CompiledLoop]) -> TokenStream {
+    loops.iter().map(|one| rust::emit_time_loop(&one.time_loop, &one.gradient)).collect()
 }
 
 /// Where the function is left out by `#[cfg]`, so are those made from it.

@@ -12,7 +12,7 @@
 //! | [`back::rust`] | a gradient | Rust tokens |
 //! | [`back::interp`] | any function, and arguments | its results: the oracle of the tests |
 //!
-//! [`expand`] puts them together for the attributes.
+//! [`expand`] puts them together for the attributes, [`explain`] for people who ask what is saved and why.
 
 #![forbid(unsafe_code)]
 
@@ -20,6 +20,7 @@ pub mod adjoint;
 pub mod analysis;
 pub mod back;
 pub mod expand;
+pub mod explain;
 pub mod front;
 pub mod ir;
 pub mod outline;

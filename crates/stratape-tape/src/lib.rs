@@ -98,6 +98,7 @@ pub use options::{DEFAULT_IN_FLIGHT, DEFAULT_MEMORY, DEFAULT_SLAB, TapeOptions};
 pub use pool::{DEFAULT_POOL_LIMIT, Pool};
 pub use record::{RecordMark, RecordTape};
 pub use recorder::Sample;
+pub use saved::{SavedInfo, inspect};
 pub use shared::{Owner, SharedTape, Writer};
 pub use stash::{Stash, StashStats, Stored, Ticket};
 pub use stats::TapeStats;

@@ -70,6 +70,13 @@ pub(crate) struct Line {
     reserved: u32,
 }
 
+impl Header {
+    fn type_name(&self) -> String {
+        let len = (self.name_len as usize).min(NAME_ROOM);
+        String::from_utf8_lossy(&self.name[..len]).into_owned()
+    }
+}
+
 const CHECKED: usize = std::mem::offset_of!(Header, checksum);
 
 fn fingerprint<T>() -> u64 {
@@ -230,29 +237,9 @@ impl SavedReader {
     }
 
     fn read<T>(path: &Path, contents: u32) -> Result<Self, TapeError> {
-        let refuse = |why: String| -> TapeError {
-            ErrorKind::NotThisTape { path: path.to_owned(), why }.into()
-        };
-        let mut file = File::open(path).map_err(|source| failed(path, source))?;
-        let mut header = Header::zeroed();
-        let read = file.read_exact(bytemuck::bytes_of_mut(&mut header));
-        if read.is_err() || header.magic != MAGIC {
-            return Err(refuse("it is not a saved tape".to_owned()));
-        }
-        if header.byte_order != BYTE_ORDER {
-            return Err(refuse("it was written on a machine of the other byte order".to_owned()));
-        }
-        if header.version != VERSION {
-            let found = header.version;
-            return Err(refuse(format!(
-                "it has format version {found}, this library reads version {VERSION}"
-            )));
-        }
-        if checksum(&bytemuck::bytes_of(&header)[..CHECKED]) != header.checksum {
-            return Err(refuse("its header is damaged".to_owned()));
-        }
-        let name_len = (header.name_len as usize).min(NAME_ROOM);
-        let name = String::from_utf8_lossy(&header.name[..name_len]).into_owned();
+        let refuse = |why: String| refused(path, why);
+        let (mut file, header) = read_header(path)?;
+        let name = header.type_name();
         if header.contents != contents {
             let (found, asked) = match header.contents {
                 1 => (format!("elements of type `{name}`"), "records"),
@@ -272,27 +259,44 @@ impl SavedReader {
                 size_of::<T>()
             )));
         }
-        let lines = read_table(&mut file, &header, refuse).map_err(|error| match error {
-            Failure::Refused(error) => error,
-            Failure::Io(source) => failed(path, source),
-        })?;
-        let per_slab = header.per_slab as usize;
-        check_lines(&lines, &header, contents == 1).map_err(refuse)?;
-        Ok(Self { file, per_slab, lines })
+        let lines = read_table(path, &mut file, &header)?;
+        Ok(Self { file, per_slab: header.per_slab as usize, lines })
     }
 }
 
-enum Failure {
-    Refused(TapeError),
-    Io(io::Error),
+fn refused(path: &Path, why: String) -> TapeError {
+    ErrorKind::NotThisTape { path: path.to_owned(), why }.into()
 }
 
-fn read_table(
-    file: &mut File,
-    header: &Header,
-    refuse: impl Fn(String) -> TapeError,
-) -> Result<Vec<Line>, Failure> {
-    let found = file.metadata().map_err(Failure::Io)?.len();
+/// Opens a file and reads a header that is whole and of this version.
+fn read_header(path: &Path) -> Result<(File, Header), TapeError> {
+    let refuse = |why: String| refused(path, why);
+    let mut file = File::open(path).map_err(|source| failed(path, source))?;
+    let mut header = Header::zeroed();
+    let read = file.read_exact(bytemuck::bytes_of_mut(&mut header));
+    if read.is_err() || header.magic != MAGIC {
+        return Err(refuse("it is not a saved tape".to_owned()));
+    }
+    if header.byte_order != BYTE_ORDER {
+        return Err(refuse("it was written on a machine of the other byte order".to_owned()));
+    }
+    if header.version != VERSION {
+        let found = header.version;
+        return Err(refuse(format!(
+            "it has format version {found}, this library reads version {VERSION}"
+        )));
+    }
+    if checksum(&bytemuck::bytes_of(&header)[..CHECKED]) != header.checksum {
+        return Err(refuse("its header is damaged".to_owned()));
+    }
+    Ok((file, header))
+}
+
+/// Reads the table, which must be whole and make sense.
+fn read_table(path: &Path, file: &mut File, header: &Header) -> Result<Vec<Line>, TapeError> {
+    let refuse = |why: String| refused(path, why);
+    let io = |source: io::Error| failed(path, source);
+    let found = file.metadata().map_err(io)?.len();
     let expected = header
         .slabs
         .checked_mul(size_of::<Line>() as u64)
@@ -300,14 +304,15 @@ fn read_table(
     if expected != Some(found) {
         let expected = expected.map_or("more".to_owned(), |bytes| bytes.to_string());
         let why = format!("it is cut short: {found} bytes where {expected} were written");
-        return Err(Failure::Refused(refuse(why)));
+        return Err(refuse(why));
     }
     let mut lines = vec![Line::zeroed(); header.slabs as usize];
-    file.seek(SeekFrom::Start(header.table_offset)).map_err(Failure::Io)?;
-    file.read_exact(bytemuck::cast_slice_mut(&mut lines)).map_err(Failure::Io)?;
+    file.seek(SeekFrom::Start(header.table_offset)).map_err(io)?;
+    file.read_exact(bytemuck::cast_slice_mut(&mut lines)).map_err(io)?;
     if checksum(bytemuck::cast_slice(&lines)) != header.table_checksum {
-        return Err(Failure::Refused(refuse("its table of slabs is damaged".to_owned())));
+        return Err(refuse("its table of slabs is damaged".to_owned()));
     }
+    check_lines(&lines, header, header.contents == 1).map_err(refuse)?;
     Ok(lines)
 }
 
@@ -333,4 +338,76 @@ fn check_lines(lines: &[Line], header: &Header, elements: bool) -> Result<(), St
         }
     }
     Ok(())
+}
+
+/// What a saved tape holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SavedInfo {
+    /// The name of the element type; `None` for a tape of records.
+    pub element: Option<String>,
+    /// Bytes of an element; of a word, for records.
+    pub element_bytes: u64,
+    /// Elements, or words of records.
+    pub elements: u64,
+    /// Elements, or words, of a full slab.
+    pub per_slab: u64,
+    /// Slabs.
+    pub slabs: u64,
+    /// Bytes of elements in all slabs.
+    pub bytes: u64,
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// The version of the format.
+    pub version: u32,
+}
+
+/// Reads a saved tape from end to end, whatever its element type, and verifies every checksum.
+///
+/// ```
+/// use stratape_tape::{LayeredTape, TapeOptions, inspect};
+///
+/// let path = std::env::temp_dir().join(format!("inspect-{}.tape", std::process::id()));
+/// let mut tape: LayeredTape<f64> = TapeOptions::new().memory(1 << 20).open()?;
+/// tape.extend_from_slice(&[1.0, 2.0])?;
+/// tape.save(&path)?;
+/// let info = inspect(&path)?;
+/// assert_eq!((info.element.as_deref(), info.elements), (Some("f64"), 2));
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok::<(), stratape_tape::TapeError>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::SavedFile`](crate::ErrorKind::SavedFile) if the file cannot be read,
+/// [`ErrorKind::NotThisTape`](crate::ErrorKind::NotThisTape) if it is no saved tape or a damaged one: the text says where.
+pub fn inspect(path: impl AsRef<Path>) -> Result<SavedInfo, TapeError> {
+    let path = path.as_ref();
+    let (mut file, header) = read_header(path)?;
+    if !matches!(header.contents, 1 | 2) || header.element_size == 0 {
+        let why = format!("it holds contents of unknown kind {}", header.contents);
+        return Err(refused(path, why));
+    }
+    let lines = read_table(path, &mut file, &header)?;
+    let mut slab = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        slab.resize(line.used as usize, 0);
+        file.seek(SeekFrom::Start(line.offset)).map_err(|source| failed(path, source))?;
+        file.read_exact(&mut slab).map_err(|source| failed(path, source))?;
+        if checksum(&slab) != line.checksum {
+            let why = format!("slab {number} of {} is damaged: its checksum is wrong", lines.len());
+            return Err(refused(path, why));
+        }
+    }
+    let file_bytes = file.metadata().map_err(|source| failed(path, source))?.len();
+    let bytes: u64 = lines.iter().map(|line| line.used).sum();
+    Ok(SavedInfo {
+        element: (header.contents == 1).then(|| header.type_name()),
+        element_bytes: header.element_size,
+        elements: bytes / header.element_size,
+        per_slab: header.per_slab,
+        slabs: header.slabs,
+        bytes,
+        file_bytes,
+        version: header.version,
+    })
 }

@@ -35,6 +35,32 @@ impl Polynomial {
         }
     }
 
+    /// As in a source, with the names that `name` gives; `None` where it has none to give.
+    pub fn text(&self, name: &dyn Fn(ValueId) -> Option<String>) -> Option<String> {
+        let mut terms: Vec<(&[ValueId], i128)> = self.terms().collect();
+        // A number comes last.
+        terms.sort_by_key(|(symbols, factor)| (symbols.is_empty(), *factor < 0));
+        let mut text = String::new();
+        for (symbols, factor) in terms {
+            let mut parts = Vec::new();
+            let size = factor.unsigned_abs();
+            if size != 1 || symbols.is_empty() {
+                parts.push(size.to_string());
+            }
+            for symbol in symbols {
+                parts.push(name(*symbol)?);
+            }
+            let sign = match (text.is_empty(), factor < 0) {
+                (true, false) => "",
+                (true, true) => "-",
+                (false, false) => " + ",
+                (false, true) => " - ",
+            };
+            text = format!("{text}{sign}{}", parts.join(" * "));
+        }
+        Some(if text.is_empty() { "0".to_owned() } else { text })
+    }
+
     /// `self + other`
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {

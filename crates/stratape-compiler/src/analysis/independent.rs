@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use proc_macro2::Span;
 
 use super::Definitions;
-use super::affine::{Affine, Polynomial};
+use super::affine::Affine;
 use super::window::{Access, Kind, Use, accesses, classify};
 use crate::ir::{
     Binary, Block, Carried, Function, Loop, Node, ObjectId, Op, Parallel, Range, ValueId, defined,
@@ -70,6 +70,20 @@ pub fn mark_parallel(function: &mut Function, everywhere: Option<Span>) -> Resul
     }
     set(&mut function.body, &marks);
     Ok(())
+}
+
+/// For each loop of a function, outer ones first: whether its iterations are independent, or what keeps them from it.
+pub fn independence(function: &Function) -> Vec<(&Loop, Result<(), Conflict>)> {
+    let definitions = Definitions::new(function);
+    let affine = Affine::new(function, &definitions);
+    let prover = Prover { function, affine: &affine };
+    let mut found = Vec::new();
+    walk(&function.body, &mut |node| {
+        if let Node::Loop(node) = node {
+            found.push((&**node, prover.prove(node)));
+        }
+    });
+    found
 }
 
 /// Writes marks, and how many iterations are worth a part.
@@ -225,34 +239,11 @@ impl Prover<'_> {
     fn text(&self, object: ObjectId, access: &Access) -> String {
         let name = &self.function.objects[object.index()].name;
         let Some((index, len)) = access.at else { return format!("`{name}`") };
-        let index = self.sum(&self.affine.of(index)).unwrap_or_else(|| "…".to_owned());
+        let known = |symbol: ValueId| &self.function.values[symbol.index()];
+        let index = self.affine.of(index).text(&|symbol| known(symbol).name.clone());
+        let index = index.unwrap_or_else(|| "…".to_owned());
         let more = if len.is_some() { ".." } else { "" };
         format!("`{name}[{index}{more}]`")
-    }
-
-    fn sum(&self, polynomial: &Polynomial) -> Option<String> {
-        let mut terms: Vec<(&[ValueId], i128)> = polynomial.terms().collect();
-        // A number comes last.
-        terms.sort_by_key(|(symbols, factor)| (symbols.is_empty(), *factor < 0));
-        let mut text = String::new();
-        for (symbols, factor) in terms {
-            let mut parts = Vec::new();
-            let size = factor.unsigned_abs();
-            if size != 1 || symbols.is_empty() {
-                parts.push(size.to_string());
-            }
-            for symbol in symbols {
-                parts.push(self.function.values[symbol.index()].name.clone()?);
-            }
-            let sign = match (text.is_empty(), factor < 0) {
-                (true, false) => "",
-                (true, true) => "-",
-                (false, false) => " + ",
-                (false, true) => " - ",
-            };
-            text = format!("{text}{sign}{}", parts.join(" * "));
-        }
-        Some(if text.is_empty() { "0".to_owned() } else { text })
     }
 }
 

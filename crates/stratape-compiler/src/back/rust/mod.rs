@@ -24,6 +24,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use self::names::Names;
+pub use self::tape::record_bytes;
 pub use self::time_loop::emit_time_loop;
 use crate::adjoint::Gradient;
 use crate::analysis::{Affine, Definitions};

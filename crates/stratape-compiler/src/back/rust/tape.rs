@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::Emitter;
 use super::operation::tokens;
-use crate::ir::{Float, Int, RecordId, Scalar, ValueId};
+use crate::ir::{Float, Function, Int, RecordId, Scalar, ValueId};
 
 /// What the slots of a record are stored as.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,6 +34,14 @@ impl Cell {
             Self::U32
         } else {
             Self::U64
+        }
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Self::F64 | Self::U64 => 8,
+            Self::F32 | Self::U32 => 4,
+            Self::U8 => 1,
         }
     }
 
@@ -77,6 +85,20 @@ impl Cell {
             }
         }
     }
+}
+
+/// Bytes of each kind of record on the tape. In a region they lie side by side, by themselves they take whole words; what
+/// a region adds as a whole is not counted.
+pub fn record_bytes(function: &Function) -> Vec<usize> {
+    let regions = super::strip::regions(&[function]);
+    let records = function.records.iter().enumerate();
+    records
+        .map(|(number, record)| {
+            let bytes = Cell::of(&record.types).bytes() * record.types.len();
+            let packed = regions.contains(&RecordId(number as u32));
+            if packed { bytes } else { bytes.next_multiple_of(8) }
+        })
+        .collect()
 }
 
 impl Emitter<'_> {

@@ -1,0 +1,244 @@
+//! `stratape demo`: one inverse problem, its gradient three ways, and a report.
+
+mod charts;
+mod descent;
+mod model;
+mod picture;
+mod report;
+mod runs;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use self::descent::Descent;
+use self::model::{Problem, plate};
+use self::runs::{Run, Setting, apart, same_bits};
+use crate::failure::Failure;
+use crate::units;
+
+/// What the checkpointed gradient may differ by: it adds the same adjoints up in another order.
+const REORDERED: f64 = 1e-12;
+/// What central differences may differ by.
+const DIFFERENCES: f64 = 1e-5;
+
+/// Recovers the first temperatures of a plate from its last ones. The gradient goes through the whole simulation three ways: on a tape in
+/// RAM, on a tape that spills to disk, and from snapshots. They are checked against each other and against central differences.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// A smaller plate, a second in all.
+    #[arg(long)]
+    quick: bool,
+    /// Where the report goes.
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    out: PathBuf,
+    /// Memory of the tape that spills: bytes, or as 16M; 1M at least. An eighth of the tape, if nothing is said.
+    #[arg(long, value_name = "BYTES", value_parser = units::parse)]
+    memory: Option<usize>,
+    /// Where the tape spills to; its file has no name and leaves nothing behind.
+    #[arg(long, value_name = "DIRECTORY", default_value = ".")]
+    dir: PathBuf,
+    /// Prints one JSON object instead of the table.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Default for Arguments {
+    fn default() -> Self {
+        Self { quick: false, out: "report.html".into(), memory: None, dir: ".".into(), json: false }
+    }
+}
+
+/// What was found out.
+struct Findings {
+    problem: Problem,
+    memory: usize,
+    runs: [Run; 3],
+    /// How far the checkpointed gradient is from the others, and central differences from all.
+    apart: f64,
+    differences: f64,
+    truth: Vec<f64>,
+    data: Vec<f64>,
+    descent: Descent,
+    elapsed: Duration,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let begun = Instant::now();
+    let problem = Problem::new(arguments.quick);
+    let truth = problem.truth();
+    let data = problem.run(&truth);
+    // The first guess: as if nothing had moved.
+    let setting = Setting { problem, start: &data, data: &data };
+    let tape = setting.bytes_a_step()? * problem.steps as u64;
+    let memory = arguments.memory.unwrap_or((tape / 8) as usize).max(1 << 20);
+    if !arguments.json {
+        announce(problem, tape, memory, arguments)?;
+    }
+    let bar = ProgressBar::new(4 + problem.iterations as u64);
+    let style = ProgressStyle::with_template("{wide_bar} {percent:>3}% {msg}");
+    bar.set_style(style.map_err(Failure::new)?);
+    let stage = |text: &'static str| {
+        bar.set_message(text);
+        bar.inc(1);
+    };
+    stage("gradient, all in RAM");
+    let in_ram = setting.in_ram()?;
+    stage("gradient, spilled to disk");
+    let spilled = setting.spilled(memory, &arguments.dir)?;
+    stage("gradient, from snapshots");
+    let checkpointed = setting.checkpointed()?;
+    stage("central differences");
+    let differences = setting.differences(&in_ram.gradient);
+    let apart = apart(&in_ram.gradient, &checkpointed.gradient);
+    check(&in_ram, &spilled, &checkpointed, apart, differences)?;
+    let descent = invert(&setting, &checkpointed, &bar)?;
+    bar.finish_and_clear();
+    let runs = [in_ram, spilled, checkpointed];
+    let elapsed = begun.elapsed();
+    let findings = Findings {
+        problem,
+        memory,
+        runs,
+        apart,
+        differences,
+        truth,
+        data: data.clone(),
+        descent,
+        elapsed,
+    };
+    report::write(&arguments.out, &findings)?;
+    say(&if arguments.json { json(&findings, arguments) } else { table(&findings, arguments) })
+}
+
+/// What is about to be done, and what it needs.
+fn announce(
+    problem: Problem,
+    tape: u64,
+    memory: usize,
+    arguments: &Arguments,
+) -> Result<(), Failure> {
+    say(&format!(
+        "heat in a plate of {0} × {0} cells, {1} steps: a tape of {2}, {3} of memory for it when it spills to {4}\n(needs {2} \
+         of memory for the run in RAM and {5} of disk; --quick, --memory and --dir change that)",
+        problem.side,
+        problem.steps,
+        units::bytes(tape),
+        units::bytes(memory as u64),
+        arguments.dir.display(),
+        units::bytes(tape.saturating_sub(memory as u64))
+    ))
+}
+
+fn say(text: &str) -> Result<(), Failure> {
+    writeln!(std::io::stdout(), "{text}").map_err(Failure::output)
+}
+
+/// The three ways must agree.
+fn check(
+    in_ram: &Run,
+    spilled: &Run,
+    checkpointed: &Run,
+    apart: f64,
+    differences: f64,
+) -> Result<(), Failure> {
+    if !in_ram.gradient.iter().chain(&checkpointed.gradient).all(|number| number.is_finite()) {
+        return Err(Failure::new("the gradient is not finite"));
+    }
+    if !same_bits(&in_ram.gradient, &spilled.gradient) || in_ram.value != spilled.value {
+        return Err(Failure::new(
+            "the gradient on the tape that spilled has other bits than the one in RAM",
+        ));
+    }
+    if apart > REORDERED || in_ram.value != checkpointed.value {
+        return Err(Failure::new(format!(
+            "the gradient from snapshots is {apart:.1e} from the one on the tape, more than {REORDERED:.0e}"
+        )));
+    }
+    if differences > DIFFERENCES {
+        return Err(Failure::new(format!(
+            "central differences disagree with the gradient by {differences:.1e}"
+        )));
+    }
+    Ok(())
+}
+
+/// Goes down from the first guess.
+fn invert(setting: &Setting<'_>, first: &Run, bar: &ProgressBar) -> Result<Descent, Failure> {
+    let Problem { side, steps, slots, iterations } = setting.problem;
+    let mut descent = Descent::new(setting.start.to_vec(), first.value, first.gradient.clone());
+    let mut workspace = stratape::Workspace::new();
+    for _ in 0..iterations {
+        bar.set_message(format!("inversion, misfit {:.2e}", descent.best().0));
+        bar.inc(1);
+        let at = descent.propose();
+        let mut gradient = vec![0.0; at.len()];
+        let value = plate::misfit_again_grad_in(
+            &mut workspace,
+            &at,
+            &mut gradient,
+            setting.data,
+            side,
+            steps,
+            slots,
+            1.0,
+        )
+        .map_err(Failure::new)?;
+        descent.learn(at, value, gradient);
+    }
+    Ok(descent)
+}
+
+fn table(findings: &Findings, arguments: &Arguments) -> String {
+    let mut text = format!(
+        "\n{:<16} {:>9} {:>11} {:>12} {:>11} {:>15} {:>12}\n",
+        "", "time", "tape", "peak memory", "spilled", "waits", "steps again"
+    );
+    for run in &findings.runs {
+        text.push_str(&format!(
+            "{:<16} {:>7.3} s {:>11} {:>12} {:>11} {:>15} {:>12}\n",
+            run.name,
+            run.time.as_secs_f64(),
+            units::bytes(run.tape),
+            units::bytes(run.peak),
+            units::bytes(run.spilled),
+            format!("{}, {:.3} s", run.waits, run.waited.as_secs_f64()),
+            run.recomputed
+        ));
+    }
+    let history = &findings.descent.history;
+    text.push_str(&format!(
+        "\nin RAM and spilled: the same bits; from snapshots: apart by {:.1e}; central differences: by {:.1e}\n",
+        findings.apart, findings.differences
+    ));
+    text.push_str(&format!(
+        "inversion: misfit {:.2e} → {:.2e} in {} iterations\n{:.1} s in all; the report is in {}",
+        history.first().copied().unwrap_or(0.0),
+        findings.descent.best().0,
+        history.len() - 1,
+        findings.elapsed.as_secs_f64(),
+        arguments.out.display()
+    ));
+    text
+}
+
+fn json(findings: &Findings, arguments: &Arguments) -> String {
+    json!({
+        "side": findings.problem.side,
+        "steps": findings.problem.steps,
+        "slots": findings.problem.slots,
+        "memory": findings.memory,
+        "runs": findings.runs.iter().map(Run::json).collect::<Vec<_>>(),
+        "same_bits": true,
+        "checkpointed_apart": findings.apart,
+        "central_differences_apart": findings.differences,
+        "misfit": findings.descent.history,
+        "seconds": findings.elapsed.as_secs_f64(),
+        "report": arguments.out.display().to_string(),
+    })
+    .to_string()
+}

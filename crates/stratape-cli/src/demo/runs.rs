@@ -1,0 +1,173 @@
+//! One gradient three ways, checked against each other and against central differences.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use stratape::Workspace;
+use stratape::checkpoint::schedule::extra_steps;
+use stratape::tape::{Sample, TapeError, TapeOptions, TapeStats};
+
+use super::model::{Problem, plate};
+use crate::failure::Failure;
+use crate::units::bytes;
+
+/// What one way took.
+pub(super) struct Run {
+    pub(super) name: &'static str,
+    pub(super) time: Duration,
+    pub(super) value: f64,
+    pub(super) gradient: Vec<f64>,
+    /// Bytes on the tape at the end of the forward half.
+    pub(super) tape: u64,
+    /// The most bytes of tape and snapshots in memory.
+    pub(super) peak: u64,
+    pub(super) spilled: u64,
+    pub(super) waits: u64,
+    pub(super) waited: Duration,
+    /// Steps run again, once at least to be reversed.
+    pub(super) recomputed: u64,
+    pub(super) samples: Vec<Sample>,
+}
+
+impl Run {
+    fn new(name: &'static str, workspace: &Workspace, time: Duration, stats: &TapeStats) -> Self {
+        Self {
+            name,
+            time,
+            value: 0.0,
+            gradient: Vec::new(),
+            tape: workspace.last_bytes(),
+            peak: stats.resident_peak,
+            spilled: stats.bytes_spilled,
+            waits: stats.push_waits + stats.pop_waits,
+            waited: stats.waited(),
+            recomputed: 0,
+            samples: Vec::new(),
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({
+            "name": self.name,
+            "seconds": self.time.as_secs_f64(),
+            "value": self.value,
+            "tape_bytes": self.tape,
+            "peak_bytes": self.peak,
+            "spilled_bytes": self.spilled,
+            "waits": self.waits,
+            "waited_seconds": self.waited.as_secs_f64(),
+            "recomputed_steps": self.recomputed,
+        })
+    }
+}
+
+/// The data and the start that a gradient is taken of.
+pub(super) struct Setting<'a> {
+    pub(super) problem: Problem,
+    pub(super) start: &'a [f64],
+    pub(super) data: &'a [f64],
+}
+
+impl Setting<'_> {
+    /// Bytes that a step leaves on the tape, seen on a short run.
+    pub(super) fn bytes_a_step(&self) -> Result<u64, Failure> {
+        let mut workspace = Workspace::new();
+        let mut gradient = vec![0.0; self.start.len()];
+        let Problem { side, .. } = self.problem;
+        plate::misfit_grad_in(&mut workspace, self.start, &mut gradient, self.data, side, 4, 1.0)
+            .map_err(Failure::new)?;
+        Ok(workspace.last_bytes() / 4)
+    }
+
+    fn taped(&self, name: &'static str, mut workspace: Workspace) -> Result<Run, TapeError> {
+        let Problem { side, steps, .. } = self.problem;
+        let mut gradient = vec![0.0; self.start.len()];
+        let begun = Instant::now();
+        let value = plate::misfit_grad_in(
+            &mut workspace,
+            self.start,
+            &mut gradient,
+            self.data,
+            side,
+            steps,
+            1.0,
+        )?;
+        let run = Run::new(name, &workspace, begun.elapsed(), &workspace.stats());
+        let samples = workspace.tape().samples().to_vec();
+        Ok(Run { value, gradient, samples, ..run })
+    }
+
+    pub(super) fn in_ram(&self) -> Result<Run, Failure> {
+        self.taped("all in RAM", Workspace::new()).map_err(Failure::new)
+    }
+
+    pub(super) fn spilled(&self, memory: usize, directory: &Path) -> Result<Run, Failure> {
+        let advise = |error: TapeError| {
+            Failure::new(format!(
+                "{error}\nThe spilled run needs {} of disk in {}; choose another directory with --dir, more memory with \
+                 --memory, or a small run with --quick",
+                bytes(self.bytes_a_step().unwrap_or(0) * self.problem.steps as u64),
+                directory.display()
+            ))
+        };
+        let slab = (memory / 64).next_power_of_two().clamp(64 << 10, 1 << 20);
+        let options =
+            TapeOptions::new().memory(memory).slab_bytes(slab).spill_to(directory).record(true);
+        let workspace = Workspace::with(options).map_err(advise)?;
+        self.taped("spilled to disk", workspace).map_err(advise)
+    }
+
+    pub(super) fn checkpointed(&self) -> Result<Run, Failure> {
+        let Problem { side, steps, slots, .. } = self.problem;
+        let mut workspace = Workspace::new();
+        let mut gradient = vec![0.0; self.start.len()];
+        let begun = Instant::now();
+        let value = plate::misfit_again_grad_in(
+            &mut workspace,
+            self.start,
+            &mut gradient,
+            self.data,
+            side,
+            steps,
+            slots,
+            1.0,
+        )
+        .map_err(Failure::new)?;
+        let run = Run::new("checkpointed", &workspace, begun.elapsed(), &workspace.stats());
+        let snapshots = (slots * size_of_val(self.start)) as u64;
+        let recomputed = u64::try_from(extra_steps(steps, slots)).unwrap_or(u64::MAX);
+        Ok(Run { value, gradient, recomputed, peak: run.peak + snapshots, ..run })
+    }
+
+    /// How far some components are from central differences, relatively, at most.
+    pub(super) fn differences(&self, gradient: &[f64]) -> f64 {
+        let Problem { side, steps, .. } = self.problem;
+        let steepest = gradient.iter().fold(0.0, |most: f64, g| most.max(g.abs()));
+        let mut worst = 0.0_f64;
+        for (x, y) in [(side / 2, side / 2), (side / 3, side / 4), (side - 4, side / 2)] {
+            let at = side * y + x;
+            let h = 1e-5;
+            let value = |by: f64| {
+                let mut start = self.start.to_vec();
+                start[at] += by;
+                plate::misfit(&start, self.data, side, steps)
+            };
+            let expected = (value(h) - value(-h)) / (2.0 * h);
+            worst = worst.max((gradient[at] - expected).abs() / steepest);
+        }
+        worst
+    }
+}
+
+/// The greatest difference between two gradients, relative to the greatest component.
+pub(super) fn apart(a: &[f64], b: &[f64]) -> f64 {
+    let most = |numbers: &mut dyn Iterator<Item = f64>| numbers.fold(0.0, f64::max);
+    let size = most(&mut a.iter().map(|x| x.abs()));
+    most(&mut a.iter().zip(b).map(|(a, b)| (a - b).abs())) / size.max(f64::MIN_POSITIVE)
+}
+
+/// Whether two gradients have the same bits.
+pub(super) fn same_bits(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+}

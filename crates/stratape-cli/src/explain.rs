@@ -1,0 +1,137 @@
+//! `stratape explain`: what the tape of a gradient holds, and why.
+
+mod json;
+mod source;
+mod text;
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use stratape_compiler::explain::{Explanation, Subject, Survey, explain, survey};
+
+use self::source::Source;
+use crate::failure::Failure;
+
+/// Tells what the gradients of a file save on their tapes, where and why; what they compute again; and which loops are
+/// independent.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// A Rust source file with functions under `#[gradient]`.
+    file: PathBuf,
+    /// Only this function.
+    function: Option<String>,
+    /// Prints a stage of the compilation instead.
+    #[arg(long, value_name = "STAGE", conflicts_with = "json")]
+    emit: Option<Stage>,
+    /// Prints one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Stage {
+    /// The function in the intermediate language, simplified.
+    Ir,
+    /// Its gradient in the intermediate language.
+    Adjoint,
+    /// The Rust that `#[gradient]` emits.
+    Rust,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let source = Source::read(&arguments.file)?;
+    let file = match syn::parse_file(source.text()) {
+        Ok(file) => file,
+        Err(error) => {
+            let errors = error
+                .into_iter()
+                .map(|error| syn::Error::new(error.span(), format!("this is not Rust: {error}")));
+            return Err(refuse(arguments, &source, &errors.collect::<Vec<_>>()));
+        }
+    };
+    let mut survey = survey(&file);
+    select(arguments, &source, &mut survey)?;
+    if !survey.errors.is_empty() {
+        return Err(refuse(arguments, &source, &survey.errors));
+    }
+    let text = match arguments.emit {
+        Some(stage) => emitted(stage, &survey.subjects)?,
+        None => {
+            let explanations: Vec<Explanation> = survey.subjects.iter().map(explain).collect();
+            if arguments.json {
+                json::report(&source, &explanations).to_string()
+            } else {
+                text::report(&source, &explanations, colours(&std::io::stdout()))
+            }
+        }
+    };
+    writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(Failure::output)
+}
+
+/// Whether to colour: on a terminal, unless `NO_COLOR` asks for none.
+fn colours(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Leaves the function that was asked for.
+fn select(arguments: &Arguments, source: &Source, survey: &mut Survey) -> Result<(), Failure> {
+    let path = source.path();
+    let names = survey.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match &arguments.function {
+        _ if names.is_empty() && survey.errors.is_empty() => Err(Failure::new(format!(
+            "there is no function under `#[gradient]` in {path}; write `#[gradient]` above the one to explain"
+        ))),
+        Some(wanted) if !survey.names.contains(wanted) && !names.is_empty() => {
+            Err(Failure::new(format!(
+                "there is no function `{wanted}` under `#[gradient]` in {path}; there is {names}"
+            )))
+        }
+        Some(wanted) => {
+            survey.subjects.retain(|subject| subject.item.sig.ident == wanted);
+            // With the function itself accepted, errors elsewhere are not what was asked about.
+            if !survey.subjects.is_empty() {
+                survey.errors.clear();
+            }
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Reports what the attributes complain of, as rustc would.
+fn refuse(arguments: &Arguments, source: &Source, errors: &[syn::Error]) -> Failure {
+    if arguments.json {
+        let told = writeln!(std::io::stdout(), "{}", json::errors(source, errors));
+        return told.map_or_else(Failure::output, |()| Failure::Reported);
+    }
+    let text = text::errors(source, errors, colours(&std::io::stderr()));
+    let told = writeln!(std::io::stderr(), "{text}");
+    told.map_or_else(Failure::output, |()| Failure::Reported)
+}
+
+fn emitted(stage: Stage, subjects: &[Subject]) -> Result<String, Failure> {
+    let mut text = String::new();
+    for subject in subjects {
+        let compiled = &subject.compiled;
+        let written = match stage {
+            Stage::Ir => compiled
+                .loops
+                .iter()
+                .try_for_each(|one| writeln!(text, "{}", one.time_loop.body))
+                .and_then(|()| writeln!(text, "{}", compiled.primal)),
+            Stage::Adjoint => compiled
+                .loops
+                .iter()
+                .try_for_each(|one| writeln!(text, "{}", one.gradient.function))
+                .and_then(|()| writeln!(text, "{}", compiled.gradient.function)),
+            Stage::Rust => {
+                let file = syn::parse2(subject.tokens.clone()).map_err(Failure::new)?;
+                writeln!(text, "{}", prettyplease::unparse(&file))
+            }
+        };
+        written.map_err(Failure::new)?;
+    }
+    Ok(text)
+}

@@ -1,0 +1,110 @@
+//! The explanation as one JSON object.
+
+use proc_macro2::Span;
+use serde_json::{Value, json};
+use stratape_compiler::explain::{Explanation, Part, Saved};
+
+use super::source::Source;
+
+pub(super) fn report(source: &Source, explanations: &[Explanation]) -> Value {
+    let functions: Vec<Value> = explanations.iter().map(|one| function(source, one)).collect();
+    json!({ "file": source.path(), "functions": functions })
+}
+
+pub(super) fn errors(source: &Source, errors: &[syn::Error]) -> Value {
+    let errors: Vec<Value> = errors
+        .iter()
+        .map(|error| {
+            let place = source.place_or_start(error.span());
+            json!({ "message": error.to_string(), "line": place.line, "column": place.column })
+        })
+        .collect();
+    json!({ "file": source.path(), "errors": errors })
+}
+
+fn at(source: &Source, span: Span) -> Value {
+    source.place(span).map_or(Value::Null, |place| {
+        json!({ "line": place.line, "column": place.column, "text": source.written(&place) })
+    })
+}
+
+fn function(source: &Source, one: &Explanation) -> Value {
+    let parameters: Vec<Value> = one
+        .parameters
+        .iter()
+        .map(|parameter| json!({ "name": parameter.name, "active": parameter.active }))
+        .collect();
+    json!({
+        "name": one.name,
+        "at": at(source, one.span),
+        "gradient": one.gradient,
+        "parameters": parameters,
+        "parts": one.parts.iter().map(|one| part(source, one)).collect::<Vec<_>>(),
+        "recursive": one.recursive,
+    })
+}
+
+fn part(source: &Source, part: &Part) -> Value {
+    let recomputed: Vec<Value> = part
+        .recomputed
+        .iter()
+        .map(|one| {
+            let how = if one.read { "read" } else { "computed" };
+            json!({ "name": one.name, "at": at(source, one.span), "again": how })
+        })
+        .collect();
+    let loops: Vec<Value> = part
+        .loops
+        .iter()
+        .map(|one| {
+            let conflict = one.conflict.as_ref().map(
+                |conflict| json!({ "message": conflict.message, "at": at(source, conflict.span) }),
+            );
+            json!({
+                "at": at(source, one.span),
+                "independent": one.conflict.is_none(),
+                "parallel": one.parallel,
+                "inner": one.inner,
+                "conflict": conflict,
+            })
+        })
+        .collect();
+    let time_loop = part.time_loop.as_ref().map(|snapshots| {
+        let holds: Vec<Value> = snapshots
+            .holds
+            .iter()
+            .map(|(name, bytes)| json!({ "name": name, "bytes": bytes }))
+            .collect();
+        json!({ "at": at(source, snapshots.span), "snapshot": holds })
+    });
+    json!({
+        "checkpoint": time_loop,
+        "saved": part.saved.iter().map(|one| saved(source, one)).collect::<Vec<_>>(),
+        "recomputed": recomputed,
+        "loops": loops,
+    })
+}
+
+fn saved(source: &Source, saved: &Saved) -> Value {
+    let values: Vec<Value> = saved
+        .values
+        .iter()
+        .map(|value| {
+            json!({
+                "name": value.name,
+                "at": at(source, value.span),
+                "type": value.ty.to_string(),
+                "reason": value.reason.map(|reason| format!("{reason:?}").to_lowercase()),
+            })
+        })
+        .collect();
+    json!({
+        "loop": at(source, saved.span),
+        "bytes": saved.bytes,
+        "times": saved.times,
+        "at_most": saved.at_most,
+        "total": saved.total(),
+        "copy_of": saved.copy_of,
+        "values": values,
+    })
+}

@@ -1,0 +1,244 @@
+//! The explanation as rustc would print it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use stratape_compiler::explain::{Explanation, Part, Saved};
+
+use super::source::{Place, Source};
+
+/// Values that are made again, shown at most.
+const MOST: usize = 12;
+
+pub(super) fn errors(source: &Source, errors: &[syn::Error], colours: bool) -> String {
+    let texts: Vec<String> = errors
+        .iter()
+        .map(|error| {
+            let place = source.place_or_start(error.span());
+            let mark = AnnotationKind::Primary.span(place.bytes.into());
+            let title = Level::ERROR.primary_title(error.to_string());
+            render(&[title.element(snippet(source, [mark]))], colours)
+        })
+        .collect();
+    texts.join("\n\n")
+}
+
+pub(super) fn report(source: &Source, explanations: &[Explanation], colours: bool) -> String {
+    let mut texts = Vec::new();
+    for one in explanations {
+        texts.push(render(&[head(source, one)], colours));
+        for part in &one.parts {
+            let groups = [snapshots(source, part)]
+                .into_iter()
+                .flatten()
+                .chain(records(source, part))
+                .chain(recomputed(source, part))
+                .chain(loops(source, part));
+            texts.extend(groups.map(|group| render(&[group], colours)));
+        }
+    }
+    texts.join("\n\n")
+}
+
+fn render(groups: &[Group<'_>], colours: bool) -> String {
+    let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
+    renderer.render(groups)
+}
+
+fn snippet<'a>(
+    source: &'a Source,
+    marks: impl IntoIterator<Item = Annotation<'a>>,
+) -> Snippet<'a, Annotation<'a>> {
+    Snippet::source(source.text()).path(source.path()).annotations(marks)
+}
+
+fn list(names: impl IntoIterator<Item = String>) -> String {
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The function, what it is differentiated by, and what that takes.
+fn head<'a>(source: &'a Source, one: &'a Explanation) -> Group<'a> {
+    let names = |active: bool| {
+        let chosen = one.parameters.iter().filter(move |parameter| parameter.active == active);
+        list(chosen.map(|parameter| parameter.name.clone()))
+    };
+    let title = format!("`{}` is the gradient of `{}` by {}", one.gradient, one.name, names(true));
+    let mark = source.place(one.span).map(|place| AnnotationKind::Primary.span(place.bytes.into()));
+    let mut group = Level::INFO.no_name().primary_title(title).element(snippet(source, mark));
+    let rest = names(false);
+    if !rest.is_empty() {
+        group = group.element(Level::NOTE.message(format!("constant: {rest}")));
+    }
+    for part in &one.parts {
+        let whose = if part.time_loop.is_some() { " of one step of the time loop" } else { "" };
+        let totals: Vec<String> = part.saved.iter().map(Saved::total).collect();
+        if totals.is_empty() && !one.recursive.is_empty() {
+            continue;
+        }
+        let text = if totals.is_empty() {
+            format!(
+                "the tape{whose} is empty: all that the backward half needs is still there, or made again"
+            )
+        } else {
+            format!("the tape{whose} holds {}", totals.join(" + "))
+        };
+        group = group.element(Level::NOTE.message(text));
+    }
+    if !one.recursive.is_empty() {
+        let text = format!(
+            "what {} saves when it calls itself is not counted",
+            list(one.recursive.clone())
+        );
+        group = group.element(Level::NOTE.message(text));
+    }
+    group
+}
+
+/// A time loop, and what its snapshots hold.
+fn snapshots<'a>(source: &'a Source, part: &'a Part) -> Option<Group<'a>> {
+    let snapshots = part.time_loop.as_ref()?;
+    let place = source.place(snapshots.span)?;
+    let holds: Vec<String> =
+        snapshots.holds.iter().map(|(name, bytes)| format!("`{name}`, {bytes}")).collect();
+    let holds = if holds.is_empty() { "nothing".to_owned() } else { holds.join("; ") };
+    let mark = AnnotationKind::Primary.span(place.bytes.into()).label("reversed from snapshots");
+    let group = Level::INFO
+        .with_name("time loop")
+        .primary_title("this loop is run again from snapshots instead of being taped")
+        .element(snippet(source, [mark]))
+        .element(Level::NOTE.message(format!("a snapshot holds {holds}")));
+    Some(group)
+}
+
+/// The records, those of one loop together: passes may have made several loops of it.
+fn records<'a>(source: &'a Source, part: &'a Part) -> Vec<Group<'a>> {
+    let mut by_place: BTreeMap<_, Vec<&Saved>> = BTreeMap::new();
+    for saved in &part.saved {
+        by_place.entry((source.place(saved.span), &saved.copy_of)).or_default().push(saved);
+    }
+    by_place.into_iter().map(|((place, _), group)| record(source, place, &group)).collect()
+}
+
+/// A loop that saves, and the values in its records.
+fn record<'a>(source: &'a Source, place: Option<Place>, group: &[&'a Saved]) -> Group<'a> {
+    let mut labels: BTreeMap<Place, BTreeSet<String>> = BTreeMap::new();
+    let mut hidden = BTreeSet::new();
+    for value in group.iter().flat_map(|saved| &saved.values) {
+        let name =
+            value.name.as_ref().map_or_else(|| "a value".to_owned(), |name| format!("`{name}`"));
+        let why = value.reason.map_or("needed by the backward half", |reason| reason.text());
+        let text = format!("{name}, {}: {why}", value.ty);
+        match source.place(value.span) {
+            Some(place) => labels.entry(place).or_default().insert(text),
+            None => hidden.insert(text),
+        };
+    }
+    let totals = group.iter().map(|saved| saved.total()).collect::<Vec<_>>().join(" + ");
+    let (title, label) = match group {
+        [Saved { copy_of: Some(name), .. }, ..] => (
+            format!("a copy of `{name}`: {totals}"),
+            "passed to a function whose pullback needs it as it was",
+        ),
+        [saved] => (
+            format!("{} bytes for each iteration of this loop: {totals} in all", saved.bytes),
+            "saves a record in each iteration",
+        ),
+        _ => (
+            format!("a record for each iteration of this loop: {totals} in all"),
+            "saves a record in each iteration",
+        ),
+    };
+    let mut marks = Vec::new();
+    if let Some(place) = place {
+        let mark = AnnotationKind::Primary.span(place.bytes.into());
+        marks.push(if labels.contains_key(&place) { mark } else { mark.label(label) });
+    }
+    for (place, texts) in labels {
+        let text = texts.into_iter().collect::<Vec<_>>().join("; ");
+        marks.push(AnnotationKind::Context.span(place.bytes.into()).label(text));
+    }
+    let group =
+        Level::WARNING.with_name("saved").primary_title(title).element(snippet(source, marks));
+    hidden.into_iter().fold(group, |group, text| group.element(Level::NOTE.message(text)))
+}
+
+/// The values that are made again.
+fn recomputed<'a>(source: &'a Source, part: &'a Part) -> Option<Group<'a>> {
+    let mut labels = BTreeMap::new();
+    for one in &part.recomputed {
+        // Indices are made again everywhere, at no cost worth a word.
+        if let Some(place) = source.place(one.span).filter(|_| one.ty.is_float()) {
+            let how = if one.read { "read again" } else { "computed again" };
+            labels.entry(place).or_insert(how);
+        }
+    }
+    // Of an expression and what it is made of, the whole is enough.
+    let places: Vec<Place> = labels.keys().cloned().collect();
+    labels.retain(|place, _| !places.iter().any(|other| other != place && other.contains(place)));
+    if labels.is_empty() {
+        return None;
+    }
+    let more = labels.len().saturating_sub(MOST);
+    let marks: Vec<_> = labels
+        .into_iter()
+        .take(MOST)
+        .map(|(place, how)| AnnotationKind::Context.span(place.bytes.into()).label(how))
+        .collect();
+    let mut group = Level::HELP
+        .with_name("recomputed")
+        .primary_title("these values are not saved: making them again costs less")
+        .element(snippet(source, marks));
+    if more > 0 {
+        group = group
+            .element(Level::NOTE.message(format!("and {more} more; `--json` lists all of them")));
+    }
+    Some(group)
+}
+
+/// Loops whose iterations are independent, and those whose are not.
+fn loops<'a>(source: &'a Source, part: &'a Part) -> Vec<Group<'a>> {
+    let mut groups = Vec::new();
+    let mut seen = BTreeSet::new();
+    for one in &part.loops {
+        let Some(place) = source.place(one.span) else { continue };
+        if one.inner && one.conflict.is_none() {
+            continue;
+        }
+        // Passes may have made several loops of one.
+        if !seen.insert(place.clone()) {
+            continue;
+        }
+        let group = match &one.conflict {
+            None => {
+                let title = if part.time_loop.is_some() {
+                    "the iterations of this loop are independent; inside a time loop they run one after the other"
+                } else if one.parallel {
+                    "the iterations of this loop are independent; it runs in parallel"
+                } else if source.written(&place) != "for" {
+                    "these iterations are independent: a `for` loop under `#[parallel]` would run them on all cores"
+                } else {
+                    "the iterations of this loop are independent: `#[parallel]` would run it on all cores"
+                };
+                let mark = AnnotationKind::Primary.span(place.bytes.into());
+                Level::HELP
+                    .with_name("independent")
+                    .primary_title(title)
+                    .element(snippet(source, [mark]))
+            }
+            Some(conflict) => {
+                let mut marks = vec![AnnotationKind::Primary.span(place.bytes.into())];
+                if let Some(other) = source.place(conflict.span)
+                    && other != place
+                {
+                    marks.push(AnnotationKind::Context.span(other.bytes.into()).label("here"));
+                }
+                Level::NOTE
+                    .with_name("serial")
+                    .primary_title(conflict.message.clone())
+                    .element(snippet(source, marks))
+            }
+        };
+        groups.push(group);
+    }
+    groups
+}

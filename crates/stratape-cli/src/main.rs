@@ -1,0 +1,62 @@
+//! `stratape`, the command line: explains what a gradient saves and why, inspects saved tapes, shows what the tape and the
+//! time loops do.
+
+#![forbid(unsafe_code)]
+
+mod demo;
+mod explain;
+mod failure;
+mod tape_info;
+mod units;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use self::failure::Failure;
+
+/// Gradients of ordinary Rust programs, on a tape that goes past memory.
+///
+/// Exit codes: 0 for success, 1 for an error in what was read or run, 2 for a wrong command line.
+#[derive(Parser)]
+#[command(name = "stratape", version)]
+struct Cli {
+    /// What to do; the demo, if nothing is said.
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Explain(explain::Arguments),
+    Tape(tape_info::Arguments),
+    Demo(demo::Arguments),
+    /// Prints a script that completes this command's words in a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command.unwrap_or_else(|| Command::Demo(demo::Arguments::default()))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Tape(arguments) => tape_info::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Completions { shell } => completions(shell),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "stratape", &mut script);
+    std::io::stdout().write_all(&script).map_err(Failure::output)
+}

@@ -1,0 +1,72 @@
+//! `stratape tape info`: what a saved tape holds, and whether it is whole.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use stratape::tape::inspect;
+
+use crate::failure::Failure;
+use crate::units::bytes;
+
+/// Works on saved tapes.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Reads a saved tape from end to end, verifies its checksums, and tells what it holds.
+    Info {
+        /// A file that `LayeredTape::save` or `RecordTape::save` has written.
+        file: PathBuf,
+        /// Prints one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let Command::Info { file, json } = &arguments.command;
+    if file.is_dir() {
+        return Err(Failure::new(format!("{} is a directory; name a saved tape", file.display())));
+    }
+    let info = inspect(file).map_err(Failure::new)?;
+    let text = if *json {
+        json!({
+            "file": file.display().to_string(),
+            "version": info.version,
+            "element": info.element,
+            "element_bytes": info.element_bytes,
+            "elements": info.elements,
+            "per_slab": info.per_slab,
+            "slabs": info.slabs,
+            "bytes": info.bytes,
+            "file_bytes": info.file_bytes,
+            "checksums": "verified",
+        })
+        .to_string()
+    } else {
+        let holds = match &info.element {
+            Some(name) => {
+                format!(
+                    "{} elements of type `{name}`, {} bytes each",
+                    info.elements, info.element_bytes
+                )
+            }
+            None => format!("records, {} words of {} bytes", info.elements, info.element_bytes),
+        };
+        format!(
+            "holds      {holds}\nslabs      {} of {}\nbytes      {}, {} in the file\nformat     version {}\nchecksums  verified",
+            info.slabs,
+            bytes(info.per_slab * info.element_bytes),
+            bytes(info.bytes),
+            bytes(info.file_bytes),
+            info.version
+        )
+    };
+    writeln!(std::io::stdout(), "{text}").map_err(Failure::output)
+}

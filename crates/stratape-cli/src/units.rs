@@ -1,0 +1,45 @@
+//! Numbers of bytes, to be read and to be typed.
+
+/// A number of bytes in the unit that suits it.
+pub(crate) fn bytes(count: u64) -> String {
+    let mut value = count as f64;
+    for unit in ["B", "KiB", "MiB", "GiB"] {
+        if value < 1024.0 {
+            return if unit == "B" { format!("{count} B") } else { format!("{value:.1} {unit}") };
+        }
+        value /= 1024.0;
+    }
+    format!("{value:.1} TiB")
+}
+
+/// What `--memory` accepts: a number of bytes, or one with `K`, `M` or `G`.
+pub(crate) fn parse(text: &str) -> Result<usize, String> {
+    let trimmed = text.trim_end_matches(['B', 'i']);
+    let (digits, factor) = match trimmed.char_indices().last() {
+        Some((at, 'K' | 'k')) => (&trimmed[..at], 1_usize << 10),
+        Some((at, 'M' | 'm')) => (&trimmed[..at], 1 << 20),
+        Some((at, 'G' | 'g')) => (&trimmed[..at], 1 << 30),
+        _ => (trimmed, 1),
+    };
+    digits
+        .trim()
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| number.checked_mul(factor))
+        .ok_or_else(|| format!("`{text}` is no number of bytes: write 16777216, 16M or 16MiB"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_read_and_written() {
+        assert_eq!(parse("16M"), Ok(16 << 20));
+        assert_eq!(parse("16MiB"), Ok(16 << 20));
+        assert_eq!(parse("4096"), Ok(4096));
+        assert!(parse("").is_err() && parse("M").is_err() && parse("many").is_err());
+        assert_eq!(bytes(1 << 20), "1.0 MiB");
+        assert_eq!(bytes(3), "3 B");
+    }
+}

@@ -1,0 +1,69 @@
+//! `stratape demo` on the small plate.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::{Command, Output};
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+fn demo(directory: &Path, arguments: &[&str]) -> Result<Output, Box<dyn Error>> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stratape"));
+    Ok(command.current_dir(directory).args(["demo", "--quick"]).args(arguments).output()?)
+}
+
+fn files(directory: &Path) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    Ok(names)
+}
+
+#[test]
+fn the_three_ways_agree_and_only_the_report_is_left() -> Outcome {
+    let directory = tempfile::tempdir()?;
+    let output = demo(directory.path(), &["--json", "--out", "seen.html"])?;
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.is_empty(), "no progress bar without a terminal: {told}");
+    let object: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    assert_eq!(object["runs"].as_array().map(Vec::len), Some(3));
+    assert!(object["runs"][1]["spilled_bytes"].as_u64() > Some(0));
+    assert!(object["runs"][2]["recomputed_steps"].as_u64() > Some(100));
+    let misfit = object["misfit"].as_array().ok_or("misfit")?;
+    let first = misfit[0].as_f64().ok_or("a number")?;
+    let least = misfit.iter().filter_map(serde_json::Value::as_f64).fold(first, f64::min);
+    assert!(least < 0.5 * first);
+    assert_eq!(files(directory.path())?, ["seen.html"]);
+    let page = std::fs::read_to_string(directory.path().join("seen.html"))?;
+    assert_eq!(page.matches("<svg").count(), 3);
+    assert_eq!(page.matches("data:image/bmp;base64").count(), 3);
+    Ok(())
+}
+
+#[test]
+fn the_table_names_the_ways() -> Outcome {
+    let directory = tempfile::tempdir()?;
+    let output = demo(directory.path(), &["--memory", "1M"])?;
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout)?;
+    for name in ["all in RAM", "spilled to disk", "checkpointed", "the same bits"] {
+        assert!(text.contains(name), "{text}");
+    }
+    Ok(())
+}
+
+#[test]
+fn wrong_places_are_told_with_the_way_out() -> Outcome {
+    let directory = tempfile::tempdir()?;
+    let output = demo(directory.path(), &["--dir", "missing"])?;
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr)?.contains("--dir"));
+    let output = demo(directory.path(), &["--out", "missing/report.html"])?;
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr)?.contains("--out"));
+    let output = demo(directory.path(), &["--memory", "much"])?;
+    assert_eq!(output.status.code(), Some(2));
+    assert!(files(directory.path())?.is_empty());
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! `stratape explain` on files with what it should tell.
+
+use std::error::Error;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+fn stratape(arguments: &[&str]) -> Result<Output, Box<dyn Error>> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stratape"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments);
+    Ok(command.output()?)
+}
+
+fn json(arguments: &[&str]) -> Result<Value, Box<dyn Error>> {
+    let output = stratape(arguments)?;
+    assert_eq!(output.status.code(), Some(0));
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+fn golden(name: &str, arguments: &[&str]) -> Outcome {
+    let output = stratape(arguments)?;
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout)?;
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+    Ok(())
+}
+
+#[test]
+fn a_loop_that_saves() -> Outcome {
+    golden("mean_energy", &["explain", "tests/fixtures/pendulum.rs", "mean_energy"])
+}
+
+#[test]
+fn a_time_loop() -> Outcome {
+    golden("heat", &["explain", "tests/fixtures/heat.rs"])
+}
+
+#[test]
+fn saved_values_have_reasons_places_and_formulas() -> Outcome {
+    let report = json(&["explain", "tests/fixtures/pendulum.rs", "smooth", "--json"])?;
+    let functions = report["functions"].as_array().ok_or("functions")?;
+    assert_eq!(functions.len(), 1);
+    let saved = &functions[0]["parts"][0]["saved"][0];
+    assert_eq!(saved["total"], "16 bytes × steps × (n - 2)");
+    assert_eq!(saved["loop"]["line"], 21);
+    let reasons: Vec<_> =
+        saved["values"].as_array().ok_or("values")?.iter().map(|value| &value["reason"]).collect();
+    assert!(reasons.contains(&&Value::from("overwritten")));
+    assert_eq!(functions[0]["parameters"][1]["active"], false);
+    let loops = functions[0]["parts"][0]["loops"].as_array().ok_or("loops")?;
+    assert!(loops.iter().all(|one| one["independent"] == false));
+    Ok(())
+}
+
+#[test]
+fn recomputed_values_are_listed_and_modules_are_seen() -> Outcome {
+    let report = json(&["explain", "tests/fixtures/misfit.rs", "--json"])?;
+    let part = &report["functions"][0]["parts"][0];
+    let texts: Vec<_> = part["recomputed"]
+        .as_array()
+        .ok_or("recomputed")?
+        .iter()
+        .map(|one| &one["at"]["text"])
+        .collect();
+    assert!(texts.contains(&&Value::from("y[i]")), "{texts:?}");
+    assert_eq!(part["loops"][0]["independent"], true);
+    Ok(())
+}
+
+#[test]
+fn inner_loops_that_grow_are_sums() -> Outcome {
+    let report = json(&["explain", "tests/fixtures/triangle.rs", "--json"])?;
+    let saved = &report["functions"][0]["parts"][0]["saved"];
+    assert_eq!(saved[0]["total"], "8 bytes × Σ(i in 0..n) i");
+    Ok(())
+}
+
+#[test]
+fn what_the_attribute_refuses_is_an_error_for_each() -> Outcome {
+    let output = stratape(&["explain", "tests/fixtures/rejected.rs"])?;
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stderr)?;
+    assert!(text.contains("error: `#[gradient]` does not support `Vec`s that grow"));
+    assert!(text.contains("tests/fixtures/rejected.rs:5:24"));
+    assert!(text.contains("error: `n` holds no float: there is no derivative by it"));
+    assert!(text.contains("tests/fixtures/rejected.rs:10:20"));
+    assert!(!text.contains('\u{1b}'), "no colours without a terminal");
+    Ok(())
+}
+
+#[test]
+fn wrong_input_says_what_to_do() -> Outcome {
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["explain", "tests/fixtures/heat.rs", "cold"], 1, "there is `heat`"),
+        (&["explain", "tests/fixtures/prose.rs"], 1, "this is not Rust"),
+        (&["explain", "tests/fixtures"], 1, "is a directory"),
+        (&["explain", "tests/fixtures/missing.rs"], 1, "cannot be read"),
+        (&["explain", "tests/explain.rs"], 1, "no function under `#[gradient]`"),
+        (&["explain"], 2, "Usage"),
+    ];
+    for (arguments, code, text) in cases {
+        let output = stratape(arguments)?;
+        let told = String::from_utf8(output.stderr)?;
+        assert_eq!(output.status.code(), Some(code), "{told}");
+        assert!(told.contains(text), "{told}");
+    }
+    Ok(())
+}
+
+#[test]
+fn stages_are_printed() -> Outcome {
+    for (stage, text) in [("ir", "fn heat"), ("adjoint", "heat_grad"), ("rust", "fn heat_grad_in")]
+    {
+        let output = stratape(&["explain", "tests/fixtures/heat.rs", "--emit", stage])?;
+        assert_eq!(output.status.code(), Some(0));
+        assert!(String::from_utf8(output.stdout)?.contains(text));
+    }
+    Ok(())
+}
+
+#[test]
+fn completions_are_printed() -> Outcome {
+    let output = stratape(&["completions", "bash"])?;
+    assert!(output.status.success() && String::from_utf8(output.stdout)?.contains("explain"));
+    Ok(())
+}
+
+/// The errors of a file in the words of rustc, as the tests of the attributes keep them: message, line and column.
+fn told_by_rustc(text: &str) -> Vec<(String, u64, u64)> {
+    let mut errors = Vec::new();
+    let mut message = None;
+    for line in text.lines() {
+        if let Some(text) = line.strip_prefix("error: ") {
+            message = Some(text.to_owned());
+        } else if let Some((_, place)) = line.split_once("--> ")
+            && let Some(message) = message.take()
+        {
+            let mut parts = place.rsplit(':').map(|part| part.parse().unwrap_or(0));
+            let (column, line) = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+            errors.push((message, line, column));
+        }
+    }
+    errors
+}
+
+#[test]
+fn errors_are_those_of_the_attributes() -> Outcome {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../stratape/tests/compile_fail");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        // Attributes in places where they mean nothing are for rustc to find: it knows whose they are.
+        let stray = |message: &str| message.contains("` means something only ");
+        let mut expected = told_by_rustc(&std::fs::read_to_string(path.with_extension("stderr"))?);
+        expected.retain(|(message, ..)| !stray(message));
+        let output = stratape(&["explain", &path.to_string_lossy(), "--json"])?;
+        assert_eq!(output.status.code(), Some(1));
+        let object: Value = serde_json::from_slice(&output.stdout)?;
+        let mut found = Vec::new();
+        for error in object["errors"].as_array().ok_or("errors")? {
+            let message = error["message"].as_str().and_then(|text| text.lines().next());
+            let number = |name: &str| error[name].as_u64().unwrap_or(0);
+            found.push((message.unwrap_or_default().to_owned(), number("line"), number("column")));
+        }
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected, "{}", path.display());
+        seen += found.len();
+    }
+    assert!(seen > 100);
+    Ok(())
+}
+
+#[allow(dead_code)]
+mod pendulum {
+    include!("fixtures/pendulum.rs");
+}
+
+#[allow(dead_code)]
+mod triangle {
+    include!("fixtures/triangle.rs");
+}
+
+/// What the formulas say is what is on the tape, but for what regions add.
+#[test]
+fn formulas_are_what_is_on_the_tape() -> Outcome {
+    let mut workspace = stratape::Workspace::new();
+    let mut close = |bytes: u64, run: &mut dyn FnMut(&mut stratape::Workspace) -> Outcome| {
+        run(&mut workspace)?;
+        let found = workspace.last_bytes();
+        assert!((bytes..bytes + bytes / 10).contains(&found), "{found} where {bytes} were told");
+        Outcome::Ok(())
+    };
+    close(24 * 1000, &mut |workspace| {
+        pendulum::mean_energy_grad_in(workspace, 1.0, 0.0, 0.1, 1000, 1.0)?;
+        Ok(())
+    })?;
+    let (mut u, mut du) = (vec![0.1; 200], vec![1.0; 200]);
+    close(16 * 50 * 198, &mut |workspace| {
+        pendulum::smooth_grad_in(workspace, &mut u, &mut du, 0.1, 50)?;
+        Ok(())
+    })?;
+    close(8 * (300 * 299 / 2), &mut |workspace| {
+        triangle::triangle_grad_in(workspace, 0.5, 300, 1.0)?;
+        Ok(())
+    })
+}

@@ -1,0 +1,354 @@
+//! What becomes of a function, for people: what is saved on the tape and why, what is computed again, which loops are
+//! independent.
+//!
+//! [`survey`] finds the functions under `#[gradient]` in a file and compiles them as the attribute does, with the same errors;
+//! [`explain`] makes a table of one of them. Positions are spans: outside a macro they lead to lines and columns if
+//! `proc-macro2` has its feature `span-locations`.
+
+mod formula;
+mod saved;
+
+use std::collections::HashSet;
+
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Attribute, Error};
+
+use crate::adjoint::{Gradient, Reason};
+use crate::analysis::{Conflict, Definition, Definitions, independence};
+use crate::expand::{self, Compiled, CompiledLoop};
+use crate::front::is_marked;
+use crate::ir::{Function, Node, Op, Param, Scalar, Type, walk};
+
+pub use self::saved::{Saved, SavedValue};
+
+/// A function under `#[gradient]`.
+#[derive(Debug)]
+pub struct Subject {
+    /// The function as written.
+    pub item: syn::ItemFn,
+    /// What became of it.
+    pub compiled: Compiled,
+    /// What the attribute emits beside it.
+    pub tokens: TokenStream,
+}
+
+/// What a file holds.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// The functions under `#[gradient]` that are accepted, in the order of the file.
+    pub subjects: Vec<Subject>,
+    /// What the attributes complain of.
+    pub errors: Vec<Error>,
+    /// The names of all functions under `#[gradient]`.
+    pub names: Vec<String>,
+}
+
+/// Finds and compiles the functions under `#[gradient]` of a file, those in a `#[differentiable] mod` with what they can see.
+pub fn survey(file: &syn::File) -> Survey {
+    let mut survey = Survey::default();
+    survey.visit_file(file);
+    survey
+}
+
+impl Survey {
+    /// Notes errors; those at no token stand at the attribute, as rustc has it.
+    fn fail(&mut self, error: Error, attribute: &Attribute) {
+        for error in error {
+            let nowhere = error.span().source_text().is_none_or(|text| text.is_empty());
+            let span = if nowhere { attribute.span() } else { error.span() };
+            self.errors.push(Error::new(span, error.to_string()));
+        }
+    }
+
+    /// What is under `#[gradient]`, which may be no function.
+    fn marked(&mut self, attributes: &[Attribute], item: &dyn ToTokens) {
+        let mark = attributes.iter().find(|attribute| is_marked(attribute, &["gradient"]));
+        let Some(attribute) = mark else { return };
+        let parsed = syn::parse2::<syn::ItemFn>(item.to_token_stream());
+        let Ok(mut item) = parsed else {
+            let message = "`#[gradient]` goes on a function with a body";
+            return self.fail(Error::new(Span::call_site(), message), attribute);
+        };
+        // The attribute itself is not among what it is handed.
+        let at = item.attrs.iter().position(|attribute| is_marked(attribute, &["gradient"]));
+        at.map(|at| item.attrs.remove(at));
+        self.names.push(item.sig.ident.to_string());
+        match expand::alone(expand::arguments_of(attribute), &item) {
+            Ok((compiled, tokens)) => self.subjects.push(Subject { item, compiled, tokens }),
+            Err(error) => self.fail(error, attribute),
+        }
+    }
+
+    /// An item under `#[differentiable]`, which should be a module.
+    fn differentiable(&mut self, attributes: &[Attribute], item: &syn::Item) -> bool {
+        let mark = attributes.iter().find(|attribute| is_marked(attribute, &["differentiable"]));
+        let Some(attribute) = mark else { return false };
+        let mut item = item.clone();
+        if let syn::Item::Mod(module) = &mut item {
+            module.attrs.retain(|attribute| !is_marked(attribute, &["differentiable"]));
+            for item in module.content.iter().flat_map(|(_, items)| items) {
+                if let syn::Item::Fn(function) = item
+                    && function.attrs.iter().any(|attribute| is_marked(attribute, &["gradient"]))
+                {
+                    self.names.push(function.sig.ident.to_string());
+                }
+            }
+        }
+        let opened = expand::open(&expand::arguments_of(attribute), item.into_token_stream());
+        let mut opened = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                self.fail(error, attribute);
+                return true;
+            }
+        };
+        let (done, halves) = opened.compile();
+        for (item, compiled, tokens) in done {
+            self.subjects.push(Subject { item, compiled, tokens });
+        }
+        for error in halves.err().into_iter().chain(opened.into_errors()) {
+            self.fail(error, attribute);
+        }
+        true
+    }
+}
+
+/// The attributes of the items that one of ours could be put on.
+fn attributes(item: &syn::Item) -> &[Attribute] {
+    match item {
+        syn::Item::Const(item) => &item.attrs,
+        syn::Item::Enum(item) => &item.attrs,
+        syn::Item::Fn(item) => &item.attrs,
+        syn::Item::Impl(item) => &item.attrs,
+        syn::Item::Mod(item) => &item.attrs,
+        syn::Item::Static(item) => &item.attrs,
+        syn::Item::Struct(item) => &item.attrs,
+        syn::Item::Trait(item) => &item.attrs,
+        syn::Item::Type(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+impl<'ast> Visit<'ast> for Survey {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        let attributes = attributes(item);
+        if self.differentiable(attributes, item) {
+            return;
+        }
+        self.marked(attributes, item);
+        visit::visit_item(self, item);
+    }
+
+    fn visit_impl_item_fn(&mut self, method: &'ast syn::ImplItemFn) {
+        self.marked(&method.attrs, method);
+        visit::visit_impl_item_fn(self, method);
+    }
+
+    fn visit_trait_item_fn(&mut self, method: &'ast syn::TraitItemFn) {
+        self.marked(&method.attrs, method);
+        visit::visit_trait_item_fn(self, method);
+    }
+}
+
+/// What became of a function.
+#[derive(Debug)]
+pub struct Explanation {
+    /// Its name.
+    pub name: String,
+    /// Where that stands.
+    pub span: Span,
+    /// The gradient's name.
+    pub gradient: String,
+    /// Its parameters, in order.
+    pub parameters: Vec<Parameter>,
+    /// The function itself, then the bodies of its loops under `#[checkpoint]`.
+    pub parts: Vec<Part>,
+    /// Functions that call themselves; what they save is not counted.
+    pub recursive: Vec<String>,
+}
+
+/// A parameter.
+#[derive(Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Where it stands.
+    pub span: Span,
+    /// Whether the gradient differentiates by it.
+    pub active: bool,
+}
+
+/// A function, or the body of a loop that is reversed from snapshots.
+#[derive(Debug)]
+pub struct Part {
+    /// The loop, if it is one.
+    pub time_loop: Option<Snapshots>,
+    /// What is on the tape at the end of the forward half.
+    pub saved: Vec<Saved>,
+    /// What the backward half computes or reads again.
+    pub recomputed: Vec<Recomputed>,
+    /// The loops, outer ones first.
+    pub loops: Vec<LoopFinding>,
+}
+
+/// A loop that is reversed from snapshots.
+#[derive(Debug)]
+pub struct Snapshots {
+    /// The attribute.
+    pub span: Span,
+    /// What a snapshot holds: a name, and how many bytes.
+    pub holds: Vec<(String, String)>,
+}
+
+/// A value of the forward half that the backward half makes again.
+#[derive(Debug)]
+pub struct Recomputed {
+    /// The variable, if it is one.
+    pub name: Option<String>,
+    /// Where it is computed.
+    pub span: Span,
+    /// Its type.
+    pub ty: Scalar,
+    /// Whether it is read from memory again.
+    pub read: bool,
+}
+
+/// Whether a loop's iterations are independent.
+#[derive(Debug)]
+pub struct LoopFinding {
+    /// The loop's keyword.
+    pub span: Span,
+    /// Whether it is marked to run in parallel.
+    pub parallel: bool,
+    /// Whether it lies in a loop that is independent itself: of these only the outermost is divided.
+    pub inner: bool,
+    /// Why its iterations are not independent, if they are not.
+    pub conflict: Option<Conflict>,
+}
+
+impl Reason {
+    /// The reason in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Carried => "carried from the iteration before",
+            Self::Overwritten => "read from memory that is overwritten later",
+            Self::Gone => "read from memory that is gone by then",
+            Self::Outcome => "the outcome of a branch or a loop",
+            Self::Cheaper => "saving it costs less than computing it again",
+        }
+    }
+}
+
+/// Explains a function.
+pub fn explain(subject: &Subject) -> Explanation {
+    let compiled = &subject.compiled;
+    let mut parts = vec![part(&compiled.primal, &compiled.gradient, None)];
+    for one in compiled.loops.iter().rev() {
+        let snapshots = Snapshots { span: one.time_loop.checkpoint.span, holds: holds(one) };
+        parts.push(part(&one.time_loop.body, &one.gradient, Some(snapshots)));
+    }
+    Explanation {
+        name: subject.item.sig.ident.to_string(),
+        span: subject.item.sig.ident.span(),
+        gradient: compiled.gradient.function.name.clone(),
+        parameters: parameters(compiled),
+        parts,
+        recursive: compiled.recursive.iter().cloned().collect(),
+    }
+}
+
+fn parameters(compiled: &Compiled) -> Vec<Parameter> {
+    let function = &compiled.primal;
+    let mut parameters = Vec::new();
+    for param in &function.params {
+        let (name, span) = match param {
+            Param::Value(value) => {
+                let known = &function.values[value.index()];
+                (known.name.clone().unwrap_or_default(), known.span)
+            }
+            Param::Object(object) => {
+                let known = &function.objects[object.index()];
+                (known.name.clone(), known.span)
+            }
+        };
+        let active = compiled.gradient.inputs.contains(param);
+        parameters.push(Parameter { name, span, active });
+    }
+    parameters
+}
+
+fn part(primal: &Function, gradient: &Gradient, time_loop: Option<Snapshots>) -> Part {
+    let definitions = Definitions::new(primal);
+    let recomputed = gradient
+        .choices
+        .iter()
+        .filter(|choice| choice.saved.is_none())
+        .map(|choice| {
+            let known = &primal.values[choice.value.index()];
+            let read =
+                matches!(definitions.of(choice.value), Definition::Op(Op::Load(_) | Op::Len(_)));
+            let name = formula::plain_name(primal, choice.value);
+            Recomputed { name, span: known.span, ty: known.ty, read }
+        })
+        .collect();
+    let proofs = independence(primal);
+    let mut inner = HashSet::new();
+    for (node, _) in proofs.iter().filter(|(_, proof)| proof.is_ok()) {
+        walk(&node.body, &mut |node| {
+            if let Node::Loop(node) = node {
+                inner.insert(node.counter);
+            }
+        });
+    }
+    let loops = proofs
+        .into_iter()
+        .map(|(node, proof)| LoopFinding {
+            span: node.span,
+            parallel: node.parallel.is_some(),
+            inner: inner.contains(&node.counter),
+            conflict: proof.err(),
+        })
+        .collect();
+    Part { time_loop, saved: saved::saved(gradient), recomputed, loops }
+}
+
+/// What a snapshot of a loop holds.
+fn holds(one: &CompiledLoop) -> Vec<(String, String)> {
+    let (time_loop, body) = (&one.time_loop, &one.time_loop.body);
+    let mut holds = Vec::new();
+    for carried in &time_loop.node.carried {
+        let name = formula::plain_name(body, carried.inside).unwrap_or_else(|| "…".to_owned());
+        holds.push((name, format!("{} bytes", scalar_bytes(body.ty(carried.inside)))));
+    }
+    for list in time_loop.lists.iter().filter(|list| list.mutable) {
+        let name = formula::object_name(body, list.object);
+        let bytes = match item_bytes(&list.item) {
+            Some(bytes) => format!("{bytes} bytes × {name}.len()"),
+            None => format!("{name}.len() elements"),
+        };
+        holds.push((name, bytes));
+    }
+    holds
+}
+
+fn scalar_bytes(scalar: Scalar) -> u32 {
+    match scalar {
+        Scalar::Bool => 1,
+        Scalar::Int(int) => int.bits() / 8,
+        Scalar::Float(crate::ir::Float::F32) => 4,
+        Scalar::Float(crate::ir::Float::F64) | Scalar::Infer(_) => 8,
+    }
+}
+
+fn item_bytes(ty: &Type) -> Option<u64> {
+    match ty {
+        Type::Scalar(scalar) => Some(u64::from(scalar_bytes(*scalar))),
+        Type::Array(item, crate::ir::Extent::Known(count)) => {
+            item_bytes(item)?.checked_mul(*count as u64)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,196 @@
+//! The records of a gradient: where they are pushed, what is in them and why.
+
+use std::collections::HashMap;
+
+use proc_macro2::Span;
+
+use super::formula::{Formulas, object_name, plain_name};
+use super::item_bytes;
+use crate::adjoint::{Gradient, Reason};
+use crate::analysis::{Affine, Definitions};
+use crate::back::rust::record_bytes;
+use crate::ir::{Block, Function, Loop, Node, RecordId, Scalar, Slice, ValueId, walk};
+
+/// One kind of record.
+#[derive(Debug)]
+pub struct Saved {
+    /// The loop whose iterations push it, by its keyword; for a copy of a list, where that was made.
+    pub span: Span,
+    /// Bytes of one record.
+    pub bytes: u64,
+    /// How many of them there are, as in the source: `n × (m - 1)`; empty for one.
+    pub times: String,
+    /// Whether there may be fewer: in a branch, or in a loop that can end early.
+    pub at_most: bool,
+    /// The list that is copied, if it is a copy.
+    pub copy_of: Option<String>,
+    /// The values in its slots.
+    pub values: Vec<SavedValue>,
+}
+
+impl Saved {
+    /// The bytes of all of them, as a formula.
+    pub fn total(&self) -> String {
+        let most = if self.at_most { "at most " } else { "" };
+        let times = if self.times.is_empty() { "" } else { " × " };
+        let unit = if self.bytes == 1 { "byte" } else { "bytes" };
+        format!("{most}{} {unit}{times}{}", self.bytes, self.times)
+    }
+}
+
+/// A value on the tape.
+#[derive(Debug)]
+pub struct SavedValue {
+    /// The variable, if it is one.
+    pub name: Option<String>,
+    /// Where it is computed.
+    pub span: Span,
+    /// Its type.
+    pub ty: Scalar,
+    /// Why it is saved, if the slot can be traced to a choice.
+    pub reason: Option<Reason>,
+}
+
+/// The records of a gradient.
+pub(super) fn saved(gradient: &Gradient) -> Vec<Saved> {
+    let function = &gradient.function;
+    let definitions = Definitions::new(function);
+    let affine = Affine::new(function, &definitions);
+    let mut merges = HashMap::new();
+    let mut next = HashMap::new();
+    walk(&function.body, &mut |node| match node {
+        Node::If(node) => {
+            merges.extend(node.merges.iter().map(|merge| (merge.value, (merge.then, merge.other))));
+        }
+        Node::Loop(node) => {
+            next.extend(node.carried.iter().map(|carried| (carried.inside, carried.next)));
+        }
+        _ => {}
+    });
+    let mut collector = Collector {
+        function,
+        formulas: Formulas::new(function, &definitions, &affine),
+        bytes: record_bytes(function),
+        reasons: gradient
+            .choices
+            .iter()
+            .filter_map(|choice| Some((choice.value, choice.saved?)))
+            .collect(),
+        merges,
+        next,
+        around: Vec::new(),
+        branches: 0,
+        found: Vec::new(),
+    };
+    collector.block(&function.body);
+    collector.found
+}
+
+struct Collector<'a> {
+    function: &'a Function,
+    formulas: Formulas<'a>,
+    bytes: Vec<usize>,
+    reasons: HashMap<ValueId, Reason>,
+    /// What comes out of branches, by what goes in.
+    merges: HashMap<ValueId, (ValueId, ValueId)>,
+    /// What an iteration makes of a carried value.
+    next: HashMap<ValueId, ValueId>,
+    around: Vec<&'a Loop>,
+    branches: usize,
+    found: Vec<Saved>,
+}
+
+impl<'a> Collector<'a> {
+    fn block(&mut self, block: &'a Block) {
+        for node in block {
+            match node {
+                Node::Push { record, .. } => self.push(*record),
+                Node::Save { slice, .. } => self.copy(slice),
+                Node::Loop(node) => {
+                    self.around.push(node);
+                    self.block(&node.body);
+                    self.around.pop();
+                }
+                Node::If(node) => {
+                    self.branches += 1;
+                    self.block(&node.then);
+                    self.block(&node.other);
+                    self.branches -= 1;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn at_most(&self) -> bool {
+        self.branches > 0
+            || self.around.iter().any(|node| {
+                node.exit.is_some() && matches!(node.range, crate::ir::Range::UpTo { .. })
+            })
+    }
+
+    fn push(&mut self, record: RecordId) {
+        let mut values = Vec::new();
+        for slot in &self.function.records[record.index()].slots {
+            self.slot(*slot, 16, &mut values);
+        }
+        self.found.push(Saved {
+            span: self.around.last().map_or_else(Span::call_site, |node| node.span),
+            bytes: self.bytes[record.index()] as u64,
+            times: self.formulas.trips(&self.around),
+            at_most: self.at_most(),
+            copy_of: None,
+            values,
+        });
+    }
+
+    /// A slot may serve several values: one of each arm of a branch.
+    fn slot(&self, slot: ValueId, fuel: usize, values: &mut Vec<SavedValue>) {
+        let before = values.len();
+        if !self.reasons.contains_key(&slot)
+            && fuel > 0
+            && let Some((then, other)) = self.merges.get(&slot)
+        {
+            let literal = |value: ValueId| self.formulas.is_literal(value);
+            for arm in [*then, *other].into_iter().filter(|arm| !literal(*arm)) {
+                self.slot(arm, fuel - 1, values);
+            }
+        }
+        if values.len() == before {
+            let known = &self.function.values[slot.index()];
+            values.push(SavedValue {
+                name: plain_name(self.function, slot),
+                // A carried value has the span of what it was before the loop; where it changes says more.
+                span: self
+                    .next
+                    .get(&slot)
+                    .map_or(known.span, |next| self.function.values[next.index()].span),
+                ty: known.ty,
+                reason: self.reasons.get(&slot).copied(),
+            });
+        }
+    }
+
+    fn copy(&mut self, slice: &Slice) {
+        let object = &self.function.objects[slice.place.object.index()];
+        let name = object_name(self.function, slice.place.object);
+        let item = self.function.place_type(&slice.place).and_then(|ty| ty.element());
+        let len = match slice.part {
+            Some((_, len)) => self.formulas.number(len),
+            None => Some(format!("{name}.len()")),
+        };
+        let mut times = self.formulas.trips(&self.around);
+        if !times.is_empty() {
+            times.push_str(" × ");
+        }
+        times.push_str(&len.unwrap_or_else(|| format!("(elements of `{name}`)")));
+        self.found.push(Saved {
+            span: object.span,
+            bytes: item.and_then(item_bytes).unwrap_or(8),
+            times,
+            at_most: self.at_most(),
+            copy_of: Some(name),
+            values: Vec::new(),
+        });
+    }
+}
