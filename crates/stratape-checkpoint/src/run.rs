@@ -42,7 +42,11 @@ pub(crate) struct Run<S: Snapshot> {
     pub(crate) report: Report,
     /// Steps not reversed yet.
     pub(crate) left: usize,
+    /// Where the current state is; none after a reversal, which may have used it up.
     at: usize,
+    current: bool,
+    /// A write has failed, and the schedule is to be given up at the next good moment.
+    failed: bool,
     forward: bool,
     pub(crate) start: Instant,
     told: Option<Instant>,
@@ -91,6 +95,8 @@ impl<S: Snapshot> Run<S> {
             advanced_in_all: None,
             report,
             at: 0,
+            current: true,
+            failed: false,
             forward: true,
             start: Instant::now(),
             told: None,
@@ -130,7 +136,7 @@ impl<S: Snapshot> Run<S> {
                 }
                 Action::Reverse { .. } | Action::EndReverse => {}
             }
-            self.mend()?;
+            self.mend(action)?;
             self.save_forward()?;
         }
         Ok(())
@@ -156,6 +162,7 @@ impl<S: Snapshot> Run<S> {
                             self.ahead.pop_front();
                             let start = Instant::now();
                             pullback(step, &mut self.state, adjoint);
+                            self.current = false;
                             self.reversed(step, start);
                             self.save_backward(adjoint)?;
                         }
@@ -172,7 +179,7 @@ impl<S: Snapshot> Run<S> {
                 Action::EndForward => {}
                 Action::EndReverse => break,
             }
-            self.mend()?;
+            self.mend(action)?;
         }
         Ok(())
     }
@@ -243,6 +250,12 @@ impl<S: Snapshot> Run<S> {
             from = at;
         }
         Ok(())
+    }
+
+    /// The current state is that of a step.
+    fn arrive(&mut self, step: usize) {
+        self.at = step;
+        self.current = true;
     }
 
     fn piece(&self) -> usize {
@@ -353,7 +366,7 @@ impl<S: Snapshot> Run<S> {
     ) -> Result<(), CheckpointError> {
         let last = level == Level::MEMORY && self.peek() == Some(Action::Drop { step, level });
         let Err(source) = self.slots.load(step, level, &mut self.state, last) else {
-            self.at = step;
+            self.arrive(step);
             return Ok(());
         };
         // What was wrong may have been the reading.
@@ -361,7 +374,7 @@ impl<S: Snapshot> Run<S> {
             self.report
                 .mended
                 .push(format!("the snapshot of step {step} was read twice ({source})"));
-            self.at = step;
+            self.arrive(step);
             return Ok(());
         }
         let mut bound = step;
@@ -380,23 +393,39 @@ impl<S: Snapshot> Run<S> {
                 ));
                 // What is stored there is of no use: another copy takes its place.
                 self.slots.free(step, level);
-                self.at = step;
+                self.arrive(step);
                 return self.store(step, level);
             }
             bound = before;
         }
     }
 
-    /// When the disk has refused a snapshot: goes on with memory.
-    fn mend(&mut self) -> Result<(), CheckpointError> {
-        if !self.slots.has_failed() {
+    /// When the disk has refused a snapshot: goes on with memory, as soon as what was just done leaves nothing half done.
+    fn mend(&mut self, done: Action) -> Result<(), CheckpointError> {
+        self.failed |= self.slots.has_failed();
+        let half_done = match done {
+            // Its record is about to be reversed.
+            Action::Tape { .. } => true,
+            // Its slot may hold what the current state was before.
+            Action::Load { step, level } => {
+                !self.forward && self.peek() == Some(Action::Drop { step, level })
+            }
+            _ => false,
+        };
+        if !self.failed || half_done {
             return Ok(());
         }
+        self.failed = false;
         let rescued = self.slots.rescue(&self.state);
         rescued.map_err(|error| self.disk_failed(&error))?;
         if self.memory_slots == 0 {
             let why = TierError::Full { needed: self.report.snapshot_bytes as u64, limit: None };
             return Err(self.disk_failed(&why));
+        }
+        let (at, kept) = (self.at, self.entries().iter().any(|entry| entry.step == self.at));
+        if !self.forward && self.current && at < self.left && !kept {
+            // Perhaps the only one left of the steps up to here.
+            self.store(at, Level::MEMORY)?;
         }
         let stored = self.entries();
         let steps = self.schedule.steps();

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use common::{State, plain, pullback, seed, start, step};
 use stratape_checkpoint::{CheckpointError, Report, Strategy, TimeLoop};
-use stratape_tape::tier::{Fault, FaultyTier, MemoryTier, Operation};
+use stratape_tape::tier::{
+    Block, Done, Fault, FaultyTier, MemoryTier, Operation, SlabKey, Tier, TierError,
+};
 
 const STEPS: usize = 120;
 
@@ -108,4 +110,66 @@ fn a_slow_disk_costs_time_and_nothing_else() {
     let (last, adjoint, report) = on(Strategy::Multistage, 1, plan).unwrap();
     assert_eq!((last, adjoint), plain(&start(5), STEPS));
     assert!(report.waited[1] > std::time::Duration::ZERO);
+}
+
+/// A tier that reports failures late.
+struct Late {
+    below: MemoryTier,
+    failing_from: u64,
+    delay: std::time::Duration,
+    writes: std::sync::atomic::AtomicU64,
+}
+
+impl Tier for Late {
+    fn write(&self, key: SlabKey, block: Block, done: Done) {
+        if self.writes.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < self.failing_from {
+            return self.below.write(key, block, done);
+        }
+        let delay = self.delay;
+        std::thread::spawn(move || {
+            std::thread::sleep(delay);
+            done(block, Err(TierError::Full { needed: 1, limit: None }));
+        });
+    }
+    fn read(&self, key: SlabKey, block: Block, done: Done) {
+        self.below.read(key, block, done);
+    }
+    fn forget(&self, key: SlabKey) {
+        self.below.forget(key);
+    }
+    fn stored_bytes(&self) -> u64 {
+        self.below.stored_bytes()
+    }
+    fn describe(&self) -> String {
+        "late".to_owned()
+    }
+}
+
+/// A failure heard of between taking a snapshot up for the last time and dropping it once left its slot, with another state in it,
+/// to the schedule that went on.
+#[test]
+fn a_failure_heard_of_at_any_moment() {
+    let expected = plain(&start(5), STEPS);
+    for strategy in strategies() {
+        for number in 0..60 {
+            let tier = Late {
+                below: MemoryTier::new(),
+                failing_from: number % 12,
+                delay: std::time::Duration::from_micros(100 * number),
+                writes: std::sync::atomic::AtomicU64::new(0),
+            };
+            let (last, adjoint, report) = TimeLoop::new(start(5))
+                .steps(STEPS)
+                .slots(2)
+                .disk_slots(std::env::temp_dir(), 8)
+                .tier(Arc::new(tier))
+                .schedule(strategy)
+                .gradient(step, seed, |n, state, adjoint| {
+                    std::thread::sleep(std::time::Duration::from_micros(20));
+                    pullback(n, state, adjoint);
+                })
+                .unwrap();
+            assert_eq!((&last, &adjoint), (&expected.0, &expected.1), "{number}: {report}");
+        }
+    }
 }
