@@ -131,9 +131,7 @@ impl Durable {
         state: &S,
     ) -> Result<(), CheckpointError> {
         self.resumed = false;
-        while disk.stash.stats().writing > 0 {
-            disk.stash.wait();
-        }
+        disk.stash.settle();
         self.manifest.ended = Some(steps);
         self.manifest.left = steps;
         self.manifest.last_state = Some(self.write("final", &to_bytes(state))?);
@@ -168,15 +166,12 @@ impl Durable {
         Ok(())
     }
 
-    /// The run is complete: nothing is left behind.
+    /// The run is complete and nothing is being written: nothing is left behind.
     pub(crate) fn remove(self) {
-        let Self { directory, tier, manifest, .. } = self;
+        let Self { directory, .. } = self;
         let _ = fs::remove_file(directory.join("manifest"));
-        for file in manifest.names() {
-            let _ = fs::remove_file(directory.join(file));
-        }
-        tier.bury();
-        drop(tier);
+        // Some snapshots are still to be forgotten by the background thread.
+        let _ = delete_files(&directory, |_| true);
         let _ = fs::remove_file(directory.join("lock"));
         // Unless the user keeps something else there.
         let _ = fs::remove_dir(directory);
@@ -224,17 +219,21 @@ impl Durable {
             .map(ToOwned::to_owned)
             .chain(self.manifest.snapshots.iter().map(|(_, stored)| files::name(stored.key)))
             .collect();
-        for entry in fs::read_dir(&self.directory)? {
-            let entry = entry?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let ours =
-                ["snapshot-", "final-", "adjoint-"].iter().any(|kind| name.starts_with(kind));
-            if name == "manifest.new" || (ours && !known.contains(&name)) {
-                fs::remove_file(entry.path())?;
-            }
-        }
-        Ok(())
+        delete_files(&self.directory, |name| !known.iter().any(|known| known == name))
     }
+}
+
+/// Deletes those files of a run, but the manifest and the lock, whose names `wanted` picks.
+fn delete_files(directory: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let ours = ["snapshot-", "final-", "adjoint-"].iter().any(|kind| name.starts_with(kind));
+        if name == "manifest.new" || (ours && wanted(&name)) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -299,11 +299,12 @@ impl<S: Snapshot> Run<S> {
         to: usize,
         steps: &mut Steps<'_, S>,
     ) -> Result<usize, CheckpointError> {
-        let there = self.forward && self.durable.as_ref().is_some_and(Durable::is_resumed);
+        if !self.forward || !self.durable.as_ref().is_some_and(Durable::is_resumed) {
+            return Ok(from);
+        }
         match self.slots.before(to.saturating_add(1)) {
-            Some((step, level)) if there && step > from && level == Level::DISK => {
+            Some((step, level)) if step > from && level == Level::DISK => {
                 self.load(step, level, steps)?;
-                self.at = step;
                 Ok(step)
             }
             _ => Ok(from),
@@ -400,19 +401,10 @@ impl<S: Snapshot> Run<S> {
         }
     }
 
-    /// When the disk has refused a snapshot: goes on with memory, as soon as what was just done leaves nothing half done.
+    /// When the disk has refused a snapshot: goes on with memory; after recording a step not before it is reversed.
     fn mend(&mut self, done: Action) -> Result<(), CheckpointError> {
         self.failed |= self.slots.has_failed();
-        let half_done = match done {
-            // Its record is about to be reversed.
-            Action::Tape { .. } => true,
-            // Its slot may hold what the current state was before.
-            Action::Load { step, level } => {
-                !self.forward && self.peek() == Some(Action::Drop { step, level })
-            }
-            _ => false,
-        };
-        if !self.failed || half_done {
+        if !self.failed || matches!(done, Action::Tape { .. }) {
             return Ok(());
         }
         self.failed = false;
@@ -424,7 +416,7 @@ impl<S: Snapshot> Run<S> {
         }
         let (at, kept) = (self.at, self.entries().iter().any(|entry| entry.step == self.at));
         if !self.forward && self.current && at < self.left && !kept {
-            // Perhaps the only one left of the steps up to here.
+            // It may have left its slot, and be the only one of the steps up to here.
             self.store(at, Level::MEMORY)?;
         }
         let stored = self.entries();
@@ -515,8 +507,7 @@ impl<S: Snapshot> Run<S> {
     /// The report, complete.
     pub(crate) fn finish(&mut self) -> Report {
         self.slots.fill(&mut self.report);
-        let report = &mut self.report;
-        report.total_time = self.start.elapsed();
-        report.clone()
+        self.report.total_time = self.start.elapsed();
+        self.report.clone()
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use stratape_tape::tier::{BLOCK_ALIGN, TierError};
+use stratape_tape::tier::{BLOCK_ALIGN, Block, SlabKey, TierError};
 use stratape_tape::{Stash, Ticket};
 
 use crate::report::Report;
@@ -67,14 +67,10 @@ impl Disk {
     }
 
     fn measure_once<S: Snapshot>(&mut self, state: &S) -> Option<(f64, f64)> {
-        let len = state.encoded_len();
-        let mut block = self.stash.block(len).ok()?;
-        state.encode(&mut Encoder::new(&mut block.bytes_mut()[..len]));
+        let (block, len) = self.written(state).ok()?;
         let start = Instant::now();
         let ticket = self.stash.put(0, block, len);
-        while self.stash.stats().writing > 0 {
-            self.stash.wait();
-        }
+        self.stash.settle();
         let write = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let failed = self.stash.is_unwritten(ticket);
@@ -85,6 +81,14 @@ impl Disk {
         (!failed).then_some((write, read))
     }
 
+    /// A state as bytes in a block, and how many they are.
+    fn written<S: Snapshot>(&self, state: &S) -> Result<(Block, usize), TierError> {
+        let len = state.encoded_len();
+        let mut block = self.stash.block(len).map_err(TierError::OutOfMemory)?;
+        state.encode(&mut Encoder::new(&mut block.bytes_mut()[..len]));
+        Ok((block, len))
+    }
+
     fn put<S: Snapshot>(&mut self, step: usize, state: &S) -> Result<Duration, TierError> {
         let len = state.encoded_len();
         let mut waited = Duration::ZERO;
@@ -92,19 +96,18 @@ impl Disk {
         while self.stash.stats().writing >= staging.max(1) {
             waited += self.stash.wait();
         }
-        let mut block = self.stash.block(len).map_err(TierError::OutOfMemory)?;
-        state.encode(&mut Encoder::new(&mut block.bytes_mut()[..len]));
+        let (block, len) = self.written(state)?;
         let ticket = self.stash.put(step as u64, block, len);
         self.tickets.insert(step, ticket);
-        while self.synchronous && self.stash.stats().writing > 0 {
-            waited += self.stash.wait();
+        if self.synchronous {
+            waited += self.stash.settle();
         }
         Ok(waited)
     }
 
     fn get<S: Snapshot>(&mut self, step: usize, state: &mut S) -> Result<Duration, TierError> {
         let Some(&ticket) = self.tickets.get(&step) else {
-            let key = stratape_tape::tier::SlabKey { lane: 0, depth: step as u64, serial: 0 };
+            let key = SlabKey { lane: 0, depth: step as u64, serial: 0 };
             return Err(TierError::Missing(key));
         };
         let start = Instant::now();
@@ -155,10 +158,8 @@ impl<S: Snapshot> Slots<S> {
     pub(crate) fn store(&mut self, step: usize, level: Level, state: &S) -> Result<(), TierError> {
         if level == Level::MEMORY {
             let copy = self.copy(state);
-            self.bytes += copy.encoded_len();
-            self.tally.memory_peak = self.tally.memory_peak.max(self.bytes);
             self.tally.writes[0] += 1;
-            self.memory.insert(step, copy);
+            self.keep(step, copy);
             return Ok(());
         }
         let Some(disk) = &mut self.disk else { return Ok(()) };
@@ -175,7 +176,20 @@ impl<S: Snapshot> Slots<S> {
         Ok(())
     }
 
-    /// Brings a snapshot into `state`. With `last`, one in memory changes places with it and is as good as dropped.
+    fn keep(&mut self, step: usize, state: S) {
+        self.bytes += state.encoded_len();
+        self.tally.memory_peak = self.tally.memory_peak.max(self.bytes);
+        self.memory.insert(step, state);
+    }
+
+    /// Takes a snapshot out of memory.
+    fn take(&mut self, step: usize) -> Option<S> {
+        let state = self.memory.remove(&step)?;
+        self.bytes -= state.encoded_len().min(self.bytes);
+        Some(state)
+    }
+
+    /// Brings a snapshot into `state`. With `last`, one in memory leaves its slot for that, and is not copied.
     pub(crate) fn load(
         &mut self,
         step: usize,
@@ -186,10 +200,12 @@ impl<S: Snapshot> Slots<S> {
         let start = Instant::now();
         if level == Level::MEMORY {
             self.tally.reads[0] += 1;
-            match self.memory.get_mut(&step) {
-                Some(stored) if last => std::mem::swap(stored, state),
-                Some(stored) => state.copy_from(stored),
-                None => return Ok(()),
+            if last {
+                if let Some(stored) = self.take(step) {
+                    self.spare.push(std::mem::replace(state, stored));
+                }
+            } else if let Some(stored) = self.memory.get(&step) {
+                state.copy_from(stored);
             }
             self.tally.copied += start.elapsed();
             return Ok(());
@@ -205,10 +221,8 @@ impl<S: Snapshot> Slots<S> {
 
     pub(crate) fn free(&mut self, step: usize, level: Level) {
         if level == Level::MEMORY {
-            if let Some(state) = self.memory.remove(&step) {
-                self.bytes -= state.encoded_len().min(self.bytes);
-                self.spare.push(state);
-            }
+            let state = self.take(step);
+            self.spare.extend(state);
         } else if let Some(disk) = &mut self.disk
             && let Some(ticket) = disk.tickets.remove(&step)
         {
@@ -240,12 +254,17 @@ impl<S: Snapshot> Slots<S> {
         std::mem::replace(&mut disk.failures, failures) < failures
     }
 
+    /// Waits until nothing is being written.
+    pub(crate) fn settle(&mut self) {
+        if let Some(disk) = &mut self.disk {
+            disk.stash.settle();
+        }
+    }
+
     /// Brings the snapshots that could not be written into memory slots.
     pub(crate) fn rescue(&mut self, template: &S) -> Result<(), TierError> {
         let Some(disk) = &mut self.disk else { return Ok(()) };
-        while disk.stash.stats().writing > 0 {
-            disk.stash.wait();
-        }
+        disk.stash.settle();
         let unwritten: Vec<usize> = disk
             .tickets
             .iter()
@@ -259,9 +278,7 @@ impl<S: Snapshot> Slots<S> {
                 disk.get(step, &mut state)?;
             }
             self.free(step, Level::DISK);
-            self.bytes += state.encoded_len();
-            self.tally.memory_peak = self.tally.memory_peak.max(self.bytes);
-            self.memory.insert(step, state);
+            self.keep(step, state);
         }
         Ok(())
     }

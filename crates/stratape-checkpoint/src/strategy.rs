@@ -154,9 +154,9 @@ fn choose_known(
     }
     if room.disk == 0 {
         let why = format!(
-            "with {} slots in memory and no disk, no schedule runs fewer steps ({} a step)",
+            "with {} slots in memory and no disk, no schedule runs fewer steps ({:.2} a step)",
             room.memory,
-            ratio(extra_steps(steps, room.memory.max(1)) as f64, steps)
+            extra_steps(steps, room.memory.max(1)) as f64 / steps as f64
         );
         return Ok(Chosen { schedule: Box::new(Revolve::new(steps, room.memory)?), why });
     }
@@ -291,8 +291,4 @@ impl Costs {
     fn period(&self) -> usize {
         ((self.write + self.read) / self.forward.max(1e-12)).ceil().clamp(1.0, 1e9) as usize
     }
-}
-
-fn ratio(advanced: f64, steps: usize) -> String {
-    format!("{:.2}", advanced / steps.max(1) as f64)
 }

@@ -15,7 +15,7 @@ use crate::error::CheckpointError;
 use crate::report::{Plan, Progress, Report};
 use crate::reruns::Reruns;
 use crate::run::{Back, End, OnProgress, Run, Steps};
-use crate::schedule::{Action, Level, Salvage, Schedule, Told, count};
+use crate::schedule::{Action, Counts, Level, Salvage, Schedule, Told, count};
 use crate::slots::{Disk, Slots, Staged};
 use crate::snapshot::{Snapshot, from_bytes, to_bytes};
 use crate::strategy::{Chosen, Costs, Room, Strategy};
@@ -248,9 +248,11 @@ impl<S: Snapshot> TimeLoop<S> {
         let described = schedule.describe();
         let bytes = self.start.encoded_len();
         let (mut here, mut most) = ([0_usize; 2], [0_usize; 2]);
-        Told { schedule: schedule.fork(), steps }
-            .for_each(|action| track(action, &mut here, &mut most));
-        let counts = count(schedule, steps);
+        let mut counts = Counts::default();
+        Told { schedule, steps }.for_each(|action| {
+            track(action, &mut here, &mut most);
+            counts.add(action);
+        });
         let staged =
             if room.disk > 0 { (room.staged.writes + room.staged.reads) * bytes } else { 0 };
         let forward = counts.forward();
@@ -346,6 +348,7 @@ impl<S: Snapshot> TimeLoop<S> {
         run.reverse(steps, &mut adjoint, back)?;
         let report = run.finish();
         if let Some(durable) = run.durable.take() {
+            run.slots.settle();
             drop(run);
             durable.remove();
         }
@@ -471,10 +474,11 @@ impl<S: Snapshot> TimeLoop<S> {
         let few = known.unwrap_or(usize::MAX).min(3);
         let costs = || measure(start, few, steps, disk.as_mut());
         let Chosen { schedule, why } = self.strategy.choose(known, room, costs)?;
-        let advanced =
-            known.filter(|steps| *steps <= 1_000_000).map(|steps| count(schedule.fork(), steps));
+        // Going through the schedule beforehand is for those who want to be told how far it is.
+        let counted = known.filter(|steps| self.on_progress.is_some() && *steps <= 1_000_000);
+        let advanced = counted.map(|steps| count(schedule.fork(), steps).advanced);
         let mut run = Run::new(schedule, Slots::new(disk), self.start);
-        run.advanced_in_all = advanced.map(|counts| counts.advanced);
+        run.advanced_in_all = advanced;
         run.report.why = why;
         run.start = begun;
         run.report.planning_time = begun.elapsed();

@@ -82,7 +82,13 @@ fn killed_at_any_moment_the_run_goes_on() {
     }
     assert_eq!(fs::read_to_string(&result).unwrap(), expected, "after {kills} kills");
     assert!(seen_late && kills > 3, "killed {kills} times, in the reversal: {seen_late}");
-    assert!(!directory.exists(), "a complete run leaves nothing");
+    let left: Vec<_> = fs::read_dir(&directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.file_name())
+        .collect();
+    assert!(!directory.exists(), "a complete run leaves nothing, not {left:?}");
 }
 
 /// Does what a crash in the middle of the reversal leaves behind.
@@ -190,21 +196,26 @@ fn two_processes_do_not_share_a_directory() {
     run(place.path(), Duration::ZERO).unwrap();
 }
 
+/// A run that saves after every reversal, and crashes at one of them.
+fn crashing(
+    time_loop: TimeLoop<State>,
+    directory: &Path,
+    crash_at: u32,
+) -> Result<(State, Vec<f64>, Report), CheckpointError> {
+    let mut reversed = 0;
+    time_loop.resume(directory).save_every(1).gradient(step, seed, move |n, state, adjoint| {
+        reversed += 1;
+        assert!(reversed < crash_at, "crash");
+        pullback(n, state, adjoint);
+    })
+}
+
 #[test]
 fn a_run_in_memory_alone_is_resumable_too() {
     let place = tempfile::tempdir().unwrap();
     let time_loop = |crash_at: u32| {
-        let mut reversed = 0;
-        TimeLoop::new(start(20))
-            .until(|state| state.1 == 100)
-            .slots(4)
-            .resume(place.path())
-            .save_every(1)
-            .gradient(step, seed, move |n, state, adjoint| {
-                reversed += 1;
-                assert!(reversed < crash_at, "crash");
-                pullback(n, state, adjoint);
-            })
+        let time_loop = TimeLoop::new(start(20)).until(|state| state.1 == 100).slots(4);
+        crashing(time_loop, place.path(), crash_at)
     };
     let crashed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| time_loop(40)));
     assert!(crashed.is_err());
@@ -218,18 +229,8 @@ fn a_run_in_memory_alone_is_resumable_too() {
 fn measuring_the_disk_leaves_the_snapshots_alone() {
     let place = tempfile::tempdir().unwrap();
     let time_loop = |crash_at: u32| {
-        let mut reversed = 0;
-        TimeLoop::new(start(20))
-            .steps(100)
-            .slots(1)
-            .disk_slots(place.path(), 12)
-            .resume(place.path())
-            .save_every(1)
-            .gradient(step, seed, move |n, state, adjoint| {
-                reversed += 1;
-                assert!(reversed < crash_at, "crash");
-                pullback(n, state, adjoint);
-            })
+        let time_loop = TimeLoop::new(start(20)).steps(100).slots(1);
+        crashing(time_loop.disk_slots(place.path(), 12), place.path(), crash_at)
     };
     let crashed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| time_loop(30)));
     assert!(crashed.is_err());

@@ -79,45 +79,39 @@ struct Outliner {
 
 impl Outliner {
     fn block(&mut self, function: &mut Function, block: &mut Block) -> Result<()> {
-        let nodes = std::mem::take(block);
-        // What is defined where is looked up in the whole function.
-        for mut node in nodes {
-            let marked = match &node {
-                Node::Loop(node) => {
-                    self.checkpoints.iter().position(|(counter, _)| *counter == node.counter)
-                }
-                _ => None,
-            };
-            match (marked, node) {
-                (Some(at), Node::Loop(node)) => {
-                    let (_, checkpoint) = self.checkpoints.swap_remove(at);
-                    block.extend(self.take_out(function, *node, checkpoint, block)?);
-                }
-                (_, other) => {
-                    node = other;
-                    for inner in node.blocks_mut() {
-                        self.block(function, inner)?;
-                    }
-                    block.push(node);
-                }
+        for mut node in std::mem::take(block) {
+            if let Node::Loop(marked) = &mut node
+                && let Some(checkpoint) = self.checkpoint_of(marked.counter)
+            {
+                let instead = self.take_out(function, marked, checkpoint, block)?;
+                block.extend(instead);
+                continue;
             }
+            for inner in node.blocks_mut() {
+                self.block(function, inner)?;
+            }
+            block.push(node);
         }
         Ok(())
+    }
+
+    fn checkpoint_of(&mut self, counter: ValueId) -> Option<Checkpoint> {
+        let at = self.checkpoints.iter().position(|(marked, _)| *marked == counter)?;
+        Some(self.checkpoints.swap_remove(at).1)
     }
 
     /// The nodes that stand for a loop.
     fn take_out(
         &mut self,
         function: &mut Function,
-        mut node: Loop,
+        node: &mut Loop,
         checkpoint: Checkpoint,
         before: &[Node],
     ) -> Result<Vec<Node>> {
         let name = format!("{}_loop{}", function.name, self.loops.len());
         let body = std::mem::take(&mut node.body);
-        let mut lists = Lists::new(function, &body, checkpoint.span)?;
-        let mut outer = function.clone();
-        outer.body = before.to_vec();
+        let lists = Lists::new(function, &body, checkpoint.span)?;
+        let outer = Function { body: before.to_vec(), ..function.clone() };
         let mut plain = Function {
             name: format!("{name}_body"),
             params: Vec::new(),
@@ -126,9 +120,9 @@ impl Outliner {
             ..function.clone()
         };
         plain.checkpoints.clear();
-        lists.rewrite(&mut plain)?;
-        let frees = free_values(&node, &mut plain, &outer, &lists);
-        name_params(&mut plain, &node, &frees);
+        lists.rewrite(&mut plain);
+        let frees = free_values(node, &mut plain, &outer, &lists);
+        name_params(&mut plain, node, &frees);
         plain.params = std::iter::once(node.counter)
             .chain(node.carried.iter().map(|carried| carried.inside))
             .chain(frees.iter().copied())
@@ -142,11 +136,11 @@ impl Outliner {
         inner.block(&mut body, &mut nodes)?;
         body.body = nodes;
         self.checkpoints = inner.checkpoints;
-        let nodes = lists.call(function, &name, &node, &checkpoint, &frees);
+        let nodes = lists.call(function, &name, node, &checkpoint, &frees);
         self.loops.push(TimeLoop {
             name,
             checkpoint,
-            node,
+            node: node.clone(),
             frees,
             lists: lists.known.into_values().map(Known::list).collect(),
             body,
@@ -180,14 +174,16 @@ fn free_values(node: &Loop, body: &mut Function, outer: &Function, lists: &Lists
     let mut frees = Vec::new();
     let mut again = Vec::new();
     for value in wanted.difference(&inside.into_iter().collect()) {
-        let op = definitions.op(*value).cloned();
-        match op {
-            Some(op) if op.is_constant() => again.push(Node::Let { value: *value, op }),
-            Some(Op::Len(place)) if place.path.is_empty() && lists.param(&place).is_some() => {
-                let place = Place::whole(lists.param(&place).unwrap_or(place.object));
-                again.push(Node::Let { value: *value, op: Op::Len(place) });
+        let inside = match definitions.op(*value) {
+            Some(op) if op.is_constant() => Some(op.clone()),
+            Some(Op::Len(place)) if place.path.is_empty() => {
+                lists.param(place.object).map(|list| Op::Len(Place::whole(list)))
             }
-            _ => frees.push(*value),
+            _ => None,
+        };
+        match inside {
+            Some(op) => again.push(Node::Let { value: *value, op }),
+            None => frees.push(*value),
         }
     }
     body.body.splice(0..0, again);
@@ -309,12 +305,13 @@ impl Lists {
         )
     }
 
-    fn param(&self, place: &Place) -> Option<ObjectId> {
-        self.known.get(&(place.object, Vec::new())).map(|known| known.param)
+    /// The parameter that stands for a list.
+    fn param(&self, object: ObjectId) -> Option<ObjectId> {
+        self.known.get(&(object, Vec::new())).map(|known| known.param)
     }
 
     /// Lets the body use its parameters instead of the memory outside.
-    fn rewrite(&mut self, body: &mut Function) -> Result<()> {
+    fn rewrite(&self, body: &mut Function) {
         for known in self.known.values() {
             if known.mutable {
                 body.objects[known.param.index()].origin = Origin::Exclusive;
@@ -325,7 +322,6 @@ impl Lists {
         self.rewrite_block(&mut nodes, zero);
         nodes.insert(0, Node::Let { value: zero, op: Op::Int(0) });
         body.body = nodes;
-        Ok(())
     }
 
     fn rewrite_block(&self, block: &mut Block, zero: ValueId) {
@@ -345,7 +341,7 @@ impl Lists {
                 }
                 Node::Check { check: Check::Assert { objects, .. }, .. } => {
                     for (_, object) in objects {
-                        *object = self.param(&Place::whole(*object)).unwrap_or(*object);
+                        *object = self.param(*object).unwrap_or(*object);
                     }
                 }
                 _ => {}
@@ -362,7 +358,7 @@ impl Lists {
             Init::Items(items) => items.iter_mut().for_each(|item| self.rewrite_init(item, zero)),
             Init::Fill(item) | Init::Repeat(item, _) => self.rewrite_init(item, zero),
             Init::ZeroLike(object) => {
-                *object = self.param(&Place::whole(*object)).unwrap_or(*object);
+                *object = self.param(*object).unwrap_or(*object);
             }
             Init::Value(_) => {}
         }

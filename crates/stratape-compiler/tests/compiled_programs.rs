@@ -5,8 +5,7 @@
 
 mod random;
 
-use random::build::{Sample, compare, shadow};
-use random::judge::{compile, interpret};
+use random::build::{Sample, compare};
 use random::{Config, generate};
 
 /// Programs of each kind; the variable `STRATAPE_SAMPLES` asks for more.
@@ -15,24 +14,11 @@ fn each() -> u64 {
 }
 
 fn samples(config: &Config, first: u64) -> Vec<Sample> {
-    let mut samples = Vec::new();
-    for seed in first..first + each() {
+    let sample = |seed| {
         let program = generate(seed, config);
-        let (function, gradient) = compile(&program.source)
-            .unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{}", program.source));
-        let has_result = !function.results.is_empty();
-        let expected = interpret(&gradient, &program.inputs, has_result, &shadow)
-            .unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{}", program.source));
-        samples.push(Sample {
-            seed,
-            source: program.source,
-            emitted: None,
-            inputs: program.inputs,
-            has_result,
-            expected,
-        });
-    }
-    samples
+        Sample::of(seed, program.source, program.inputs)
+    };
+    (first..first + each()).map(sample).collect()
 }
 
 #[test]

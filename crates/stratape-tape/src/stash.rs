@@ -258,6 +258,15 @@ impl Stash {
         waited
     }
 
+    /// Waits until nothing is being written, and says how long that took.
+    pub fn settle(&mut self) -> Duration {
+        let mut waited = Duration::ZERO;
+        while self.stats().writing > 0 {
+            waited += self.wait();
+        }
+        waited
+    }
+
     /// What it has done so far.
     pub fn stats(&mut self) -> StashStats {
         self.collect();

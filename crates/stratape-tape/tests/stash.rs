@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
+use common::wait_until;
 use proptest::prelude::*;
-use stratape_tape::tier::{Fault, FaultyTier, MemoryTier, Operation};
+use stratape_tape::tier::{Fault, FaultyTier, MemoryTier, Operation, Tier};
 use stratape_tape::{Stash, TapeOptions, Ticket};
 
 fn put(stash: &mut Stash, number: u8, len: usize) -> Ticket {
@@ -87,4 +90,17 @@ fn damage_is_reported_and_the_next_try_may_work() {
     let ticket = put(&mut stash, 7, 10_000);
     assert!(stash.take(ticket).unwrap_err().to_string().contains("damaged"));
     check(&mut stash, ticket, 7, 10_000);
+}
+
+#[test]
+fn what_is_still_on_its_way_does_not_stay_in_the_tier() {
+    let tier = Arc::new(FaultyTier::new(MemoryTier::new(), |_, _| Fault::Hold));
+    let mut stash = Stash::open(&TapeOptions::new().tier(tier.clone())).unwrap();
+    let given_up = put(&mut stash, 1, 10_000);
+    put(&mut stash, 2, 10_000);
+    wait_until("both are being written", || tier.operations() == 2);
+    stash.forget(given_up);
+    drop(stash);
+    tier.release();
+    assert_eq!(tier.stored_bytes(), 0);
 }

@@ -274,7 +274,7 @@ impl Counts {
         self.advanced + self.taped
     }
 
-    fn add(&mut self, action: Action) {
+    pub(crate) fn add(&mut self, action: Action) {
         self.actions += 1;
         match action {
             Action::Advance { from, to } => self.advanced += (to - from) as u64,

@@ -80,22 +80,26 @@ impl Setting<'_> {
         Ok(workspace.last_bytes() / 4)
     }
 
-    fn taped(&self, name: &'static str, mut workspace: Workspace) -> Result<Run, TapeError> {
-        let Problem { side, steps, .. } = self.problem;
+    /// Runs a gradient, given as a function of the workspace and the shadow, and notes what it took.
+    fn run(
+        &self,
+        name: &'static str,
+        mut workspace: Workspace,
+        gradient_in: impl FnOnce(&mut Workspace, &mut [f64]) -> Result<f64, TapeError>,
+    ) -> Result<Run, TapeError> {
         let mut gradient = vec![0.0; self.start.len()];
         let begun = Instant::now();
-        let value = plate::misfit_grad_in(
-            &mut workspace,
-            self.start,
-            &mut gradient,
-            self.data,
-            side,
-            steps,
-            1.0,
-        )?;
+        let value = gradient_in(&mut workspace, &mut gradient)?;
         let run = Run::new(name, &workspace, begun.elapsed(), &workspace.stats());
         let samples = workspace.tape().samples().to_vec();
         Ok(Run { value, gradient, samples, ..run })
+    }
+
+    fn taped(&self, name: &'static str, workspace: Workspace) -> Result<Run, TapeError> {
+        let Problem { side, steps, .. } = self.problem;
+        self.run(name, workspace, |workspace, gradient| {
+            plate::misfit_grad_in(workspace, self.start, gradient, self.data, side, steps, 1.0)
+        })
     }
 
     pub(super) fn in_ram(&self) -> Result<Run, Failure> {
@@ -120,24 +124,14 @@ impl Setting<'_> {
 
     pub(super) fn checkpointed(&self) -> Result<Run, Failure> {
         let Problem { side, steps, slots, .. } = self.problem;
-        let mut workspace = Workspace::new();
-        let mut gradient = vec![0.0; self.start.len()];
-        let begun = Instant::now();
-        let value = plate::misfit_again_grad_in(
-            &mut workspace,
-            self.start,
-            &mut gradient,
-            self.data,
-            side,
-            steps,
-            slots,
-            1.0,
-        )
-        .map_err(Failure::new)?;
-        let run = Run::new("checkpointed", &workspace, begun.elapsed(), &workspace.stats());
+        let run = self.run("checkpointed", Workspace::new(), |workspace, gradient| {
+            let (start, data) = (self.start, self.data);
+            plate::misfit_again_grad_in(workspace, start, gradient, data, side, steps, slots, 1.0)
+        });
+        let run = run.map_err(Failure::new)?;
         let snapshots = (slots * size_of_val(self.start)) as u64;
         let recomputed = u64::try_from(extra_steps(steps, slots)).unwrap_or(u64::MAX);
-        Ok(Run { value, gradient, recomputed, peak: run.peak + snapshots, ..run })
+        Ok(Run { recomputed, peak: run.peak + snapshots, ..run })
     }
 
     /// How far some components are from central differences, relatively, at most.

@@ -1,12 +1,13 @@
 //! Gradients through rustc: one crate holds all samples; it is built and run once.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Input;
+use super::judge::{compile, interpret};
 
 /// A program, and what its gradient must compute.
 pub(crate) struct Sample {
@@ -17,6 +18,19 @@ pub(crate) struct Sample {
     pub(crate) inputs: Vec<Input>,
     pub(crate) has_result: bool,
     pub(crate) expected: Vec<f64>,
+}
+
+impl Sample {
+    /// A program whose gradient the attribute makes, with what the interpreter says of it.
+    pub(crate) fn of(seed: u64, source: String, inputs: Vec<Input>) -> Self {
+        let judged = compile(&source).and_then(|(function, gradient)| {
+            let has_result = !function.results.is_empty();
+            Ok((has_result, interpret(&gradient, &inputs, has_result, &shadow)?))
+        });
+        let (has_result, expected) =
+            judged.unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{source}"));
+        Self { seed, source, emitted: None, inputs, has_result, expected }
+    }
 }
 
 /// Seeds of `y`, and shadows before the call.
