@@ -62,6 +62,13 @@ impl Reverse<'_> {
                     self.add(b, c);
                 }
             }
+            Binary::Mul if a == b => {
+                let other = self.primal(a);
+                let half = self.mul(d, other);
+                let c = self.b.binary(Binary::Add, half, half, Span::call_site());
+                let c = self.is_adjoint(c);
+                self.add(a, c);
+            }
             Binary::Mul => {
                 if self.active(a) {
                     let other = self.primal(b);
@@ -452,7 +459,8 @@ impl Reverse<'_> {
 
     fn neg(&mut self, a: ValueId) -> ValueId {
         let ty = self.b.function.ty(a);
-        self.b.emit(Op::Unary(Unary::Neg, a), ty, Span::call_site())
+        let opposite = self.b.emit(Op::Unary(Unary::Neg, a), ty, Span::call_site());
+        self.is_adjoint(opposite)
     }
 
     fn mul(&mut self, a: ValueId, b: ValueId) -> ValueId {

@@ -252,6 +252,12 @@ impl Substitution {
         self.objects.insert(from, to);
     }
 
+    /// Replaces what `other` replaces, too.
+    pub fn extend(&mut self, other: Self) {
+        self.values.extend(other.values);
+        self.objects.extend(other.objects);
+    }
+
     /// Whether nothing is to be replaced.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty() && self.objects.is_empty()

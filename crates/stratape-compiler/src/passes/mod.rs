@@ -1,6 +1,8 @@
 //! Passes that make a function simpler without changing a bit of what it computes, nor a panic.
 
+mod apart;
 mod bounds;
+mod factor;
 mod hoist;
 mod order;
 mod peel;
@@ -12,7 +14,9 @@ mod share;
 mod tabulate;
 mod winner;
 
+pub use self::apart::apart;
 pub use self::bounds::bounds;
+pub use self::factor::factor;
 pub use self::hoist::hoist;
 pub use self::order::order;
 pub use self::peel::peel;
@@ -35,6 +39,7 @@ pub fn simplify(function: &mut Function) {
     bounds(function);
     peel(function);
     share(function);
+    apart(function);
     promote(function);
     hoist(function);
     share(function);
@@ -50,6 +55,7 @@ pub fn simplify(function: &mut Function) {
 pub fn finish(gradient: &mut Function) {
     share(gradient);
     reciprocal(gradient);
+    factor(gradient);
     prune(gradient);
     order(gradient);
 }

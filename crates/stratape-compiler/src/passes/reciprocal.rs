@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use proc_macro2::Span;
 
-use crate::ir::{Binary, Block, Function, Node, Op, Unary, ValueId, walk};
+use crate::ir::{Binary, Block, Function, Node, Op, Scalar, Unary, ValueId, walk};
 
 /// Replaces divisions of adjoints.
 pub fn reciprocal(function: &mut Function) {
@@ -50,7 +50,7 @@ fn block(function: &mut Function, literals: &HashMap<ValueId, f64>, nodes: &mut 
                 if wanted >= 2 {
                     let one = function.new_value(ty, Span::call_site());
                     out.push(Node::Let { value: one, op: Op::Float(1.0, "1.0".to_owned()) });
-                    let reciprocal = function.new_value(ty, Span::call_site());
+                    let reciprocal = new_adjoint(function, ty);
                     out.push(Node::Let {
                         value: reciprocal,
                         op: Op::Binary(Binary::Div, one, divisor),
@@ -63,7 +63,7 @@ fn block(function: &mut Function, literals: &HashMap<ValueId, f64>, nodes: &mut 
                 if numerator == Some(1.0) {
                     known.insert(divisor, value);
                 } else if numerator == Some(-1.0) {
-                    let opposite = function.new_value(ty, Span::call_site());
+                    let opposite = new_adjoint(function, ty);
                     known.insert(divisor, opposite);
                     out.push(node);
                     out.push(Node::Let { value: opposite, op: Op::Unary(Unary::Neg, value) });
@@ -74,4 +74,10 @@ fn block(function: &mut Function, literals: &HashMap<ValueId, f64>, nodes: &mut 
         out.push(node);
     }
     *nodes = out;
+}
+
+fn new_adjoint(function: &mut Function, ty: Scalar) -> ValueId {
+    let value = function.new_value(ty, Span::call_site());
+    function.values[value.index()].adjoint = true;
+    value
 }

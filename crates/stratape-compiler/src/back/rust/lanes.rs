@@ -9,10 +9,10 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
+use super::scatter::Width;
 use super::strip::Strip;
 use super::views::View;
-use crate::analysis::Polynomial;
-use crate::ir::{Binary, Carried, Float, Loop, Math, Node, ObjectId, Op, Scalar, ValueId};
+use crate::ir::{Binary, Carried, Float, Loop, Math, Node, Op, Scalar, ValueId};
 
 /// A carried sum: `next = inside + term`.
 struct Sum {
@@ -21,15 +21,6 @@ struct Sum {
     subtract: bool,
     /// Whether its order is free.
     free: bool,
-}
-
-/// An addition to memory that is done after its block.
-struct Scattered<'n> {
-    node: &'n Node,
-    object: ObjectId,
-    base: Polynomial,
-    value: ValueId,
-    subtract: bool,
 }
 
 fn same(a: &Node, b: &Node) -> bool {
@@ -62,13 +53,14 @@ impl Emitter<'_> {
                 .carried
                 .iter()
                 .all(|carried| self.function.ty(carried.inside) == Scalar::Float(Float::F32));
-        let lanes =
-            Literal::usize_unsuffixed(match (strip.views.iter().all(View::is_dense), narrow) {
-                (true, false) => 8,
-                (true, true) => 16,
-                // Neighbours would be paired across fields, not lanes, were the loop unrolled: keep it a loop.
-                (false, _) => 32,
-            });
+        let dense = strip.views.iter().all(View::is_dense);
+        let carries = self.groups_of(&scattered).iter().any(|group| group.len() > 1);
+        let lanes = Literal::usize_unsuffixed(match dense {
+            true if narrow || carries || self.is_slow(node) => 16,
+            true => 8,
+            // Neighbours would be paired across fields, not lanes, were the loop unrolled: keep it a loop.
+            false => 32,
+        });
         let id = node.counter.0;
         let name = |text: &str| Ident::new(&format!("{text}{id}"), Span::mixed_site());
         let (blocks, block, lane) = (name("blocks"), name("block"), name("lane"));
@@ -122,22 +114,17 @@ impl Emitter<'_> {
                 block_ends.push(quote!(for #lane in 0..#lanes { #ident #sign #many[#lane]; }));
             }
         }
-        for (number, one) in scattered.iter().enumerate() {
-            let buffer = Ident::new(&format!("part{number}of{id}"), Span::mixed_site());
-            let value = self.operand(one.value);
-            block_starts.push(quote!(let mut #buffer = [0.0; #lanes];));
-            self.replace_node(one.node, quote!(#buffer[#lane] = #value;));
-            let target = Ident::new(&format!("target{number}of{id}"), Span::mixed_site());
-            let (object, lacking) = self
-                .other_part(strip, one.object)
-                .unwrap_or_else(|| (self.names.object(one.object), quote!()));
-            let start = self.polynomial(&quote!(#first + #block * #lanes), &one.base);
-            let start = quote!(#start #lacking);
-            let sign = if one.subtract { quote!(-=) } else { quote!(+=) };
-            block_ends.push(quote! {
-                let #target = ::stratape::__private::view_mut(&mut #object[..], #start, #lanes);
-                for #lane in 0..#lanes { #target[#lane] #sign #buffer[#lane]; }
-            });
+        let width = Width { lanes: &lanes, blocks: &blocks, block: &block, lane: &lane };
+        for (number, group) in self.groups_of(&scattered).iter().enumerate() {
+            let first_block = quote!(#first + #block * #lanes);
+            let aside =
+                self.aside(group, strip, &width, first, &first_block, (node.counter, number));
+            opens.extend(aside.opens);
+            picks.extend(aside.picks);
+            starts.extend(aside.starts);
+            block_starts.extend(aside.block_starts);
+            block_ends.extend(aside.block_ends);
+            ends.extend(aside.ends);
         }
         let inner = Strip { k: lane.clone(), views, region, ..strip.clone() };
         self.enter_strip(inner);
@@ -218,35 +205,6 @@ impl Emitter<'_> {
         Some(sums)
     }
 
-    /// Additions to memory whose neighbours overlap from one iteration to the next, so that no view
-    /// serves them: the parts of a block are kept aside and added afterwards, one addition after the other.
-    fn scattered<'n>(&self, node: &'n Loop, strip: &Strip) -> Vec<Scattered<'n>> {
-        let mut found = Vec::new();
-        for item in &node.body {
-            let Node::Accumulate { place, value, subtract } = item else { continue };
-            let in_piece = self.piece_of(place).is_some();
-            if in_piece || self.sees(strip, place) || place.path.len() != 1 {
-                continue;
-            }
-            let split = self.other_part(strip, place.object).is_some();
-            let touched_otherwise = !split
-                && node.body.iter().any(|other| match other {
-                    Node::Let { op: Op::Load(other), .. } | Node::Store { place: other, .. } => {
-                        other.object == place.object
-                    }
-                    _ => false,
-                });
-            if touched_otherwise || self.function.ty(node.counter) != Scalar::USIZE {
-                continue;
-            }
-            if let Some((1, base)) = self.first_index(place, node.counter) {
-                let (object, value) = (place.object, *value);
-                found.push(Scattered { node: item, object, base, value, subtract: *subtract });
-            }
-        }
-        found
-    }
-
     fn fits_lanes(&self, node: &Node, strip: &Strip) -> bool {
         match node {
             Node::Let { op: Op::Load(place), .. } => self.sees(strip, place),
@@ -262,12 +220,16 @@ impl Emitter<'_> {
 
     /// Ordered sums alone gain only where their terms take long.
     fn gains(&self, node: &Loop, sums: &[Sum]) -> bool {
-        let slow = node.body.iter().any(|item| {
+        let writes = node.body.iter().any(|item| !item.written().is_empty());
+        self.is_slow(node) || writes || sums.iter().any(|sum| sum.free)
+    }
+
+    /// Whether something in a loop takes long, but not as long as a function call.
+    fn is_slow(&self, node: &Loop) -> bool {
+        node.body.iter().any(|item| {
             matches!(item, Node::Let { op: Op::Math(Math::Sqrt, _) | Op::Binary(Binary::Div, ..), value }
                 if self.function.ty(*value).is_float())
-        });
-        let writes = node.body.iter().any(|item| !item.written().is_empty());
-        slow || writes || sums.iter().any(|sum| sum.free)
+        })
     }
 }
 

@@ -11,6 +11,7 @@ mod lanes;
 mod names;
 mod operation;
 mod parallel;
+mod scatter;
 mod signature;
 mod strip;
 mod tape;

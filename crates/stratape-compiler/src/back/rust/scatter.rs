@@ -1,0 +1,185 @@
+//! Additions to memory whose neighbours overlap from one iteration to the next, so that no view serves them: `d[i] += a;
+//! d[i + 1] += b`.
+//!
+//! The parts of a block of iterations are kept aside. Where all additions to an object are a known distance apart, the
+//! nearest goes to a view of the block at once, the others follow after it, and what reaches beyond the block is carried to the
+//! next: memory is read and written once. Otherwise each addition is done after the block, one after the other.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::quote;
+
+use super::Emitter;
+use super::strip::Strip;
+use crate::analysis::Polynomial;
+use crate::ir::{Loop, Node, ObjectId, Op, Scalar, ValueId};
+
+/// The farthest that parts of a block reach beyond it.
+const FAR: i128 = 8;
+
+/// An addition to memory.
+#[derive(Clone)]
+pub(super) struct Scattered<'n> {
+    pub(super) node: &'n Node,
+    object: ObjectId,
+    base: Polynomial,
+    value: ValueId,
+    subtract: bool,
+    /// How far from the nearest of its group.
+    distance: usize,
+}
+
+/// The names of a block and of what is in it.
+pub(super) struct Width<'a> {
+    pub(super) lanes: &'a Literal,
+    pub(super) blocks: &'a Ident,
+    pub(super) block: &'a Ident,
+    pub(super) lane: &'a Ident,
+}
+
+/// Statements around a loop over blocks.
+#[derive(Default)]
+pub(super) struct Aside {
+    /// Before the loop.
+    pub(super) starts: Vec<TokenStream>,
+    /// Before the loop, within its scope.
+    pub(super) opens: Vec<TokenStream>,
+    /// At the beginning of a block.
+    pub(super) picks: Vec<TokenStream>,
+    pub(super) block_starts: Vec<TokenStream>,
+    /// At its end.
+    pub(super) block_ends: Vec<TokenStream>,
+    /// After the loop.
+    pub(super) ends: Vec<TokenStream>,
+}
+
+fn sign(subtract: bool) -> TokenStream {
+    if subtract { quote!(-=) } else { quote!(+=) }
+}
+
+impl Emitter<'_> {
+    /// The additions of a loop that no view serves.
+    pub(super) fn scattered<'n>(&self, node: &'n Loop, strip: &Strip) -> Vec<Scattered<'n>> {
+        let mut found = Vec::new();
+        for item in &node.body {
+            let Node::Accumulate { place, value, subtract } = item else { continue };
+            let in_piece = self.piece_of(place).is_some();
+            if in_piece || self.sees(strip, place) || place.path.len() != 1 {
+                continue;
+            }
+            let split = self.other_part(strip, place.object).is_some();
+            let touched_otherwise = !split
+                && node.body.iter().any(|other| match other {
+                    Node::Let { op: Op::Load(other), .. } | Node::Store { place: other, .. } => {
+                        other.object == place.object
+                    }
+                    _ => false,
+                });
+            if touched_otherwise || self.function.ty(node.counter) != Scalar::USIZE {
+                continue;
+            }
+            if let Some((1, base)) = self.first_index(place, node.counter) {
+                let (object, value, subtract) = (place.object, *value, *subtract);
+                found.push(Scattered { node: item, object, base, value, subtract, distance: 0 });
+            }
+        }
+        found
+    }
+
+    /// Additions to one object a known distance apart are a group, the nearest first; each other one is alone.
+    pub(super) fn groups_of<'n>(&self, scattered: &[Scattered<'n>]) -> Vec<Vec<Scattered<'n>>> {
+        let mut groups: Vec<Vec<Scattered<'n>>> = Vec::new();
+        for one in scattered {
+            match groups.iter_mut().find(|group| group[0].object == one.object) {
+                Some(group) => group.push(one.clone()),
+                None => groups.push(vec![one.clone()]),
+            }
+        }
+        groups.into_iter().flat_map(measured).collect()
+    }
+
+    /// What a group becomes; its nodes are replaced until they are restored.
+    pub(super) fn aside(
+        &self,
+        group: &[Scattered<'_>],
+        strip: &Strip,
+        width: &Width<'_>,
+        first: &Ident,
+        first_of_block: &TokenStream,
+        (counter, number): (ValueId, usize),
+    ) -> Aside {
+        let Width { lanes, blocks, block, lane } = width;
+        let name =
+            |text: &str| Ident::new(&format!("{text}{number}of{}", counter.0), Span::mixed_site());
+        let (target, all) = (name("target"), name("targets"));
+        let mut aside = Aside::default();
+        let Some(nearest) = group.first() else { return aside };
+        let (object, lacking) = self
+            .other_part(strip, nearest.object)
+            .unwrap_or_else(|| (self.names.object(nearest.object), quote!()));
+        if group.len() == 1 {
+            let part = name("part");
+            let value = self.operand(nearest.value);
+            aside.block_starts.push(quote!(let mut #part = [0.0; #lanes];));
+            self.replace_node(nearest.node, quote!(#part[#lane] = #value;));
+            let start = self.polynomial(first_of_block, &nearest.base);
+            let sign = sign(nearest.subtract);
+            aside.block_ends.push(quote! {
+                let #target = ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #lanes);
+                for #lane in 0..#lanes { #target[#lane] #sign #part[#lane]; }
+            });
+            return aside;
+        }
+        let start = self.polynomial(&quote!(#first), &nearest.base);
+        let beyond = self.polynomial(&quote!(#first + #blocks * #lanes), &nearest.base);
+        aside.opens.push(quote! {
+            let #all = if #blocks > 0 {
+                let all = ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #blocks * #lanes);
+                &mut all.as_chunks_mut::<#lanes>().0[..#blocks]
+            } else {
+                &mut []
+            };
+        });
+        aside.picks.push(quote!(let #target = &mut #all[#block];));
+        for (place, one) in group.iter().enumerate() {
+            let (value, sign) = (self.operand(one.value), sign(one.subtract));
+            let distance = Literal::usize_unsuffixed(one.distance);
+            if one.distance == 0 {
+                self.replace_node(one.node, quote!(#target[#lane] #sign #value;));
+                continue;
+            }
+            let (part, carried) =
+                (name(&format!("part{place}_")), name(&format!("carried{place}_")));
+            aside.starts.push(quote!(let mut #carried = [0.0; #distance];));
+            aside.block_starts.push(quote!(let mut #part = [0.0; #lanes];));
+            self.replace_node(one.node, quote!(#part[#lane] = #value;));
+            aside.block_ends.push(quote! {
+                for #lane in 0..#distance { #target[#lane] #sign #carried[#lane]; }
+                for #lane in #distance..#lanes { #target[#lane] #sign #part[#lane - #distance]; }
+                for #lane in 0..#distance { #carried[#lane] = #part[#lanes - #distance + #lane]; }
+            });
+            aside.ends.push(quote! {
+                if #blocks > 0 {
+                    let #target = ::stratape::__private::view_mut(&mut #object[..], #beyond #lacking, #distance);
+                    for #lane in 0..#distance { #target[#lane] #sign #carried[#lane]; }
+                }
+            });
+        }
+        aside
+    }
+}
+
+/// A group with its distances, or each of its additions alone if they are not known or too far.
+fn measured(mut group: Vec<Scattered<'_>>) -> Vec<Vec<Scattered<'_>>> {
+    let from_first: Option<Vec<i128>> =
+        group.iter().map(|one| one.base.minus(&group[0].base).as_number()).collect();
+    let Some(offsets) = from_first else { return group.into_iter().map(|one| vec![one]).collect() };
+    let nearest = offsets.iter().copied().min().unwrap_or(0);
+    if offsets.iter().any(|offset| offset - nearest > FAR) {
+        return group.into_iter().map(|one| vec![one]).collect();
+    }
+    for (one, offset) in group.iter_mut().zip(offsets) {
+        one.distance = (offset - nearest) as usize;
+    }
+    group.sort_by_key(|one| one.distance);
+    vec![group]
+}
