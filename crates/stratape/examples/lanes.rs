@@ -5,7 +5,7 @@
 //! of the lanes: the result is the same bit for bit, whatever the scheduler does.
 //!
 //! ```text
-//! cargo run --release --example lanes -p stratape
+//! cargo run --release --example lanes -p stratape [-- STEPS]
 //! ```
 
 use std::error::Error;
@@ -14,14 +14,18 @@ use rayon::prelude::*;
 use stratape::tape::{LayeredTape, TapeError, TapeOptions};
 
 const TRAJECTORIES: usize = 64;
-const STEPS: usize = 100_000;
 
 /// Sum over a piece's trajectories of the final state, differentiated by the parameter.
-fn piece(lane: &mut LayeredTape<f64>, starts: &[f64], rate: f64) -> Result<f64, TapeError> {
+fn piece(
+    lane: &mut LayeredTape<f64>,
+    starts: &[f64],
+    rate: f64,
+    steps: usize,
+) -> Result<f64, TapeError> {
     let mut by_rate = 0.0;
     for &start in starts {
         let mut x = start;
-        for _ in 0..STEPS {
+        for _ in 0..steps {
             lane.push(x)?;
             x += rate * (1.0 - x * x);
         }
@@ -35,18 +39,19 @@ fn piece(lane: &mut LayeredTape<f64>, starts: &[f64], rate: f64) -> Result<f64, 
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let steps: usize = std::env::args().nth(1).map_or(Ok(100_000), |text| text.parse())?;
     let workers = rayon::current_num_threads();
     let starts: Vec<f64> = (0..TRAJECTORIES).map(|i| i as f64 / TRAJECTORIES as f64).collect();
     let rate = 1e-5;
 
-    // 800 KB a trajectory through 256 KiB a lane: every lane spills, all into one file.
+    // With 100 000 steps 800 KB a trajectory through 256 KiB a lane: every lane spills, all into one file.
     let mut lanes = TapeOptions::new().memory(workers * (256 << 10)).open_lanes(workers)?;
     let share = TRAJECTORIES.div_ceil(workers);
     let mut gradient = || -> Result<f64, TapeError> {
         let pieces: Vec<f64> = lanes
             .par_iter_mut()
             .zip(starts.par_chunks(share))
-            .map(|(lane, starts)| piece(lane, starts, rate))
+            .map(|(lane, starts)| piece(lane, starts, rate, steps))
             .collect::<Result<_, _>>()?;
         Ok(pieces.iter().sum())
     };
@@ -59,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let value = |rate: f64| -> f64 {
-        let end = |&start: &f64| (0..STEPS).fold(start, |x, _| x + rate * (1.0 - x * x));
+        let end = |&start: &f64| (0..steps).fold(start, |x, _| x + rate * (1.0 - x * x));
         starts.iter().map(end).sum()
     };
     let h = 1e-4 * rate;

@@ -32,10 +32,27 @@
 //! | a tape larger than memory, or the wish to see its size | a [`Workspace`] and `f_grad_in` |
 //! | a time loop too long to be taped | [`checkpoint`](macro@checkpoint) on the loop; [`TimeLoop`](checkpoint::TimeLoop) |
 //! | an AD tool of your own that needs a tape | [`tape`] |
+//! | arrays of `ndarray` or `nalgebra` | [`flat`], and their features |
+//! | a minimum to find with a solver of `argmin` | `argmin::Objective`, and its feature |
+//!
+//! # Feature flags
+//!
+//! None is on by default.
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `compression` | slabs of `f32` and `f64` are compressed before they leave RAM: `TapeOptions::compression` |
+//! | `serde` | states that `serde` can write are snapshots: `checkpoint::Serde` |
+//! | `ndarray` | its arrays and views as slices, without a copy: [`flat`] |
+//! | `nalgebra` | its vectors and matrices as slices, without a copy: [`flat`] |
+//! | `argmin` | gradients for its solvers: `argmin::Objective` |
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "argmin")]
+pub mod argmin;
 mod buffer;
+pub mod flat;
 mod parallel;
 mod private;
 mod time_loop;
