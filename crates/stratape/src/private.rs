@@ -100,6 +100,27 @@ pub fn view<T>(slice: &[T], start: usize, count: usize) -> &[T] {
     }
 }
 
+/// As [`view`], of a copy of every `stride`-th element from `offset` on of a slice of length `len`: `of` is these.
+#[inline]
+#[track_caller]
+pub fn view_field<T>(slice: &[T], start: usize, count: usize, of: (usize, usize, usize)) -> &[T] {
+    match slice.get(start..start.wrapping_add(count)) {
+        Some(view) => view,
+        None if count == 0 => &[],
+        None => out_of_bounds(of.1 * start.max(slice.len()) + of.2, of.0),
+    }
+}
+
+/// As [`view_field`], one element.
+#[inline]
+#[track_caller]
+pub fn field<T: Copy>(slice: &[T], index: usize, of: (usize, usize, usize)) -> T {
+    match slice.get(index) {
+        Some(value) => *value,
+        None => out_of_bounds(of.1 * index + of.2, of.0),
+    }
+}
+
 /// As [`view`], to be written.
 #[inline]
 #[track_caller]

@@ -42,7 +42,7 @@ mod print;
 mod types;
 mod visit;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use proc_macro2::{Span, TokenStream};
@@ -429,6 +429,17 @@ pub struct Record {
     pub types: Vec<Scalar>,
 }
 
+/// What an object is a copy of: element `stride * i + offset` of another, at `i`. An index out of bounds is one of that other.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// The other object.
+    pub of: ObjectId,
+    /// Every so many elements.
+    pub stride: usize,
+    /// The first of them.
+    pub offset: usize,
+}
+
 /// A function.
 #[derive(Clone, Debug)]
 pub struct Function {
@@ -448,6 +459,8 @@ pub struct Function {
     pub records: Vec<Record>,
     /// Local objects that are returned.
     pub kept: Vec<ObjectId>,
+    /// Local objects that are copies of every so many elements of others.
+    pub fields: BTreeMap<ObjectId, Field>,
     /// Functions it calls that call themselves.
     pub recursive: BTreeSet<String>,
     /// Loops to be reversed from snapshots, by their counters; `outline` makes functions of them.
@@ -466,6 +479,7 @@ impl Function {
             objects: Vec::new(),
             records: Vec::new(),
             kept: Vec::new(),
+            fields: BTreeMap::new(),
             recursive: BTreeSet::new(),
             checkpoints: Vec::new(),
         }

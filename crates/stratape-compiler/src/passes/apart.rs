@@ -5,8 +5,7 @@
 //! the adjoint keeps its sums apart in the same way, without a rule of its own.
 //!
 //! Only arrays that the nest does not write, at indices `k * counter + 0 … k * counter + k - 1` of two loops, one inside the
-//! other. The copies hold what the array holds, no more: an index is out of bounds where it was before, though the message then
-//! counts points.
+//! other. The copies hold what the array holds, no more: an index is out of bounds where it was before.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,8 +13,8 @@ use proc_macro2::Span;
 
 use crate::analysis::{Affine, Definitions};
 use crate::ir::{
-    Binary, Block, Check, Compare, Function, If, Init, Loop, Node, Object, ObjectId, Op, Origin,
-    Place, Range, Scalar, Step, Type, ValueId,
+    Binary, Block, Check, Compare, Field, Function, If, Init, Loop, Node, Object, ObjectId, Op,
+    Origin, Place, Range, Scalar, Step, Type, ValueId,
 };
 
 /// Elements of more fields are left as they are.
@@ -290,6 +289,8 @@ fn copy(function: &mut Function, split: &Split, span: Span, out: &mut Block) -> 
         let count = define(function, out, usize, Op::Binary(Binary::Div, reach, stride));
         let init = Init::Repeat(Box::new(Init::Value(zero)), count);
         out.push(Node::New { object, init });
+        let known = Field { of: split.object, stride: fields, offset: field };
+        function.fields.insert(object, known);
         copies.push(object);
     }
     let copy_one = |function: &mut Function, out: &mut Block, point: ValueId, field: usize| {

@@ -2,8 +2,10 @@
 
 mod apart;
 mod bounds;
+mod collapse;
 mod factor;
 mod hoist;
+mod interchange;
 mod order;
 mod peel;
 mod promote;
@@ -16,8 +18,10 @@ mod winner;
 
 pub use self::apart::apart;
 pub use self::bounds::bounds;
+pub use self::collapse::collapse;
 pub use self::factor::factor;
 pub use self::hoist::hoist;
+pub use self::interchange::interchange;
 pub use self::order::order;
 pub use self::peel::peel;
 pub use self::promote::promote;
@@ -39,6 +43,8 @@ pub fn simplify(function: &mut Function) {
     bounds(function);
     peel(function);
     share(function);
+    collapse(function);
+    interchange(function);
     apart(function);
     promote(function);
     hoist(function);

@@ -12,7 +12,7 @@ use super::Emitter;
 use super::scatter::Width;
 use super::strip::Strip;
 use super::views::View;
-use crate::ir::{Binary, Carried, Float, Loop, Math, Node, Op, Scalar, ValueId};
+use crate::ir::{Binary, Carried, Float, Loop, Math, Node, ObjectId, Op, Range, Scalar, ValueId};
 
 /// A carried sum: `next = inside + term`.
 struct Sum {
@@ -55,12 +55,14 @@ impl Emitter<'_> {
                 .all(|carried| self.function.ty(carried.inside) == Scalar::Float(Float::F32));
         let dense = strip.views.iter().all(View::is_dense);
         let carries = self.groups_of(&scattered).iter().any(|group| group.len() > 1);
-        let lanes = Literal::usize_unsuffixed(match dense {
+        let usual = match dense {
             true if narrow || carries || self.is_slow(node) => 16,
             true => 8,
             // Neighbours would be paired across fields, not lanes, were the loop unrolled: keep it a loop.
             false => 32,
-        });
+        };
+        let lanes =
+            Literal::usize_unsuffixed(self.trips(node).map_or(usual, |trips| width(usual, trips)));
         let id = node.counter.0;
         let name = |text: &str| Ident::new(&format!("{text}{id}"), Span::mixed_site());
         let (blocks, block, lane) = (name("blocks"), name("block"), name("lane"));
@@ -128,8 +130,19 @@ impl Emitter<'_> {
         }
         let inner = Strip { k: lane.clone(), views, region, ..strip.clone() };
         self.enter_strip(inner);
+        let added = if dense && scattered.is_empty() { added_only(node) } else { Vec::new() };
+        for (number, item) in added.iter().enumerate() {
+            let Node::Accumulate { place, value, subtract } = item else { continue };
+            let part = name(&format!("sent{number}_"));
+            let (place, value) = (self.place(place), self.operand(*value));
+            let sign = if *subtract { quote!(-=) } else { quote!(+=) };
+            block_starts.push(quote!(let mut #part = [0.0; #lanes];));
+            self.replace_node(item, quote!(#part[#lane] = #value;));
+            block_ends.push(quote!(for #lane in 0..#lanes { #place #sign #part[#lane]; }));
+        }
         let body = self.block(&node.body);
         self.leave_strip();
+        added.iter().for_each(|item| self.restore_node(item));
         for one in &scattered {
             self.restore_node(one.node);
         }
@@ -224,6 +237,13 @@ impl Emitter<'_> {
         self.is_slow(node) || writes || sums.iter().any(|sum| sum.free)
     }
 
+    /// How often a loop runs, if literals say so.
+    fn trips(&self, node: &Loop) -> Option<usize> {
+        let Range::UpTo { from, to } = node.range else { return None };
+        let trips = self.literal_int(to)? - self.literal_int(from)?;
+        usize::try_from(trips).ok().filter(|trips| *trips > 0)
+    }
+
     /// Whether something in a loop takes long, but not as long as a function call.
     fn is_slow(&self, node: &Loop) -> bool {
         node.body.iter().any(|item| {
@@ -231,6 +251,29 @@ impl Emitter<'_> {
                 if self.function.ty(*value).is_float())
         })
     }
+}
+
+/// The width at which nothing is left over of a loop, if there is one near the usual.
+fn width(usual: usize, trips: usize) -> usize {
+    let fits = |width: &usize| trips.is_multiple_of(*width);
+    let most = usual.max(16).min(trips);
+    let even = (4..=most).rev().filter(|width| width.is_multiple_of(2)).find(fits);
+    if trips.is_multiple_of(usual) { usual } else { even.unwrap_or(usual) }
+}
+
+/// The additions to objects that the loop neither reads nor stores to. They can wait for the end of a block: LLVM, which does not
+/// know that what is read lies elsewhere, then has all loads before the first store.
+fn added_only(node: &Loop) -> Vec<&Node> {
+    let touched: Vec<ObjectId> = node
+        .body
+        .iter()
+        .filter_map(|item| match item {
+            Node::Let { op: Op::Load(place), .. } | Node::Store { place, .. } => Some(place.object),
+            _ => None,
+        })
+        .collect();
+    let is_added = |item: &&Node| matches!(item, Node::Accumulate { place, .. } if !touched.contains(&place.object));
+    node.body.iter().filter(is_added).collect()
 }
 
 /// Whether a function of floats becomes vector instructions.

@@ -75,6 +75,14 @@ impl Emitter<'_> {
                 quote!(if #c { #a } else { #b })
             }
             Op::Load(place) => {
+                if let [Step::Index(index)] = place.path[..]
+                    && self.function.fields.contains_key(&place.object)
+                    && self.viewed(place).is_none()
+                {
+                    let of = self.field_of(place.object);
+                    let (object, index) = (self.names.object(place.object), self.operand(index));
+                    return quote!(::stratape::__private::field(&#object[..], #index, #of));
+                }
                 let tokens = self.place(place);
                 match self.function.place_type(place) {
                     Some(Type::Enum(_)) => quote!(#tokens as isize),

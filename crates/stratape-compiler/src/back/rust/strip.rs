@@ -275,7 +275,7 @@ impl Emitter<'_> {
         quote!(#something #(+ #plus)* #(- #minus)*)
     }
 
-    fn literal_int(&self, value: ValueId) -> Option<i128> {
+    pub(super) fn literal_int(&self, value: ValueId) -> Option<i128> {
         match self.literals.get(&value) {
             Some(Op::Int(number)) => Some(*number),
             _ => None,

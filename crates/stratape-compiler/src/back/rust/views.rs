@@ -242,6 +242,13 @@ impl Emitter<'_> {
         views
     }
 
+    /// What a copy of fields is a copy of: length, stride and offset, as arguments.
+    pub(super) fn field_of(&self, object: ObjectId) -> TokenStream {
+        let Some(field) = self.function.fields.get(&object) else { return quote!() };
+        let (of, stride, offset) = (self.names.object(field.of), field.stride, field.offset);
+        quote!((#of.len(), #stride, #offset))
+    }
+
     pub(super) fn open_view(
         &self,
         view: &View,
@@ -268,6 +275,10 @@ impl Emitter<'_> {
             start = self.start_within(piece, &start, &quote!(#stride * #count));
         }
         match (stride, view.mutable) {
+            (1, false) if self.function.fields.contains_key(&view.object) => {
+                let of = self.field_of(view.object);
+                quote!(let #ident = ::stratape::__private::view_field(&#object[..], #start, #count, #of);)
+            }
             (1, false) => {
                 quote!(let #ident = ::stratape::__private::view(&#object[..], #start, #count);)
             }

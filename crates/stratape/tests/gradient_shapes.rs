@@ -1,0 +1,229 @@
+//! Nests of loops that the compiler reshapes: their values keep every bit, their gradients agree with differences, their panics stay.
+
+#![allow(
+    clippy::needless_range_loop,
+    clippy::identity_op,
+    clippy::erasing_op,
+    clippy::excessive_precision,
+    clippy::too_many_arguments,
+    reason = "loops as people write them"
+)]
+
+#[macro_use]
+mod common;
+
+use common::same_panic;
+
+both! {
+    /// Pairs of points in the plane: read apart.
+    #[gradient]
+    pub(crate) fn pairs(x: &[T], n: usize) -> T {
+        let mut energy = 0.0;
+        for i in 0..n {
+            for j in 0..n {
+                let (dx, dy) = (x[2 * i] - x[2 * j], x[2 * i + 1] - x[2 * j + 1]);
+                energy -= 1.0 / (dx * dx + dy * dy + 0.25).sqrt();
+            }
+        }
+        energy
+    }
+
+    /// Each pair of points in space once.
+    #[gradient]
+    pub(crate) fn triples(x: &[T], n: usize) -> T {
+        let mut energy = 0.0;
+        for i in 0..n {
+            for j in i + 1..n {
+                let mut square: T = 0.25;
+                let (dx, dy) = (x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1]);
+                let dz = x[3 * i + 2] - x[3 * j + 2];
+                square += dx * dx + dy * dy + dz * dz;
+                energy += square.sqrt() * x[3 * j];
+            }
+        }
+        energy
+    }
+
+    /// Sums of a row side by side.
+    #[gradient]
+    pub(crate) fn convolve(w: &[T], x: &[T], out: &mut [T]) {
+        for i in 0..out.len() {
+            let mut sum: T = 0.5;
+            for k in 0..w.len() {
+                sum -= w[k] * x[i + k];
+            }
+            out[i] = sum * sum + out.len() as T;
+        }
+    }
+
+    /// A product of matrices, and what it is worth.
+    #[gradient]
+    pub(crate) fn product(a: &[T], b: &[T], n: usize, m: usize, l: usize) -> T {
+        let mut c = vec![0.0; n * m];
+        for i in 0..n {
+            for j in 0..m {
+                let mut sum: T = 0.0;
+                for k in 0..l {
+                    sum += a[i * l + k] * b[k * m + j];
+                }
+                c[i * m + j] = sum;
+            }
+        }
+        let mut total: T = 0.0;
+        for k in 0..n * m {
+            total += c[k] * c[k];
+        }
+        total
+    }
+
+    /// Two loops through memory that are one, around one that is none.
+    #[gradient]
+    pub(crate) fn flat(a: &[T], b: &mut [T], n: usize, m: usize) -> T {
+        let mut sum: T = 0.0;
+        for i in 0..n {
+            for j in 0..m {
+                for k in 0..1 {
+                    sum += a[i * m + j + k] * b[(i * m + j) * 1 + k];
+                    b[i * m + j] = a[m * i + j] * a[m * i + j];
+                }
+            }
+        }
+        sum
+    }
+
+    /// Factors of every kind.
+    #[gradient]
+    pub(crate) fn factors(x: &[T], c: T) -> T {
+        let mut sum: T = 0.0;
+        for i in 1..x.len() {
+            let t = x[i] - x[i - 1] * x[i - 1];
+            let u = -(3.0 - x[i]);
+            sum += 100.0 * t * t + u * u / 4.0 - (-t) * (0.5 * u) * c - (u - t) * 2.0 * -x[i];
+        }
+        -sum
+    }
+
+    /// Additions three apart, and one far away.
+    #[gradient]
+    pub(crate) fn apart(x: &[T]) -> T {
+        let mut sum: T = 0.0;
+        for i in 3..x.len() {
+            let t = x[i] - 2.0 * x[i - 1] * x[i - 3] + x[i - 3].sin();
+            sum += t * t / (1.0 + t.abs());
+        }
+        for i in 20..x.len() {
+            let t = x[i] * x[i - 20];
+            sum += t * t;
+        }
+        sum
+    }
+}
+
+/// Lengths around the widths of blocks and tiles.
+const LENGTHS: [usize; 8] = [0, 1, 2, 5, 8, 17, 33, 260];
+
+macro_rules! tests {
+    ($($kind:ident $T:ty;)*) => {$(
+        mod $kind {
+            use crate::common::check;
+
+            #[test]
+            fn points() {
+                for n in [0_usize, 1, 2, 7, 16, 19, 40] {
+                    // A last point may be incomplete.
+                    for more in 0..2 {
+                        check(
+                            vec![0.0 as $T; 2 * n + more],
+                            |x| crate::$kind::pairs(x, n),
+                            |x, dx, seed| crate::$kind::pairs_grad(x, dx, n, seed),
+                        );
+                        check(
+                            vec![0.0 as $T; 3 * n + 2 * more],
+                            |x| crate::$kind::triples(x, n),
+                            |x, dx, seed| crate::$kind::triples_grad(x, dx, n, seed),
+                        );
+                    }
+                }
+            }
+
+            #[test]
+            fn rows() {
+                for n in crate::LENGTHS {
+                    for k in [0, 1, 3] {
+                        check(
+                            (vec![0.0 as $T; k], vec![0.0 as $T; n + k], vec![0.0 as $T; n]),
+                            |(w, x, out)| crate::$kind::convolve(w, x, out),
+                            |(w, x, out), (dw, dx, dout), ()| {
+                                crate::$kind::convolve_grad(w, dw, x, dx, out, dout);
+                            },
+                        );
+                    }
+                }
+            }
+
+            #[test]
+            fn matrices() {
+                for (n, m, l) in [(0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), (3, 9, 4), (2, 300, 3)] {
+                    check(
+                        (vec![0.0 as $T; n * l], vec![0.0 as $T; l * m]),
+                        |(a, b)| crate::$kind::product(a, b, n, m, l),
+                        |(a, b), (da, db), seed| {
+                            crate::$kind::product_grad(a, da, b, db, n, m, l, seed)
+                        },
+                    );
+                    check(
+                        (vec![0.0 as $T; n * m], vec![0.0 as $T; n * m]),
+                        |(a, b)| crate::$kind::flat(a, b, n, m),
+                        |(a, b), (da, db), seed| {
+                            crate::$kind::flat_grad(a, da, b, db, n, m, seed)
+                        },
+                    );
+                }
+            }
+
+            #[test]
+            fn sums() {
+                for n in crate::LENGTHS {
+                    check(
+                        (vec![0.0 as $T; n], 0.0 as $T),
+                        |(x, c)| crate::$kind::factors(x, *c),
+                        |(x, c), (dx, dc), seed| {
+                            let (value, by) = crate::$kind::factors_grad(x, dx, *c, seed);
+                            *dc += by;
+                            value
+                        },
+                    );
+                    check(
+                        vec![0.0 as $T; n],
+                        |x| crate::$kind::apart(x),
+                        |x, dx, seed| crate::$kind::apart_grad(x, dx, seed),
+                    );
+                }
+            }
+        }
+    )*};
+}
+
+mod checks {
+    tests! {
+        double f64;
+        single f32;
+    }
+}
+
+#[test]
+fn indices_out_of_bounds_are_those_of_the_program() {
+    for (len, n) in [(0, 1), (10, 6), (10, 512), (100, 51)] {
+        let x = vec![0.5; len];
+        same_panic(|| double::pairs(&x, n), || double::pairs_grad(&x, &mut vec![0.0; len], n, 1.0));
+    }
+    for (len, n) in [(0, 2), (9, 4), (12, 50)] {
+        let x = vec![0.5; len];
+        same_panic(
+            || double::triples(&x, n),
+            || double::triples_grad(&x, &mut vec![0.0; len], n, 1.0),
+        );
+    }
+    // A point alone is not looked at.
+    assert_eq!(double::triples_grad(&[], &mut [], 1, 1.0), 0.0);
+}
