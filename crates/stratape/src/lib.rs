@@ -284,3 +284,15 @@ struct GradientGuide;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/checkpointing.md")]
 struct CheckpointGuide;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/first-gradient.md")]
+struct FirstGradient;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/accepted.md")]
+struct Accepted;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/threads.md")]
+struct Threads;

@@ -31,6 +31,7 @@ examples! {
     checkpoint("20000") says "the values have the same bits";
     continued_tape() says "200000 steps backward";
     lanes("10000") says "the same bits in four runs";
+    layers("layers.svg", "400000") says "samples drawn in layers.svg";
     least_squares() says "all parameters within";
     linear_solver() says "central differences agree to";
     nalgebra [if "nalgebra"] () says "gradient and algebra agree";
