@@ -252,6 +252,27 @@ fn chunks_of_lists() {
     );
 }
 
+macro_rules! narrow_rows_with {
+    ($grad:path, $n:expr, $w:expr) => {
+        |space: &mut Workspace| {
+            let (x, mut y) = (numbers($w, 1), numbers($n * $w + 1, 2));
+            let (mut dx, mut dy) = (numbers($w, 3), numbers($n * $w + 1, 4));
+            $grad(space, &x, &mut dx, &mut y, &mut dy, $w).unwrap();
+            (y, join(&[&dx, &dy]))
+        }
+    };
+}
+
+#[test]
+fn rows_whose_length_is_a_difference() {
+    for (n, w) in [(0, 3), (1, 3), (40, 5), (77, 12)] {
+        alike(
+            narrow_rows_with!(serial::narrow_rows_grad_in, n, w),
+            narrow_rows_with!(marked::narrow_rows_grad_in, n, w),
+        );
+    }
+}
+
 macro_rules! forces_with {
     ($module:ident, $n:expr) => {
         |w: &mut Workspace| {

@@ -79,7 +79,10 @@ fn window(affine: &Affine<'_>, counter: ValueId, accesses: &[Access]) -> Option<
         accesses.iter().map(|access| Reach::of(affine, counter, access)).collect::<Option<_>>()?;
     let stride = spans.first()?.stride.clone();
     let same = spans.iter().all(|reach| reach.stride == stride);
-    if !same || stride == Polynomial::default() || !affine.is_at_least(&stride, 0) {
+    // A stride whose sign cannot be seen is positive where there is an access.
+    let forward = affine.is_at_least(&stride, 0)
+        || accesses.iter().all(|access| is_positive(affine, counter, access, &stride));
+    if !same || stride == Polynomial::default() || !forward {
         return None;
     }
     let fits = |base: &Polynomial| {

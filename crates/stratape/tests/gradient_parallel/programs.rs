@@ -108,6 +108,17 @@ macro_rules! programs {
             }
 
             /// Windows of iterators, and arrays inside the loop.
+            /// Rows whose length is a difference.
+            #[gradient]
+            pub(crate) fn narrow_rows(x: &[f64], y: &mut [f64], w: usize) {
+                $($mark)*
+                for row in y.chunks_exact_mut(w - 2) {
+                    for (j, v) in row.iter_mut().enumerate() {
+                        *v = (*v * x[j]).sin();
+                    }
+                }
+            }
+
             #[gradient]
             pub(crate) fn triples(x: &[f64], y: &mut [f64]) {
                 $($mark)*
