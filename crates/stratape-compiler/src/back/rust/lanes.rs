@@ -54,6 +54,10 @@ impl Emitter<'_> {
                 .iter()
                 .all(|carried| self.function.ty(carried.inside) == Scalar::Float(Float::F32));
         let dense = strip.views.iter().all(View::is_dense);
+        if !dense && scattered.is_empty() && !self.is_slow(node) {
+            // Fields make pairs of their own.
+            return None;
+        }
         let carries = self.groups_of(&scattered).iter().any(|group| group.len() > 1);
         let usual = match dense {
             true if narrow || carries || self.is_slow(node) => 16,
