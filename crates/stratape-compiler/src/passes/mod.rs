@@ -6,6 +6,8 @@ mod collapse;
 mod factor;
 mod hoist;
 mod interchange;
+mod jam;
+mod nest;
 mod order;
 mod peel;
 mod promote;
@@ -22,6 +24,7 @@ pub use self::collapse::collapse;
 pub use self::factor::factor;
 pub use self::hoist::hoist;
 pub use self::interchange::interchange;
+pub use self::jam::jam;
 pub use self::order::order;
 pub use self::peel::peel;
 pub use self::promote::promote;
@@ -62,6 +65,8 @@ pub fn finish(gradient: &mut Function) {
     share(gradient);
     reciprocal(gradient);
     factor(gradient);
+    jam(gradient);
+    share(gradient);
     prune(gradient);
     order(gradient);
 }

@@ -38,8 +38,8 @@ fn block(
             around.push((from, to));
             block(function, &mut repeat.body, integers, around);
             around.pop();
-            if runs && repeat.exit.is_none() {
-                let stores = sums(function, repeat, &mut out);
+            if repeat.exit.is_none() {
+                let stores = sums(function, repeat, runs, &mut out);
                 out.push(node);
                 out.extend(stores);
                 continue;
@@ -52,8 +52,9 @@ fn block(
     *nodes = out;
 }
 
-/// Takes the sums of a loop's own block into registers; appends the loads, returns the stores.
-fn sums(function: &mut Function, node: &mut Loop, before: &mut Block) -> Vec<Node> {
+/// Takes the sums of a loop's own block into registers; appends the loads, returns the stores. A loop that may not run has only such
+/// sums taken whose places have been accessed before it: loading from there cannot panic.
+fn sums(function: &mut Function, node: &mut Loop, runs: bool, before: &mut Block) -> Vec<Node> {
     let mut inner = defined(&node.body);
     inner.insert(node.counter);
     inner.extend(node.carried.iter().map(|carried| carried.inside));
@@ -71,7 +72,14 @@ fn sums(function: &mut Function, node: &mut Loop, before: &mut Block) -> Vec<Nod
     }
     let mut stores = Vec::new();
     for place in places {
-        if !alone(&node.body, &place, true) {
+        let safe = runs
+            || before.iter().any(|item| match item {
+                Node::Let { op: Op::Load(other), .. }
+                | Node::Store { place: other, .. }
+                | Node::Accumulate { place: other, .. } => *other == place,
+                _ => false,
+            });
+        if !safe || !alone(&node.body, &place, true) {
             continue;
         }
         let Some(ty) = function.place_type(&place).and_then(crate::ir::Type::scalar) else {

@@ -1,0 +1,207 @@
+//! Eight sums at once where one would wait for itself.
+//!
+//! ```text
+//! for i { sum = b[i]; for j { sum += w[n * i + j] * x[j] } out[i] = f(sum) }
+//! ```
+//! Each addition waits for the one before, four cycles long, and their order must stay. The sums of eight rows do not wait for
+//! each other: they are computed in one loop over `j`, each in its own order. What is left of the rows is done as before.
+//!
+//! For gradients as they are emitted: the adjoint has been made of the simple loops, and has no order to keep.
+
+use std::collections::HashMap;
+
+use super::nest::{Nest, parts};
+use crate::analysis::{Affine, Definitions, Polynomial};
+use crate::ir::{
+    Binary, Block, Carried, Function, Loop, Node, Op, Place, Range, Scalar, Step, Substitution,
+    ValueId, copy,
+};
+
+/// Rows at once.
+const ROWS: i128 = 8;
+
+/// Shorter loops, where their length is known, are left as they are.
+const FEWEST: i128 = 8;
+
+/// Larger bodies would not stay in registers.
+const LARGEST: usize = 12;
+
+/// Takes rows together.
+pub fn jam(function: &mut Function) {
+    let found = {
+        let definitions = Definitions::new(function);
+        let affine = Affine::new(function, &definitions);
+        let mut found = HashMap::new();
+        crate::ir::walk(&function.body, &mut |node| {
+            if let Node::Loop(node) = node
+                && let Some(rows) = fits(function, &affine, node)
+            {
+                found.insert(node.counter, rows);
+            }
+        });
+        found
+    };
+    let mut body = std::mem::take(&mut function.body);
+    block(function, &found, &mut body);
+    function.body = body;
+}
+
+/// How many rows of a loop are taken at once, if that can be done.
+fn fits(function: &Function, affine: &Affine<'_>, node: &Loop) -> Option<i128> {
+    let plain = node.carried.is_empty()
+        && node.exit.is_none()
+        && node.trips.is_none()
+        && node.parallel.is_none()
+        && !node.reversed
+        && function.ty(node.counter) == Scalar::USIZE;
+    if !plain {
+        return None;
+    }
+    let (before, nest, after) = parts(node)?;
+    let nest = Nest::read(function, nest)?;
+    let [inner] = nest.levels[..] else { return None };
+    let [sum] = inner.carried[..] else { return None };
+    let Range::UpTo { from, to } = inner.range else { return None };
+    let ordered = !function.values[sum.inside.index()].adjoint && !inner.reversed;
+    let fixed = |value: ValueId| affine.is_invariant(value, node.counter);
+    let size = inner.body.iter().filter(|item| is_work(function, item)).count();
+    if !ordered || !fixed(from) || !fixed(to) || size > LARGEST {
+        return None;
+    }
+    let trips = |counter: ValueId| affine.counted(counter)?.extent.as_ref()?.as_number();
+    if trips(inner.counter).is_some_and(|trips| trips < FEWEST) {
+        return None;
+    }
+    let all = || before.iter().chain(after).chain(&inner.body);
+    let stored: Vec<&Place> = after
+        .iter()
+        .filter_map(|item| match item {
+            Node::Store { place, .. } => Some(place),
+            _ => None,
+        })
+        .collect();
+    let added = after.iter().any(|item| matches!(item, Node::Accumulate { .. }));
+    let own = stored.iter().all(|place| is_own(affine, node.counter, place));
+    let elsewhere = all().any(|item| match item {
+        Node::Let { op: Op::Load(other), .. } => stored
+            .iter()
+            .any(|place| place.object == other.object && !is_same(affine, place, other)),
+        _ => false,
+    });
+    let twice = (1..stored.len())
+        .any(|at| stored[..at].iter().any(|place| place.object == stored[at].object));
+    if added || !own || elsewhere || twice {
+        return None;
+    }
+    match trips(node.counter) {
+        Some(trips) if trips < ROWS => None,
+        // Nothing is left over, if possible.
+        Some(trips) => Some((5..=ROWS).rev().find(|rows| trips % rows == 0).unwrap_or(ROWS)),
+        None => Some(ROWS),
+    }
+}
+
+/// Whether a node does something with floats.
+fn is_work(function: &Function, node: &Node) -> bool {
+    matches!(node, Node::Let { value, op } if function.ty(*value).is_float() && !op.is_constant())
+}
+
+/// Whether each iteration has an element of its own there.
+fn is_own(affine: &Affine<'_>, counter: ValueId, place: &Place) -> bool {
+    let [Step::Index(index)] = place.path[..] else { return false };
+    affine.of(index).split(counter).is_some_and(|(factor, rest)| {
+        factor.as_number().is_some_and(|factor| factor != 0)
+            && rest.symbols().all(|symbol| affine.is_invariant(symbol, counter))
+    })
+}
+
+fn is_same(affine: &Affine<'_>, a: &Place, b: &Place) -> bool {
+    let indices = |place: &Place| -> Vec<Option<Polynomial>> {
+        let of = |step: &Step| match step {
+            Step::Index(index) => Some(affine.of(*index)),
+            Step::Field(_) => None,
+        };
+        place.path.iter().map(of).collect()
+    };
+    a.object == b.object && indices(a) == indices(b)
+}
+
+fn block(function: &mut Function, found: &HashMap<ValueId, i128>, nodes: &mut Block) {
+    let mut out = Block::new();
+    for mut node in std::mem::take(nodes) {
+        for inner in node.blocks_mut() {
+            block(function, found, inner);
+        }
+        if let Node::Loop(inner) = &node
+            && let Some(rows) = found.get(&inner.counter)
+            && let Some(jammed) = jammed(function, inner, *rows)
+        {
+            out.extend(jammed);
+            continue;
+        }
+        out.push(node);
+    }
+    *nodes = out;
+}
+
+/// A loop over several rows at once, then one over the rest.
+fn jammed(function: &mut Function, node: &Loop, rows: i128) -> Option<Block> {
+    let Range::UpTo { from, to } = node.range else { return None };
+    let span = node.span;
+    let define = |function: &mut Function, out: &mut Block, op: Op| {
+        let value = function.new_value(Scalar::USIZE, span);
+        out.push(Node::Let { value, op });
+        value
+    };
+    let mut out = Block::new();
+    let zero = define(function, &mut out, Op::Int(0));
+    let width = define(function, &mut out, Op::Int(rows));
+    let len = Op::Method("saturating_sub".to_owned(), vec![to, from]);
+    let len = define(function, &mut out, len);
+    let blocks = define(function, &mut out, Op::Binary(Binary::Div, len, width));
+    let done = define(function, &mut out, Op::Binary(Binary::Mul, blocks, width));
+    let rest = define(function, &mut out, Op::Binary(Binary::Add, from, done));
+
+    let (before, nest, after) = parts(node)?;
+    let [sum] = nest.carried[..] else { return None };
+    let counter = function.new_value(Scalar::USIZE, span);
+    let mut body = Block::new();
+    let offset = define(function, &mut body, Op::Binary(Binary::Mul, counter, width));
+    let start = define(function, &mut body, Op::Binary(Binary::Add, from, offset));
+    let shared = function.new_value_like(nest.counter);
+    let mut sums = Block::new();
+    let mut carried = Vec::new();
+    let mut ends = Block::new();
+    for row in 0..rows {
+        let row = define(function, &mut body, Op::Int(row));
+        let row = define(function, &mut body, Op::Binary(Binary::Add, start, row));
+        // What stands for the loop's values in this row.
+        let mut here = Substitution::default();
+        here.value(node.counter, row);
+        let add = |function: &mut Function, nodes: &[Node], here: &mut Substitution| {
+            let mut nodes = nodes.to_vec();
+            here.apply(&mut nodes);
+            let (nodes, values) = copy(function, &nodes);
+            values.into_iter().for_each(|(from, to)| here.value(from, to));
+            nodes
+        };
+        body.extend(add(function, before, &mut here));
+        let init = here.get(sum.init);
+        let (inside, last) =
+            (function.new_value_like(sum.inside), function.new_value_like(sum.after));
+        here.value(sum.inside, inside);
+        here.value(nest.counter, shared);
+        sums.extend(add(function, &nest.body, &mut here));
+        carried.push(Carried { init, inside, next: here.get(sum.next), after: last });
+        here.value(sum.after, last);
+        ends.extend(add(function, after, &mut here));
+    }
+    let nest = Loop { counter: shared, carried, body: sums, ..nest.clone() };
+    body.push(Node::Loop(Box::new(nest)));
+    body.extend(ends);
+    let range = Range::UpTo { from: zero, to: blocks };
+    out.push(Node::Loop(Box::new(Loop { counter, range, body, ..node.clone() })));
+    let range = Range::UpTo { from: rest, to };
+    out.push(Node::Loop(Box::new(Loop { range, ..node.clone() })));
+    Some(out)
+}

@@ -1,0 +1,88 @@
+//! Loops around a nest that does nothing but sum.
+
+use crate::ir::{Binary, Function, Loop, Node, Op, Range, ValueId};
+
+/// A nest of loops that only sums.
+pub(super) struct Nest<'n> {
+    /// The loops, outermost first.
+    pub(super) levels: Vec<&'n Loop>,
+    pub(super) term: ValueId,
+    pub(super) subtract: bool,
+}
+
+impl<'n> Nest<'n> {
+    /// Reads a nest in which each level only hands a sum on to the next.
+    pub(super) fn read(function: &Function, outermost: &'n Loop) -> Option<Self> {
+        let mut levels = Vec::new();
+        let mut level = outermost;
+        loop {
+            let [carried] = level.carried[..] else { return None };
+            let plain = matches!(level.range, Range::UpTo { .. })
+                && level.exit.is_none()
+                && level.trips.is_none()
+                && level.parallel.is_none();
+            if !plain || !function.ty(carried.inside).is_float() {
+                return None;
+            }
+            levels.push(level);
+            let inner = level.body.iter().position(|node| matches!(node, Node::Loop(_)));
+            let lets = |nodes: &[Node]| nodes.iter().all(|node| matches!(node, Node::Let { .. }));
+            let Some(at) = inner else {
+                let sum = level.body.iter().find_map(|node| match node {
+                    Node::Let { value, op: Op::Binary(sign, a, b) } if *value == carried.next => {
+                        match sign {
+                            Binary::Add if *a == carried.inside => Some((*b, false)),
+                            Binary::Add if *b == carried.inside => Some((*a, false)),
+                            Binary::Sub if *a == carried.inside => Some((*b, true)),
+                            _ => None,
+                        }
+                    }
+                    _ => None,
+                });
+                let (term, subtract) = sum.filter(|_| lets(&level.body))?;
+                let once = |value| uses(&level.body, value);
+                let alone = once(carried.inside) == 1 && once(carried.next) == 0;
+                return (alone && term != carried.inside).then_some(Self {
+                    levels,
+                    term,
+                    subtract,
+                });
+            };
+            let Node::Loop(next) = &level.body[at] else { return None };
+            let hands_on = next
+                .carried
+                .first()
+                .is_some_and(|inner| inner.init == carried.inside && inner.after == carried.next);
+            let others = uses(&level.body[..at], carried.inside);
+            if !hands_on || others > 0 || at + 1 != level.body.len() || !lets(&level.body[..at]) {
+                return None;
+            }
+            level = next;
+        }
+    }
+
+    pub(super) fn innermost(&self) -> &'n Loop {
+        self.levels[self.levels.len() - 1]
+    }
+}
+
+/// How often nodes use a value themselves.
+fn uses(nodes: &[Node], value: ValueId) -> usize {
+    let mut uses = 0;
+    for node in nodes {
+        node.for_each_operand(&mut |other| uses += usize::from(other == value));
+    }
+    uses
+}
+
+/// A loop's body in three: before the nest, the nest, after it.
+pub(super) fn parts(node: &Loop) -> Option<(&[Node], &Loop, &[Node])> {
+    let at = node.body.iter().position(|node| matches!(node, Node::Loop(_)))?;
+    let Node::Loop(nest) = &node.body[at] else { return None };
+    let (before, after) = (&node.body[..at], &node.body[at + 1..]);
+    let pure = before.iter().all(|node| matches!(node, Node::Let { .. }));
+    let stores = after.iter().all(|node| {
+        matches!(node, Node::Let { .. } | Node::Store { .. } | Node::Accumulate { .. })
+    });
+    (pure && stores).then_some((before, nest, after))
+}
