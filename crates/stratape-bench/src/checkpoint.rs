@@ -9,10 +9,10 @@ mod schedules;
 mod tests;
 mod workers;
 
-use stratape::checkpoint::{Report, TimeLoop};
+use stratape::checkpoint::{CheckpointError, Report, TimeLoop};
 
-use crate::Settings;
-use crate::report::Line;
+use crate::error::BenchError;
+use crate::runner::{Line, Runner};
 use heat::{Adjoint, Plate};
 
 /// How large the cases are.
@@ -75,37 +75,35 @@ struct Figure {
 }
 
 impl Figure {
-    fn line(&self) -> Line<'_> {
+    fn tell(&self, runner: &mut Runner<'_>) -> Result<(), BenchError> {
         let Self { case, ours, against, theirs, unit, aim } = self;
         let (ours, theirs) = (*ours, *theirs);
-        Line { bench: "checkpoint", case, ours, against, theirs, unit, aim: *aim }
+        runner.tell(&Line { bench: "checkpoint", case, ours, against, theirs, unit, aim: *aim })
     }
 }
 
 /// Runs the suite.
-pub fn run(settings: &Settings) {
-    let scale = if settings.quick { Scale::QUICK } else { Scale::FULL };
-    run_at(settings, scale, &mut |figure| figure.line().print());
+pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
+    let scale = if runner.quick() { Scale::QUICK } else { Scale::FULL };
+    run_at(runner, scale)
 }
 
-fn run_at(settings: &Settings, scale: Scale, tell: &mut dyn FnMut(Figure)) {
-    overhead::run(settings, scale, tell);
-    disk::run(settings, scale, tell);
-    workers::run(settings, scale, tell);
-    independent::run(settings, scale, tell);
-    schedules::run(settings, scale, tell);
+fn run_at(runner: &mut Runner<'_>, scale: Scale) -> Result<(), BenchError> {
+    overhead::run(runner, scale)?;
+    disk::run(runner, scale)?;
+    workers::run(runner, scale)?;
+    independent::run(runner, scale)?;
+    schedules::run(runner, scale)
 }
 
 /// The gradient of the plate's energy after the loop, by the loop that was set up.
-fn gradient(time_loop: TimeLoop<Plate>) -> (Adjoint, Report) {
-    let (_, adjoint, report) = time_loop
-        .gradient(
-            |_, plate| plate.step(),
-            Plate::seed,
-            |_, plate, adjoint: &mut Adjoint| {
-                adjoint.pull_back(plate);
-            },
-        )
-        .expect("memory and disk for the snapshots");
-    (adjoint, report)
+fn gradient(time_loop: TimeLoop<Plate>) -> Result<(Adjoint, Report), CheckpointError> {
+    let (_, adjoint, report) = time_loop.gradient(
+        |_, plate| plate.step(),
+        Plate::seed,
+        |_, plate, adjoint: &mut Adjoint| {
+            adjoint.pull_back(plate);
+        },
+    )?;
+    Ok((adjoint, report))
 }

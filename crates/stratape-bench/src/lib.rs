@@ -2,22 +2,80 @@
 //!
 //! Every figure is a ratio of two things measured in turn in the same run, since machines are
 //! shared and clocks drift. `docs/performance.md` says what was measured and what it taught.
+//!
+//! [`run`] measures the cases of a [`Suite`] that [`Settings`] ask for and hands each [`Measurement`] to a [`Sink`]. The binary
+//! `stratape-bench` prints them as JSON lines; `stratape bench` draws them.
+//!
+//! ```
+//! use stratape_bench::{Measurement, Settings, Suite, run};
+//!
+//! let settings = Settings { quick: true, only: Some("gravity/ours".to_owned()), ..Settings::default() };
+//! let mut found: Vec<Measurement> = Vec::new();
+//! run(Suite::Programs, &settings, &mut found)?;
+//! assert!(found.iter().all(|one| one.case == "gravity/ours" && one.ratio > 0.0));
+//! # Ok::<(), stratape_bench::BenchError>(())
+//! ```
 
 #![forbid(unsafe_code)]
-// A benchmark that cannot run has nothing better to do than to stop and say so.
+// Shapes that the programs fix themselves; what comes from outside is a `BenchError`.
 #![allow(clippy::expect_used)]
 
-pub mod checkpoint;
+mod checkpoint;
+mod error;
 mod measure;
+mod measurement;
 pub mod programs;
-mod report;
-pub mod tape;
+mod runner;
+mod tape;
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+
+pub use self::error::BenchError;
+pub use self::measurement::{Aim, Measurement, NotMeasurements, Size};
+use self::runner::Runner;
+pub use self::runner::Sink;
+
+/// The suites.
+///
+/// ```
+/// use stratape_bench::Suite;
+///
+/// assert_eq!(Suite::Checkpoint.name(), "checkpoint");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Suite {
+    /// The tape: memory, records, spilling, threads.
+    Tape,
+    /// The reference programs: value, gradient by hand, gradient generated.
+    Programs,
+    /// Time loops: overhead, disks, workers, schedules.
+    Checkpoint,
+}
+
+impl Suite {
+    /// Its name on the command line, and in [`Measurement::bench`].
+    ///
+    /// ```
+    /// assert_eq!(stratape_bench::Suite::Tape.name(), "tape");
+    /// ```
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tape => "tape",
+            Self::Programs => "programs",
+            Self::Checkpoint => "checkpoint",
+        }
+    }
+}
 
 /// What to run, and how long.
+///
+/// ```
+/// let settings = stratape_bench::Settings { only: Some("sum".to_owned()), ..Default::default() };
+/// assert!(settings.wants("logsum/ours") && !settings.wants("mlp/ours"));
+/// ```
 #[derive(Args, Clone, Debug)]
 pub struct Settings {
     /// Small sizes, a few seconds in all.
@@ -29,13 +87,79 @@ pub struct Settings {
     /// Runs only the cases whose name contains this.
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
-    /// Where spill files go.
+    /// Where spill files go; they have no name and leave nothing behind.
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     pub spill_to: PathBuf,
 }
 
+impl Default for Settings {
+    fn default() -> Self {
+        Self { quick: false, full: false, only: None, spill_to: ".".into() }
+    }
+}
+
 impl Settings {
-    fn wants(&self, case: &str) -> bool {
+    /// Whether a case is among those asked for.
+    ///
+    /// ```
+    /// assert!(stratape_bench::Settings::default().wants("any case"));
+    /// ```
+    #[must_use]
+    pub fn wants(&self, case: &str) -> bool {
         self.only.as_ref().is_none_or(|text| case.contains(text.as_str()))
+    }
+
+    /// The sizes asked for.
+    ///
+    /// ```
+    /// use stratape_bench::{Settings, Size};
+    ///
+    /// assert_eq!(Settings::default().size(), Size::Full);
+    /// ```
+    #[must_use]
+    pub fn size(&self) -> Size {
+        if self.quick { Size::Quick } else { Size::Full }
+    }
+}
+
+/// Measures what is asked for, one case after the other.
+///
+/// # Errors
+/// If a case cannot run, as for want of disk, or if the sink refuses what it is handed. What was measured until then has reached it.
+///
+/// ```
+/// use stratape_bench::{Measurement, Settings, Suite, run};
+///
+/// let settings = Settings { quick: true, only: Some("no such case".to_owned()), ..Settings::default() };
+/// let mut found: Vec<Measurement> = Vec::new();
+/// run(Suite::Tape, &settings, &mut found)?;
+/// assert!(found.is_empty());
+/// # Ok::<(), stratape_bench::BenchError>(())
+/// ```
+pub fn run(suite: Suite, settings: &Settings, sink: &mut dyn Sink) -> Result<(), BenchError> {
+    run_with(suite, &mut Runner::new(settings, sink))
+}
+
+/// How many times [`Sink::begins`] will be called.
+///
+/// ```
+/// use stratape_bench::{Settings, Suite, count};
+///
+/// let settings = Settings { only: Some("nbody".to_owned()), ..Settings::default() };
+/// assert_eq!(count(Suite::Programs, &settings), 1);
+/// ```
+#[must_use]
+pub fn count(suite: Suite, settings: &Settings) -> usize {
+    let mut runner = Runner::counting(settings);
+    // Nothing is run, so that nothing can fail.
+    let _ = run_with(suite, &mut runner);
+    runner.begun()
+}
+
+fn run_with(suite: Suite, runner: &mut Runner<'_>) -> Result<(), BenchError> {
+    match suite {
+        Suite::Tape => tape::run(runner),
+        Suite::Programs => programs::run(runner),
+        Suite::Checkpoint => checkpoint::run(runner),
     }
 }

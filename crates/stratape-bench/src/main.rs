@@ -2,32 +2,46 @@
 
 #![forbid(unsafe_code)]
 
-use clap::{Parser, Subcommand};
-use stratape_bench::{Settings, checkpoint, programs, tape};
+use std::io::{self, Write};
+use std::process::ExitCode;
 
-/// Measures Stratape beside its references; prints one JSON object a line.
+use clap::Parser;
+use stratape_bench::{BenchError, Measurement, Settings, Sink, Suite, run};
+
+/// Measures Stratape beside its references; prints one JSON object a line. `stratape bench` draws the same figures.
 #[derive(Parser)]
 #[command(version)]
 struct Cli {
-    #[command(subcommand)]
+    /// The suite.
     suite: Suite,
+    #[command(flatten)]
+    settings: Settings,
 }
 
-#[derive(Subcommand)]
-enum Suite {
-    /// The tape: memory, records, spilling, threads.
-    Tape(Settings),
-    /// The reference programs: value, gradient by hand, gradient generated.
-    Programs(Settings),
-    /// Time loops: overhead, disks, workers, schedules.
-    Checkpoint(Settings),
+/// Figures to the output, remarks beside it.
+struct Lines;
+
+impl Sink for Lines {
+    fn measured(&mut self, measurement: Measurement) -> io::Result<()> {
+        writeln!(io::stdout(), "{}", measurement.line())
+    }
+
+    fn remark(&mut self, text: &str) {
+        eprintln!("# {text}");
+    }
 }
 
-fn main() {
+fn main() -> ExitCode {
     let cli = Cli::parse();
-    match cli.suite {
-        Suite::Tape(settings) => tape::run(&settings),
-        Suite::Programs(settings) => programs::run(&settings),
-        Suite::Checkpoint(settings) => checkpoint::run(&settings),
+    match run(cli.suite, &cli.settings, &mut Lines) {
+        Ok(()) => ExitCode::SUCCESS,
+        // A reader that has seen enough.
+        Err(BenchError::Sink(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
     }
 }

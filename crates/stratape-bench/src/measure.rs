@@ -51,6 +51,13 @@ pub(crate) fn time(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
+/// Seconds that work takes that can fail, once.
+pub(crate) fn try_time<E>(work: impl FnOnce() -> Result<(), E>) -> Result<f64, E> {
+    let start = Instant::now();
+    work()?;
+    Ok(start.elapsed().as_secs_f64())
+}
+
 /// The least of the figures.
 pub(crate) fn least(figures: Vec<f64>) -> f64 {
     figures.into_iter().fold(f64::INFINITY, f64::min)

@@ -40,9 +40,9 @@ use std::hint::black_box;
 
 pub use program::{Expected, Gradient, Inputs, Primal, Program, Shadows};
 
-use crate::Settings;
+use crate::error::BenchError;
 use crate::measure::{best_of, sink};
-use crate::report::Line;
+use crate::runner::{Line, Runner};
 
 /// How many terms are computed side by side where their sum has an order to keep.
 const LANES: usize = 8;
@@ -56,6 +56,13 @@ fn blocks_mut(values: &mut [f64]) -> &mut [[f64; LANES]] {
 }
 
 /// How large the programs are whose definition leaves it open.
+///
+/// ```
+/// use stratape_bench::programs::{Scale, program};
+///
+/// let length = |scale| program("sum", scale).map(|sum| sum.inputs.active[0].len());
+/// assert!(length(Scale::Small) < length(Scale::Quick));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// The sizes of the definitions: up to a million.
@@ -100,84 +107,116 @@ const ENTRIES: &[Entry] = &[
 ];
 
 /// The names of all programs.
+///
+/// ```
+/// assert!(stratape_bench::programs::names().any(|name| name == "lenet"));
+/// ```
 pub fn names() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().map(|(name, _)| *name)
 }
 
 /// The program of that name.
+///
+/// ```
+/// use stratape_bench::programs::{Scale, program};
+///
+/// assert!(program("gravity", Scale::Small).is_some() && program("levity", Scale::Small).is_none());
+/// ```
 #[must_use]
 pub fn program(name: &str, scale: Scale) -> Option<Program> {
     let (_, make) = ENTRIES.iter().find(|(entry, _)| *entry == name)?;
     Some(make(scale))
 }
 
+/// What is told of a program.
+const KINDS: [&str; 4] = ["primal", "shaped", "ours", "tape"];
+
 /// Runs the suite.
-pub fn run(settings: &Settings) {
-    let scale = if settings.quick { Scale::Quick } else { Scale::Full };
-    for (_, make) in ENTRIES {
-        let program = make(scale);
-        let report = Report { settings, program: program.name };
-        measure(&program, &report);
+pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
+    let scale = if runner.quick() { Scale::Quick } else { Scale::Full };
+    for (name, make) in ENTRIES {
+        let mut report = Report { runner, program: name };
+        if KINDS.iter().any(|kind| report.wants(kind)) && report.runner.begins(name) {
+            measure(&make(scale), &mut report)?;
+        }
         #[cfg(feature = "peers")]
-        measure_peers(&program, &peers::of(program.name, scale), &report);
+        {
+            let peers = peers::of(name, scale);
+            if peers.iter().any(|(peer, _)| report.wants(peer)) && report.runner.begins(name) {
+                measure_peers(&make(scale), &peers, &mut report)?;
+            }
+        }
     }
+    Ok(())
 }
 
-/// Prints what was asked for.
-struct Report<'a> {
-    settings: &'a Settings,
+/// Tells what was asked for.
+struct Report<'a, 'b> {
+    runner: &'a mut Runner<'b>,
     program: &'a str,
 }
 
-impl Report<'_> {
+impl Report<'_, '_> {
     fn case(&self, kind: &str) -> String {
         format!("{}/{kind}", self.program)
     }
 
     fn wants(&self, kind: &str) -> bool {
-        self.settings.wants(&self.case(kind))
+        self.runner.selects(&self.case(kind))
     }
 
     fn rounds(&self) -> usize {
-        if self.settings.quick { 9 } else { 31 }
+        if self.runner.quick() { 9 } else { 31 }
     }
 
-    fn time(&self, kind: &str, seconds: f64, against: &str, reference: f64) {
-        self.line(kind, 1e6 * seconds, against, 1e6 * reference, "us");
+    fn time(
+        &mut self,
+        kind: &str,
+        seconds: f64,
+        against: &str,
+        reference: f64,
+    ) -> Result<(), BenchError> {
+        self.line(kind, 1e6 * seconds, against, 1e6 * reference, "us")
     }
 
-    fn line(&self, kind: &str, ours: f64, against: &str, theirs: f64, unit: &str) {
-        if self.wants(kind) {
-            let case = &self.case(kind);
-            Line { bench: "programs", case, ours, against, theirs, unit, aim: None }.print();
+    fn line(
+        &mut self,
+        kind: &str,
+        ours: f64,
+        against: &str,
+        theirs: f64,
+        unit: &str,
+    ) -> Result<(), BenchError> {
+        if !self.wants(kind) {
+            return Ok(());
         }
+        let case = &self.case(kind);
+        let line = Line { bench: "programs", case, ours, against, theirs, unit, aim: None };
+        self.runner.tell(&line)
     }
 }
 
-fn measure(program: &Program, report: &Report<'_>) {
-    if !["primal", "shaped", "ours", "tape"].iter().any(|kind| report.wants(kind)) {
-        return;
-    }
+fn measure(program: &Program, report: &mut Report<'_, '_>) -> Result<(), BenchError> {
     let mut inputs = program.inputs.clone();
     let mut primal = || sink((program.primal)(black_box(&mut inputs)));
     let mut shaped = calling(program, &program.shaped);
     let Some(ours) = &program.ours else {
         let [primal, shaped] = best_of(report.rounds(), [&mut primal, &mut shaped]);
-        report.time("primal", primal, "shaped", shaped);
-        report.time("shaped", shaped, "primal", primal);
-        return;
+        report.time("primal", primal, "shaped", shaped)?;
+        return report.time("shaped", shaped, "primal", primal);
     };
     let mut ours = calling(program, ours);
     let [primal, shaped, ours] = best_of(report.rounds(), [&mut primal, &mut shaped, &mut ours]);
-    report.time("primal", primal, "shaped", shaped);
-    report.time("shaped", shaped, "primal", primal);
-    report.time("ours", ours, "shaped", shaped);
-    report.time("ours", ours, "primal", primal);
+    report.time("primal", primal, "shaped", shaped)?;
+    report.time("shaped", shaped, "primal", primal)?;
+    report.time("ours", ours, "shaped", shaped)?;
+    report.time("ours", ours, "primal", primal)?;
     if let Some(tape_bytes) = program.tape_bytes {
         let active: usize = program.inputs.active.iter().map(Vec::len).sum();
         let inputs = (active * size_of::<f64>()) as f64;
-        report.line("tape", tape_bytes() as f64, "active inputs", inputs, "bytes");
+        report.line("tape", tape_bytes() as f64, "active inputs", inputs, "bytes")?;
     }
+    Ok(())
 }
 
 /// The gradient as a thing to be timed. The shadows gather what all calls add.
@@ -189,13 +228,17 @@ fn calling(program: &Program, gradient: &Gradient) -> impl FnMut() {
 /// Not in turn with the reference: a peer's tape of many megabytes leaves the allocator in a state
 /// that would slow the reference down, and the ratios are far from one.
 #[cfg(feature = "peers")]
-fn measure_peers(program: &Program, peers: &[(&str, Gradient)], report: &Report<'_>) {
-    if !peers.iter().any(|(name, _)| report.wants(name)) {
-        return;
-    }
+fn measure_peers(
+    program: &Program,
+    peers: &[(&str, Gradient)],
+    report: &mut Report<'_, '_>,
+) -> Result<(), BenchError> {
     let [shaped] = best_of(report.rounds(), [&mut calling(program, &program.shaped)]);
-    for (name, gradient) in peers.iter().filter(|(name, _)| report.wants(name)) {
-        let [peer] = best_of(7, [&mut calling(program, gradient)]);
-        report.time(name, peer, "shaped", shaped);
+    for (name, gradient) in peers {
+        if report.wants(name) {
+            let [peer] = best_of(7, [&mut calling(program, gradient)]);
+            report.time(name, peer, "shaped", shaped)?;
+        }
     }
+    Ok(())
 }

@@ -6,28 +6,29 @@ mod references;
 mod spill;
 mod threads;
 
-use crate::Settings;
-use crate::report::Line;
+use crate::error::BenchError;
+use crate::runner::{Line, Runner};
 
 /// Runs the suite.
-pub fn run(settings: &Settings) {
-    memory::run(settings);
-    access::run(settings);
-    threads::run(settings);
-    spill::run(settings);
+pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
+    memory::run(runner)?;
+    access::run(runner)?;
+    threads::run(runner)?;
+    spill::run(runner)
 }
 
-/// Prints a time an element: both figures are seconds for `elements` elements.
+/// Tells a time an element: both figures are seconds for `elements` elements.
 fn per_element(
+    runner: &mut Runner<'_>,
     case: &str,
     against: &str,
     elements: usize,
     ours: f64,
     theirs: f64,
     aim: Option<&str>,
-) {
+) -> Result<(), BenchError> {
     let nanoseconds = 1e9 / elements as f64;
     let (ours, theirs) = (ours * nanoseconds, theirs * nanoseconds);
     let unit = "ns/element";
-    Line { bench: "tape", case, ours, against, theirs, unit, aim }.print();
+    runner.tell(&Line { bench: "tape", case, ours, against, theirs, unit, aim })
 }

@@ -19,7 +19,7 @@ use self::descent::Descent;
 use self::model::{Problem, plate};
 use self::runs::{Run, Setting, apart, same_bits};
 use crate::failure::Failure;
-use crate::units;
+use crate::{saving, terminal, units};
 
 /// What the checkpointed gradient may differ by: it adds the same adjoints up in another order.
 const REORDERED: f64 = 1e-12;
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BYTES", value_parser = units::parse)]
     memory: Option<usize>,
     /// Where the tape spills to; its file has no name and leaves nothing behind.
-    #[arg(long, value_name = "DIRECTORY", default_value = ".")]
+    #[arg(long, visible_alias = "spill-to", value_name = "DIRECTORY", default_value = ".")]
     dir: PathBuf,
     /// Prints one JSON object instead of the table.
     #[arg(long)]
@@ -68,6 +68,9 @@ struct Findings {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    saving::leave_nothing_when_interrupted();
+    // Known before the work is done.
+    saving::check(&arguments.out).map_err(|error| report::unwritable(&arguments.out, &error))?;
     let begun = Instant::now();
     let problem = Problem::new(arguments.quick);
     let truth = problem.truth();
@@ -112,7 +115,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         elapsed,
     };
     report::write(&arguments.out, &findings)?;
-    say(&if arguments.json { json(&findings, arguments) } else { table(&findings, arguments) })
+    if arguments.json {
+        return writeln!(std::io::stdout(), "{}", json(&findings, arguments))
+            .map_err(Failure::output);
+    }
+    say(&format!(
+        "{}{}",
+        table(&findings.runs, terminal::columns()),
+        conclusion(&findings, arguments)
+    ))
 }
 
 /// What is about to be done, and what it needs.
@@ -135,6 +146,17 @@ fn announce(
 }
 
 fn say(text: &str) -> Result<(), Failure> {
+    let text = match terminal::columns() {
+        // The table has its own way with narrow terminals.
+        Some(columns) => {
+            let lines = text.lines().flat_map(|line| match line {
+                line if line.chars().count() <= columns => vec![line.to_owned()],
+                line => terminal::wrapped(line, columns),
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        None => text.to_owned(),
+    };
     writeln!(std::io::stdout(), "{text}").map_err(Failure::output)
 }
 
@@ -193,37 +215,62 @@ fn invert(setting: &Setting<'_>, first: &Run, bar: &ProgressBar) -> Result<Desce
     Ok(descent)
 }
 
-fn table(findings: &Findings, arguments: &Arguments) -> String {
-    let mut text = format!(
-        "\n{:<16} {:>9} {:>11} {:>12} {:>11} {:>15} {:>12}\n",
-        "", "time", "tape", "peak memory", "spilled", "waits", "steps again"
-    );
-    for run in &findings.runs {
-        text.push_str(&format!(
-            "{:<16} {:>7.3} s {:>11} {:>12} {:>11} {:>15} {:>12}\n",
-            run.name,
-            run.time.as_secs_f64(),
-            units::bytes(run.tape),
-            units::bytes(run.peak),
-            units::bytes(run.spilled),
-            format!("{}, {:.3} s", run.waits, run.waited.as_secs_f64()),
-            run.recomputed
-        ));
+/// What is told of a way, under these heads.
+fn cells(run: &Run) -> [(&'static str, String); 6] {
+    [
+        ("time", format!("{:.3} s", run.time.as_secs_f64())),
+        ("tape", units::bytes(run.tape)),
+        ("peak memory", units::bytes(run.peak)),
+        ("spilled", units::bytes(run.spilled)),
+        ("waits", format!("{}, {:.3} s", run.waits, run.waited.as_secs_f64())),
+        ("steps again", run.recomputed.to_string()),
+    ]
+}
+
+/// The table; one below the other where it would be too wide.
+fn table(runs: &[Run], columns: Option<usize>) -> String {
+    const WIDTHS: [usize; 6] = [9, 11, 12, 11, 15, 12];
+    const NAME: usize = 16;
+    let mut text = "\n".to_owned();
+    let whole = NAME + WIDTHS.iter().map(|width| width + 1).sum::<usize>();
+    if columns.is_some_and(|columns| columns < whole) {
+        for run in runs {
+            text.push_str(&format!("{}\n", run.name));
+            for (head, cell) in cells(run) {
+                text.push_str(&format!("  {head:<12} {cell:>14}\n"));
+            }
+        }
+        return text;
     }
+    let mut line = |name: &str, cells: [String; 6]| {
+        text.push_str(&format!("{name:<NAME$}"));
+        for (cell, width) in cells.iter().zip(WIDTHS) {
+            text.push_str(&format!(" {cell:>width$}"));
+        }
+        text.push('\n');
+    };
+    if let Some(first) = runs.first() {
+        line("", cells(first).map(|(head, _)| head.to_owned()));
+    }
+    for run in runs {
+        line(run.name, cells(run).map(|(_, cell)| cell));
+    }
+    text
+}
+
+fn conclusion(findings: &Findings, arguments: &Arguments) -> String {
     let history = &findings.descent.history;
-    text.push_str(&format!(
-        "\nin RAM and spilled: the same bits; from snapshots: apart by {:.1e}; central differences: by {:.1e}\n",
-        findings.apart, findings.differences
-    ));
-    text.push_str(&format!(
-        "inversion: misfit {:.2e} → {:.2e} in {} iterations\n{:.1} s in all; the report is in {}",
+    format!(
+        "\nin RAM and spilled: the same bits; from snapshots: apart by {:.1e}; central differences: by {:.1e}\n\
+         inversion: misfit {:.2e} → {:.2e} in {} iterations\n{:.1} s in all; the report is in {}",
+        findings.apart,
+        findings.differences,
         history.first().copied().unwrap_or(0.0),
         findings.descent.best().0,
-        history.len() - 1,
+        history.len().saturating_sub(1),
         findings.elapsed.as_secs_f64(),
         arguments.out.display()
-    ));
-    text
+    )
 }
 
 fn json(findings: &Findings, arguments: &Arguments) -> String {

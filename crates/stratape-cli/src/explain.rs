@@ -1,11 +1,12 @@
 //! `stratape explain`: what the tape of a gradient holds, and why.
 
+mod dot;
 mod json;
 mod source;
 mod text;
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -13,6 +14,7 @@ use stratape_compiler::explain::{Explanation, Subject, Survey, explain, survey};
 
 use self::source::Source;
 use crate::failure::Failure;
+use crate::terminal::colours;
 
 /// Tells what the gradients of a file save on their tapes, where and why; what they compute again; and which loops are
 /// independent.
@@ -38,6 +40,8 @@ enum Stage {
     Adjoint,
     /// The Rust that `#[gradient]` emits.
     Rust,
+    /// What the backward half needs and where it comes from, as a graph for Graphviz.
+    Dot,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -57,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(refuse(arguments, &source, &survey.errors));
     }
     let text = match arguments.emit {
-        Some(stage) => emitted(stage, &survey.subjects)?,
+        Some(stage) => emitted(stage, &source, &survey.subjects)?,
         None => {
             let explanations: Vec<Explanation> = survey.subjects.iter().map(explain).collect();
             if arguments.json {
@@ -68,11 +72,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     };
     writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(Failure::output)
-}
-
-/// Whether to colour: on a terminal, unless `NO_COLOR` asks for none.
-fn colours(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Leaves the function that was asked for.
@@ -111,7 +110,7 @@ fn refuse(arguments: &Arguments, source: &Source, errors: &[syn::Error]) -> Fail
     told.map_or_else(Failure::output, |()| Failure::Reported)
 }
 
-fn emitted(stage: Stage, subjects: &[Subject]) -> Result<String, Failure> {
+fn emitted(stage: Stage, source: &Source, subjects: &[Subject]) -> Result<String, Failure> {
     let mut text = String::new();
     for subject in subjects {
         let compiled = &subject.compiled;
@@ -126,6 +125,7 @@ fn emitted(stage: Stage, subjects: &[Subject]) -> Result<String, Failure> {
                 .iter()
                 .try_for_each(|one| writeln!(text, "{}", one.gradient.function))
                 .and_then(|()| writeln!(text, "{}", compiled.gradient.function)),
+            Stage::Dot => writeln!(text, "{}", dot::digraph(source, subject)),
             Stage::Rust => {
                 let file = syn::parse2(subject.tokens.clone()).map_err(Failure::new)?;
                 writeln!(text, "{}", prettyplease::unparse(&file))

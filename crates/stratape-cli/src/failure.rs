@@ -1,7 +1,7 @@
 //! How a command ends when it does not end well.
 
 use std::fmt::Display;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Why a command failed.
@@ -32,7 +32,10 @@ impl Failure {
     /// Tells it, and the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         match self {
-            Self::Message(message) => eprintln!("error: {message}"),
+            // With nobody to tell it to, the exit code says enough.
+            Self::Message(message) => {
+                writeln!(io::stderr(), "error: {message}").unwrap_or_default();
+            }
             Self::Reported => {}
             Self::Closed => return ExitCode::SUCCESS,
         }

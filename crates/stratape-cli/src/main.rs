@@ -1,12 +1,15 @@
 //! `stratape`, the command line: explains what a gradient saves and why, inspects saved tapes, shows what the tape and the
-//! time loops do.
+//! time loops do, and measures them.
 
 #![forbid(unsafe_code)]
 
+mod bench;
 mod demo;
 mod explain;
 mod failure;
+mod saving;
 mod tape_info;
+mod terminal;
 mod units;
 
 use std::io::Write;
@@ -18,7 +21,7 @@ use self::failure::Failure;
 
 /// Gradients of ordinary Rust programs, on a tape that goes past memory.
 ///
-/// Exit codes: 0 for success, 1 for an error in what was read or run, 2 for a wrong command line.
+/// Exit codes: 0 for success, 1 for an error in what was read or run, 2 for a wrong command line, 130 for Ctrl-C.
 #[derive(Parser)]
 #[command(name = "stratape", version)]
 struct Cli {
@@ -32,6 +35,7 @@ enum Command {
     Explain(explain::Arguments),
     Tape(tape_info::Arguments),
     Demo(demo::Arguments),
+    Bench(bench::Arguments),
     /// Prints a script that completes this command's words in a shell.
     Completions {
         /// The shell.
@@ -51,6 +55,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Tape(arguments) => tape_info::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Completions { shell } => completions(shell),
     }
 }

@@ -8,6 +8,7 @@ type Outcome = Result<(), Box<dyn Error>>;
 
 fn demo(directory: &Path, arguments: &[&str]) -> Result<Output, Box<dyn Error>> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stratape"));
+    command.env_remove("COLUMNS");
     Ok(command.current_dir(directory).args(["demo", "--quick"]).args(arguments).output()?)
 }
 
@@ -36,8 +37,16 @@ fn the_three_ways_agree_and_only_the_report_is_left() -> Outcome {
     assert!(least < 0.5 * first);
     assert_eq!(files(directory.path())?, ["seen.html"]);
     let page = std::fs::read_to_string(directory.path().join("seen.html"))?;
-    assert_eq!(page.matches("<svg").count(), 3);
+    assert_eq!(page.matches("<svg").count(), 6, "each chart for wide and for narrow pages");
     assert_eq!(page.matches("data:image/bmp;base64").count(), 3);
+    assert!(page.starts_with("<!doctype html>\n<html lang=\"en\">"));
+    for needed in
+        ["<title>", "name=\"viewport\"", "time, s", "held, MiB", "steps run so far", "iteration"]
+    {
+        assert!(page.contains(needed), "{needed}");
+    }
+    let outside = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!outside.contains("http:") && !outside.contains("https:"), "nothing from elsewhere");
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! `stratape explain` on files with what it should tell.
 
 use std::error::Error;
-use std::process::{Command, Output};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -9,6 +10,7 @@ type Outcome = Result<(), Box<dyn Error>>;
 
 fn stratape(arguments: &[&str]) -> Result<Output, Box<dyn Error>> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stratape"));
+    command.env_remove("COLUMNS");
     command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments);
     Ok(command.output()?)
 }
@@ -120,6 +122,70 @@ fn stages_are_printed() -> Outcome {
         assert_eq!(output.status.code(), Some(0));
         assert!(String::from_utf8(output.stdout)?.contains(text));
     }
+    Ok(())
+}
+
+/// As much of the language as is written: braces that close, and edges between nodes that there are.
+fn check_dot(text: &str) -> Outcome {
+    let (mut depth, mut nodes, mut edges) = (0_i32, Vec::new(), Vec::new());
+    for line in text.lines().map(str::trim) {
+        // Braces in labels are text.
+        let bare: String = line.split('"').step_by(2).collect();
+        depth += bare.matches('{').count() as i32 - bare.matches('}').count() as i32;
+        assert!(depth >= 0, "{line}");
+        assert_eq!(line.replace("\\\"", "").matches('"').count() % 2, 0, "{line}");
+        if let Some((from, to)) = bare.trim_end_matches(';').split_once(" -> ") {
+            edges.push((from.to_owned(), to.to_owned()));
+        } else if let Some((node, _)) = bare.split_once(" [") {
+            nodes.push(node.to_owned());
+        }
+    }
+    assert_eq!(depth, 0);
+    for (from, to) in edges {
+        assert!(nodes.contains(&from) && nodes.contains(&to), "{from} -> {to}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_graph() -> Outcome {
+    golden(
+        "mean_energy_dot",
+        &["explain", "tests/fixtures/pendulum.rs", "mean_energy", "--emit", "dot"],
+    )
+}
+
+#[test]
+fn graphs_are_whole_and_always_the_same() -> Outcome {
+    let cases = [
+        ("pendulum.rs", "mean_energy"),
+        ("pendulum.rs", "smooth"),
+        ("heat.rs", "heat"),
+        ("misfit.rs", "misfit"),
+        ("triangle.rs", "triangle"),
+    ];
+    for (file, function) in cases {
+        let file = format!("tests/fixtures/{file}");
+        let arguments = ["explain", &file, function, "--emit", "dot"];
+        let text = String::from_utf8(stratape(&arguments)?.stdout)?;
+        assert!(text.starts_with(&format!("digraph \"{function}\" {{")), "{text}");
+        check_dot(&text)?;
+        for _ in 0..3 {
+            assert_eq!(String::from_utf8(stratape(&arguments)?.stdout)?, text);
+        }
+        drawn_by_graphviz(&text)?;
+    }
+    Ok(())
+}
+
+/// Where Graphviz is installed it must accept the graph.
+fn drawn_by_graphviz(text: &str) -> Outcome {
+    let mut command = Command::new("dot");
+    command.arg("-Tsvg").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let Ok(mut child) = command.spawn() else { return Ok(()) };
+    child.stdin.take().ok_or("a pipe")?.write_all(text.as_bytes())?;
+    let output = child.wait_with_output()?;
+    assert!(output.status.success(), "{}\n{text}", String::from_utf8_lossy(&output.stderr));
     Ok(())
 }
 

@@ -3,8 +3,9 @@
 use stratape::{Workspace, gradient};
 
 use super::{Figure, Scale};
-use crate::Settings;
+use crate::error::BenchError;
 use crate::measure::{best_of, sink};
+use crate::runner::Runner;
 
 #[gradient]
 fn divided(x: &[f64], y: &[f64]) -> f64 {
@@ -35,11 +36,11 @@ fn serial(x: &[f64], y: &[f64]) -> f64 {
     sum
 }
 
-pub(super) fn run(settings: &Settings, scale: Scale, tell: &mut dyn FnMut(Figure)) {
+pub(super) fn run(runner: &mut Runner<'_>, scale: Scale) -> Result<(), BenchError> {
     let bodies = scale.small_side * 20;
     let case = format!("independent_loop_{bodies}_bodies_two_lanes");
-    if !settings.wants(&case) {
-        return;
+    if !runner.wants(&case) {
+        return Ok(());
     }
     let x: Vec<f64> = (0..bodies).map(|i| (i as f64).sin()).collect();
     let y: Vec<f64> = (0..bodies).map(|i| (0.7 * i as f64).cos()).collect();
@@ -56,5 +57,6 @@ pub(super) fn run(settings: &Settings, scale: Scale, tell: &mut dyn FnMut(Figure
     let [ours, theirs] = best_of(2 * scale.rounds + 1, [&mut on_lanes, &mut by_itself]);
     let (ours, theirs) = (1.0 / ours, 1.0 / theirs);
     let against = "the same loop without `#[parallel]`".to_owned();
-    tell(Figure { case, ours, against, theirs, unit: "gradients/s", aim: Some(">= 1.8") });
+    let (unit, aim) = ("gradients/s", Some(">= 1.8"));
+    Figure { case, ours, against, theirs, unit, aim }.tell(runner)
 }

@@ -1,6 +1,7 @@
 //! The suite at a size that takes no time: every case runs, and every line is one that tools can read.
 
 use super::*;
+use crate::{Measurement, Settings};
 
 const TINY: Scale = Scale {
     side: 12,
@@ -14,7 +15,7 @@ const TINY: Scale = Scale {
     actions: 10_000,
 };
 
-fn figures(only: Option<&str>) -> Vec<Figure> {
+fn figures(only: Option<&str>) -> Result<Vec<Measurement>, BenchError> {
     let settings = Settings {
         quick: true,
         full: false,
@@ -22,30 +23,28 @@ fn figures(only: Option<&str>) -> Vec<Figure> {
         spill_to: std::env::temp_dir(),
     };
     let mut figures = Vec::new();
-    run_at(&settings, TINY, &mut |figure| figures.push(figure));
-    figures
+    run_at(&mut Runner::new(&settings, &mut figures), TINY)?;
+    Ok(figures)
 }
 
 #[test]
-fn every_case_gives_a_line_that_parses() {
-    let figures = figures(None);
+fn every_case_gives_a_line_that_parses() -> Result<(), Box<dyn std::error::Error>> {
+    let figures = figures(None)?;
     assert_eq!(figures.len(), 14);
     for figure in &figures {
-        let text = figure.line().json().to_string();
-        let line: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-        assert_eq!(line["bench"], "checkpoint");
-        for key in ["case", "ref", "unit"] {
-            assert!(line[key].is_string(), "{key} in {text}");
-        }
-        for key in ["ours", "ref_value", "ratio"] {
-            assert!(line[key].is_number(), "{key} in {text}");
-        }
+        assert_eq!(figure.bench, "checkpoint");
+        assert_eq!(Measurement::read(&figure.line())?, std::slice::from_ref(figure));
+        assert_eq!(figure.goal().is_some(), figure.aim.is_some());
     }
+    Ok(())
 }
 
 #[test]
-fn cases_can_be_chosen() {
-    let figures = figures(Some("schedule_Revolve"));
+fn cases_can_be_chosen_and_counted() -> Result<(), BenchError> {
+    let figures = figures(Some("schedule_Revolve"))?;
     assert_eq!(figures.len(), 1);
     assert!(figures[0].ours > 0.0);
+    let settings = Settings::default();
+    assert_eq!(crate::count(crate::Suite::Checkpoint, &settings), 7);
+    Ok(())
 }

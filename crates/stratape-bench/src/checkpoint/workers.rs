@@ -5,12 +5,13 @@
 use std::cell::RefCell;
 
 use stratape::checkpoint::schedule::RunAhead;
-use stratape::checkpoint::{Report, Snapshot, Strategy, TimeLoop};
+use stratape::checkpoint::{CheckpointError, Report, Snapshot, Strategy, TimeLoop};
 
 use super::heat::{Adjoint, Plate};
 use super::{Figure, Scale};
-use crate::Settings;
+use crate::error::BenchError;
 use crate::measure::{best_of, least, sink};
+use crate::runner::Runner;
 
 /// A record: the states that steps started from. Making it is to cost twice a step, as recording by a tape does: a second plate
 /// is stepped along.
@@ -38,20 +39,21 @@ impl Lane {
     }
 }
 
-pub(super) fn run(settings: &Settings, scale: Scale, tell: &mut dyn FnMut(Figure)) {
+pub(super) fn run(runner: &mut Runner<'_>, scale: Scale) -> Result<(), BenchError> {
     let (side, steps, slots) = (scale.small_side, scale.small_steps, scale.small_slots);
     let case = format!("heat_{side}x{side}_{steps}_steps_{slots}_slots_one_worker_ahead");
-    if !settings.wants(&case) {
-        return;
+    if !runner.wants(&case) {
+        return Ok(());
     }
     let segment = steps.div_ceil(slots);
     // The worker's lane, the one that is reversed and the one between take memory as well.
     let room = slots + 3 * segment;
     let (mut ahead, mut mixed, mut revolve) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..scale.rounds + 1 {
-        ahead.push(with_a_worker(scale));
-        mixed.push(serial(scale, room, Strategy::Mixed));
-        revolve.push(serial(scale, slots, Strategy::Revolve));
+        let failed = |error: CheckpointError| runner.failed(&case, 0, error);
+        ahead.push(with_a_worker(scale).map_err(failed)?);
+        mixed.push(serial(scale, room, Strategy::Mixed).map_err(failed)?);
+        revolve.push(serial(scale, slots, Strategy::Revolve).map_err(failed)?);
     }
     let ours = 1.0 / least(ahead);
     let references = [
@@ -60,12 +62,14 @@ pub(super) fn run(settings: &Settings, scale: Scale, tell: &mut dyn FnMut(Figure
     ];
     for (seconds, against, aim) in references {
         let theirs = 1.0 / least(seconds);
-        tell(Figure { case: case.clone(), ours, against, theirs, unit: "gradients/s", aim });
+        let (case, unit) = (case.clone(), "gradients/s");
+        Figure { case, ours, against, theirs, unit, aim }.tell(runner)?;
     }
-    tell_limit(scale, &case);
+    runner.remark(&limit(scale, &case));
+    Ok(())
 }
 
-fn with_a_worker(scale: Scale) -> f64 {
+fn with_a_worker(scale: Scale) -> Result<f64, CheckpointError> {
     let (_, adjoint, report) = TimeLoop::new(Plate::new(scale.small_side))
         .steps(scale.small_steps)
         .slots(scale.small_slots)
@@ -76,12 +80,11 @@ fn with_a_worker(scale: Scale) -> f64 {
             |_, plate, lane: &mut Lane| lane.record(plate),
             Plate::seed,
             |_, lane, adjoint: &mut Adjoint| lane.reverse(adjoint),
-        )
-        .expect("memory for the snapshots");
-    finish(adjoint, &report)
+        )?;
+    Ok(finish(adjoint, &report))
 }
 
-fn serial(scale: Scale, slots: usize, strategy: Strategy) -> f64 {
+fn serial(scale: Scale, slots: usize, strategy: Strategy) -> Result<f64, CheckpointError> {
     let lane = RefCell::new(Lane::default());
     let (_, adjoint, report) = TimeLoop::new(Plate::new(scale.small_side))
         .steps(scale.small_steps)
@@ -92,9 +95,8 @@ fn serial(scale: Scale, slots: usize, strategy: Strategy) -> f64 {
             |_, plate| lane.borrow_mut().record(plate),
             Plate::seed,
             |_, adjoint: &mut Adjoint| lane.borrow_mut().reverse(adjoint),
-        )
-        .expect("memory for the snapshots");
-    finish(adjoint, &report)
+        )?;
+    Ok(finish(adjoint, &report))
 }
 
 fn finish(adjoint: Adjoint, report: &Report) -> f64 {
@@ -104,7 +106,7 @@ fn finish(adjoint: Adjoint, report: &Report) -> f64 {
 }
 
 /// What the parts cost, and the gain that they allow.
-fn tell_limit(scale: Scale, case: &str) {
+fn limit(scale: Scale, case: &str) -> String {
     let start = Plate::new(scale.small_side);
     let mut adjoint = start.seed();
     let (mut stepped, mut recorded, mut lane) = (start.clone(), start.clone(), Lane::default());
@@ -122,11 +124,11 @@ fn tell_limit(scale: Scale, case: &str) {
     let steps = scale.small_steps;
     let segments = scale.small_slots;
     let run = RunAhead { forward, record, reverse, steps, segments, workers: 1, lanes: 3 };
-    eprintln!(
-        "# {case}: a step {:.1} µs, recording one {:.1}, reversing one {:.1}; at best {:.2} times one thread",
+    format!(
+        "{case}: a step {:.1} µs, recording one {:.1}, reversing one {:.1}; at best {:.2} times one thread",
         forward * 1e6,
         record * 1e6,
         reverse * 1e6,
         run.serial() / run.parallel()
-    );
+    )
 }

@@ -1,6 +1,16 @@
 //! What a program of the suite is: its inputs, the primal, and the gradients to compare.
 
 /// One program of the suite, ready to run.
+///
+/// ```
+/// use stratape_bench::programs::{Scale, program};
+///
+/// let program = program("product", Scale::Small).ok_or("there is one")?;
+/// let (mut inputs, mut shadows) = (program.inputs.clone(), program.inputs.shadows());
+/// let value = (program.primal)(&mut inputs.clone());
+/// assert_eq!((program.shaped)(&mut inputs, &mut shadows), value);
+/// # Ok::<(), &str>(())
+/// ```
 pub struct Program {
     /// The name in the reports.
     pub name: &'static str,
@@ -19,9 +29,23 @@ pub struct Program {
 }
 
 /// Computes the value.
+///
+/// ```
+/// use stratape_bench::programs::{Inputs, Primal};
+///
+/// let count: Primal = Box::new(|inputs| inputs.active.len() as f64);
+/// assert_eq!(count(&mut Inputs::default()), 0.0);
+/// ```
 pub type Primal = Box<dyn Fn(&mut Inputs) -> f64>;
 
 /// Adds a gradient to the shadows, seeded with one; returns the value.
+///
+/// ```
+/// use stratape_bench::programs::{Gradient, Inputs};
+///
+/// let of_nothing: Gradient = Box::new(|_, _| 1.0);
+/// assert_eq!(of_nothing(&mut Inputs::default(), &mut Inputs::default().shadows()), 1.0);
+/// ```
 pub type Gradient = Box<dyn Fn(&mut Inputs, &mut Shadows) -> f64>;
 
 /// The gradient of a function of one slice.
@@ -33,6 +57,11 @@ pub(crate) fn of_one_slice(adjoint: fn(&[f64], &mut [f64], f64) -> f64) -> Gradi
 }
 
 /// The arrays that a program reads. A scalar is an array of one.
+///
+/// ```
+/// let inputs = stratape_bench::programs::Inputs { active: vec![vec![1.0, 2.0]], ..Default::default() };
+/// assert_eq!(inputs.shadows().concatenated(), [0.0, 0.0]);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     /// What is differentiated, in the order of the parameters.
@@ -55,6 +84,10 @@ impl Inputs {
     }
 
     /// Shadows of the right sizes, all zero.
+    ///
+    /// ```
+    /// assert!(stratape_bench::programs::Inputs::default().shadows().concatenated().is_empty());
+    /// ```
     #[must_use]
     pub fn shadows(&self) -> Shadows {
         Shadows(self.active.iter().map(|array| vec![0.0; array.len()]).collect())
@@ -62,6 +95,16 @@ impl Inputs {
 }
 
 /// The adjoints of the active arrays.
+///
+/// ```
+/// use stratape_bench::programs::{Scale, program};
+///
+/// let program = program("sum", Scale::Small).ok_or("there is one")?;
+/// let mut shadows = program.inputs.shadows();
+/// (program.shaped)(&mut program.inputs.clone(), &mut shadows);
+/// assert!(shadows.concatenated().iter().all(|adjoint| *adjoint == 1.0));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Shadows(Vec<Vec<f64>>);
 
@@ -72,6 +115,11 @@ impl Shadows {
     }
 
     /// All entries in order.
+    ///
+    /// ```
+    /// let inputs = stratape_bench::programs::Inputs { active: vec![vec![1.0], vec![2.0]], ..Default::default() };
+    /// assert_eq!(inputs.shadows().concatenated().len(), 2);
+    /// ```
     #[must_use]
     pub fn concatenated(&self) -> Vec<f64> {
         self.0.concat()
@@ -79,6 +127,13 @@ impl Shadows {
 }
 
 /// What another tool found.
+///
+/// ```
+/// use stratape_bench::programs::{Scale, program};
+///
+/// let expected = program("gravity", Scale::Small).and_then(|program| program.expected);
+/// assert!(expected.is_some_and(|expected| expected.norm > 0.0));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Expected {
     /// The value of the function.

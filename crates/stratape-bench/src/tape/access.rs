@@ -5,23 +5,25 @@ use std::hint::black_box;
 use stratape::tape::{RecordTape, Tape};
 
 use super::per_element;
-use crate::Settings;
+use crate::error::BenchError;
 use crate::measure::best_of;
+use crate::runner::Runner;
 
-pub(super) fn run(settings: &Settings) {
-    regions(settings);
+pub(super) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
+    regions(runner)?;
     let sizes: &[usize] =
-        if settings.quick { &[10_000, 1_000_000] } else { &[10_000, 1_000_000, 10_000_000] };
+        if runner.quick() { &[10_000, 1_000_000] } else { &[10_000, 1_000_000, 10_000_000] };
     for &n in sizes {
-        by_index(settings, n);
+        by_index(runner, n)?;
     }
+    Ok(())
 }
 
-fn regions(settings: &Settings) {
+fn regions(runner: &mut Runner<'_>) -> Result<(), BenchError> {
     const RECORDS: usize = 1024;
     let case = "region_1024_records_of_4_f64";
-    if !settings.wants(case) {
-        return;
+    if !runner.wants(case) {
+        return Ok(());
     }
     let mut tape = RecordTape::new();
     let mut array = vec![[0.0_f64; 4]; RECORDS];
@@ -59,14 +61,17 @@ fn regions(settings: &Settings) {
             },
         ],
     );
-    per_element(case, "raw array of structs", RECORDS, ours, theirs, Some("<= 1.05"));
+    per_element(runner, case, "raw array of structs", RECORDS, ours, theirs, Some("<= 1.05"))
 }
 
-fn by_index(settings: &Settings, n: usize) {
-    let tape: Tape<f64> = Tape::from_iter((0..n).map(|i| i as f64));
-    let vec: Vec<f64> = (0..n).map(|i| i as f64).collect();
+fn by_index(runner: &mut Runner<'_>, n: usize) -> Result<(), BenchError> {
+    let both = || -> (Tape<f64>, Vec<f64>) {
+        let numbers = (0..n).map(|i| i as f64);
+        (Tape::from_iter(numbers.clone()), numbers.collect())
+    };
     let case = format!("get_in_order_{n}");
-    if settings.wants(&case) {
+    if runner.wants(&case) {
+        let (tape, vec) = both();
         let [ours, theirs] = best_of(
             15,
             [
@@ -80,11 +85,11 @@ fn by_index(settings: &Settings, n: usize) {
                 },
             ],
         );
-        per_element(&case, "Vec indexing", n, ours, theirs, Some("<= 2"));
+        per_element(runner, &case, "Vec indexing", n, ours, theirs, Some("<= 2"))?;
     }
     let case = format!("get_scattered_{n}");
-    if settings.wants(&case) {
-        let order = scattered(n);
+    if runner.wants(&case) {
+        let ((tape, vec), order) = (both(), scattered(n));
         let [ours, theirs] = best_of(
             7,
             [
@@ -98,8 +103,9 @@ fn by_index(settings: &Settings, n: usize) {
                 },
             ],
         );
-        per_element(&case, "Vec indexing", n, ours, theirs, Some("<= 2"));
+        per_element(runner, &case, "Vec indexing", n, ours, theirs, Some("<= 2"))?;
     }
+    Ok(())
 }
 
 /// The numbers below `n`, shuffled.

@@ -6,8 +6,9 @@ use stratape::tape::{Pool, Tape};
 
 use super::per_element;
 use super::references::{Doubling, Stack, Walked};
-use crate::Settings;
+use crate::error::BenchError;
 use crate::measure::{best_of, sink};
+use crate::runner::Runner;
 
 impl Stack for Tape<f64> {
     #[inline(always)]
@@ -21,20 +22,20 @@ impl Stack for Tape<f64> {
     }
 }
 
-pub(super) fn run(settings: &Settings) {
-    let sizes: &[usize] = if settings.quick {
+pub(super) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
+    let sizes: &[usize] = if runner.quick() {
         &[64, 1024, 16_384, 100_000, 1_000_000]
     } else {
         &[64, 1024, 16_384, 100_000, 1_000_000, 10_000_000]
     };
     for &n in sizes {
-        warm_chain(settings, n);
-        warm_independent(settings, n);
-        slices(settings, n);
+        warm_chain(runner, n)?;
+        warm_independent(runner, n)?;
+        slices(runner, n)?;
     }
-    fresh(settings);
-    growing(settings);
-    boundary(settings);
+    fresh(runner)?;
+    growing(runner)?;
+    boundary(runner)
 }
 
 /// A recurrence like those that need a tape: each value depends on the one before, and so does
@@ -95,10 +96,10 @@ fn rounds(n: usize) -> usize {
     if n >= 1_000_000 { 7 } else { 15 }
 }
 
-fn warm_chain(settings: &Settings, n: usize) {
+fn warm_chain(runner: &mut Runner<'_>, n: usize) -> Result<(), BenchError> {
     let case = format!("push_pop_chain_warm_{n}");
-    if !settings.wants(&case) {
-        return;
+    if !runner.wants(&case) {
+        return Ok(());
     }
     let chain = Chain::new();
     let mut tape = Tape::new();
@@ -113,7 +114,7 @@ fn warm_chain(settings: &Settings, n: usize) {
         }],
     );
     sink((x, y));
-    per_element(&case, "raw array", n, ours, theirs, Some("<= 1.10"));
+    per_element(runner, &case, "raw array", n, ours, theirs, Some("<= 1.10"))
 }
 
 /// Values that do not depend on each other.
@@ -137,10 +138,10 @@ fn independent_on_array(array: &mut [f64], scale: f64) -> f64 {
     array.iter().rev().fold(0.0, |sum, value| sum + value)
 }
 
-fn warm_independent(settings: &Settings, n: usize) {
+fn warm_independent(runner: &mut Runner<'_>, n: usize) -> Result<(), BenchError> {
     let case = format!("push_pop_independent_warm_{n}");
-    if !settings.wants(&case) {
-        return;
+    if !runner.wants(&case) {
+        return Ok(());
     }
     let scale = black_box(0.5);
     let mut tape = Tape::new();
@@ -151,13 +152,13 @@ fn warm_independent(settings: &Settings, n: usize) {
             sink(independent_on_array(&mut array, scale));
         }],
     );
-    per_element(&case, "raw array", n, ours, theirs, None);
+    per_element(runner, &case, "raw array", n, ours, theirs, None)
 }
 
-fn slices(settings: &Settings, n: usize) {
+fn slices(runner: &mut Runner<'_>, n: usize) -> Result<(), BenchError> {
     let case = format!("extend_from_slice_warm_{n}");
-    if !settings.wants(&case) {
-        return;
+    if !runner.wants(&case) {
+        return Ok(());
     }
     let source: Vec<f64> = (0..n).map(|i| i as f64).collect();
     let mut tape = Tape::new();
@@ -173,20 +174,20 @@ fn slices(settings: &Settings, n: usize) {
             &mut || black_box(&mut array).copy_from_slice(black_box(&source)),
         ],
     );
-    per_element(&case, "memcpy", n, ours, theirs, Some("<= 1.10"));
+    per_element(runner, &case, "memcpy", n, ours, theirs, Some("<= 1.10"))
 }
 
 /// Memory straight from the system, page faults and all.
-fn fresh(settings: &Settings) {
+fn fresh(runner: &mut Runner<'_>) -> Result<(), BenchError> {
     let n = 10_000_000;
     let case = format!("push_pop_chain_fresh_{n}");
-    if !settings.wants(&case) {
-        return;
+    if !runner.wants(&case) {
+        return Ok(());
     }
     let chain = Chain::new();
     let nothing_kept = Pool::new(0);
     let [ours, theirs] = best_of(
-        if settings.quick { 3 } else { 7 },
+        if runner.quick() { 3 } else { 7 },
         [
             &mut || {
                 let mut tape = Tape::with_pool(&nothing_kept);
@@ -198,18 +199,18 @@ fn fresh(settings: &Settings) {
             },
         ],
     );
-    per_element(&case, "raw array, first touch", n, ours, theirs, Some("<= 1.15"));
+    per_element(runner, &case, "raw array, first touch", n, ours, theirs, Some("<= 1.15"))
 }
 
 /// Stacks that start empty and grow.
-fn growing(settings: &Settings) {
+fn growing(runner: &mut Runner<'_>) -> Result<(), BenchError> {
     let n = 10_000_000;
     let chain = Chain::new();
     let nothing_kept = Pool::new(0);
     let case = format!("push_pop_chain_growing_{n}");
-    if settings.wants(&case) {
+    if runner.wants(&case) {
         let [ours, vec, doubling] = best_of(
-            if settings.quick { 3 } else { 7 },
+            if runner.quick() { 3 } else { 7 },
             [
                 &mut || {
                     let mut tape = Tape::with_pool(&nothing_kept);
@@ -219,13 +220,13 @@ fn growing(settings: &Settings) {
                 &mut || sink(chain_through(&mut Doubling::new(), chain, 1.0, n)),
             ],
         );
-        per_element(&case, "Vec growing from empty", n, ours, vec, Some("< 1"));
-        per_element(&case, "doubling buffer", n, ours, doubling, Some("< 1"));
+        per_element(runner, &case, "Vec growing from empty", n, ours, vec, Some("< 1"))?;
+        per_element(runner, &case, "doubling buffer", n, ours, doubling, Some("< 1"))?;
     }
     // The walked list is quadratic: ten million elements would take minutes.
-    let n = if settings.quick { 100_000 } else { 1_000_000 };
+    let n = if runner.quick() { 100_000 } else { 1_000_000 };
     let case = format!("push_pop_chain_growing_{n}");
-    if settings.wants(&case) {
+    if runner.wants(&case) {
         let [ours, walked] = best_of(
             3,
             [
@@ -236,15 +237,16 @@ fn growing(settings: &Settings) {
                 &mut || sink(chain_through(&mut Walked::new(), chain, 1.0, n)),
             ],
         );
-        per_element(&case, "slab list walked from its head", n, ours, walked, Some("< 1"));
+        per_element(runner, &case, "slab list walked from its head", n, ours, walked, Some("< 1"))?;
     }
+    Ok(())
 }
 
 /// Up and down over a slab boundary, against the same inside a slab.
-fn boundary(settings: &Settings) {
+fn boundary(runner: &mut Runner<'_>) -> Result<(), BenchError> {
     let case = "boundary_ping_pong";
-    if !settings.wants(case) {
-        return;
+    if !runner.wants(case) {
+        return Ok(());
     }
     const SWINGS: usize = 1000;
     let mut at_boundary = Tape::new();
@@ -267,5 +269,5 @@ fn boundary(settings: &Settings) {
         }
     };
     let [ours, theirs] = best_of(15, [&mut || swing(&mut at_boundary), &mut || swing(&mut inside)]);
-    per_element(case, "the same inside a slab", 6 * SWINGS, ours, theirs, None);
+    per_element(runner, case, "the same inside a slab", 6 * SWINGS, ours, theirs, None)
 }

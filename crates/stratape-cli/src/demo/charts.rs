@@ -9,17 +9,43 @@ use stratape::tape::Sample;
 type Drawn = Result<String, Box<dyn Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-/// A layer of the tape: its name, its colour, and what it holds.
-type Layer = (&'static str, RGBColor, fn(&Sample) -> u64);
+/// A layer of the tape: its colour, and what it holds.
+type Layer = (RGBColor, fn(&Sample) -> u64);
 
 const BLUE: RGBColor = RGBColor(0, 90, 181);
 const RED: RGBColor = RGBColor(220, 50, 32);
 const GREY: RGBColor = RGBColor(150, 150, 150);
 const GREEN: RGBColor = RGBColor(60, 150, 90);
 
-fn drawn(size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> Result<(), Box<dyn Error>>) -> Drawn {
+/// How large a chart is drawn: each twice, since letters that shrink with the page cannot be read.
+#[derive(Clone, Copy)]
+pub(super) enum Frame {
+    /// For a page on a desk.
+    Wide,
+    /// For one in a hand.
+    Narrow,
+}
+
+impl Frame {
+    fn size(self) -> (u32, u32) {
+        match self {
+            Self::Wide => (860, 340),
+            Self::Narrow => (380, 280),
+        }
+    }
+
+    /// How many numbers an axis has.
+    fn numbers(self) -> (usize, usize) {
+        match self {
+            Self::Wide => (11, 8),
+            Self::Narrow => (5, 6),
+        }
+    }
+}
+
+fn drawn(frame: Frame, draw: impl FnOnce(&Area<'_>) -> Result<(), Box<dyn Error>>) -> Drawn {
     let mut text = String::new();
-    let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
+    let area = SVGBackend::with_string(&mut text, frame.size()).into_drawing_area();
     area.fill(&WHITE)?;
     draw(&area)?;
     area.present()?;
@@ -27,27 +53,60 @@ fn drawn(size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> Result<(), Box<dyn Er
     Ok(text)
 }
 
+/// The margins and the letters, the same for all charts.
+macro_rules! chart {
+    ($area:expr, $frame:expr, $x:expr, $y:expr, $texts:expr, $number:expr) => {{
+        let mut chart = ChartBuilder::on($area)
+            .margin(12)
+            .x_label_area_size(44)
+            .y_label_area_size(68)
+            .build_cartesian_2d($x, $y)?;
+        let (across, up) = $frame.numbers();
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(BLACK.mix(0.15))
+            .x_labels(across)
+            .y_labels(up)
+            .label_style(("sans-serif", 14))
+            .axis_desc_style(("sans-serif", 15))
+            .x_desc($texts[0])
+            .y_desc($texts[1])
+            .y_label_formatter($number)
+            .draw()?;
+        chart
+    }};
+}
+
+/// What a colour of a chart means: the name, and the colour as CSS has it.
+pub(super) type Key = &'static [(&'static str, &'static str)];
+
+pub(super) const OCCUPANCY: Key = &[
+    ("in RAM only", "#4c8ccb"),
+    ("in RAM and on disk", "#76b58b"),
+    ("on the way", "#e6705f"),
+    ("on disk only", "#b5b5b5"),
+    ("memory budget", "#000"),
+];
+
 /// What the layers of the tape held over time, one on the other.
-pub(super) fn occupancy(samples: &[Sample], memory: usize) -> Drawn {
+pub(super) fn occupancy(samples: &[Sample], memory: usize, frame: Frame) -> Drawn {
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let layers: [Layer; 4] = [
-        ("in RAM only", BLUE, |sample| sample.unsaved),
-        ("in RAM and on disk", GREEN, |sample| sample.saved),
-        ("on the way", RED, |sample| sample.writing + sample.reading),
-        ("on disk only", GREY, |sample| sample.below),
+        (BLUE, |sample| sample.unsaved),
+        (GREEN, |sample| sample.saved),
+        (RED, |sample| sample.writing + sample.reading),
+        (GREY, |sample| sample.below),
     ];
-    let total = |sample: &Sample| layers.iter().map(|layer| mib(layer.2(sample))).sum::<f64>();
+    let total = |sample: &Sample| layers.iter().map(|layer| mib(layer.1(sample))).sum::<f64>();
     let most = samples.iter().map(total).fold(mib(memory as u64), f64::max);
-    let end = samples.last().map_or(1.0, |sample| sample.at.as_secs_f64());
-    drawn((860, 320), |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(10)
-            .x_label_area_size(36)
-            .y_label_area_size(56)
-            .build_cartesian_2d(0.0..end, 0.0..1.05 * most)?;
-        chart.configure_mesh().light_line_style(TRANSPARENT).x_desc("s").y_desc("MiB").draw()?;
+    let end = samples.last().map_or(1.0, |sample| sample.at.as_secs_f64()).max(1e-6);
+    drawn(frame, |area| {
+        let texts = ["time, s", "held, MiB"];
+        let number = &|value: &f64| format!("{}", (value * 1e3).round() / 1e3);
+        let mut chart = chart!(area, frame, 0.0..end, 0.0..1.05 * most, texts, number);
         let mut floor = vec![0.0; samples.len()];
-        for (name, colour, of) in layers {
+        for (colour, of) in layers {
             let below = floor.clone();
             for (height, sample) in floor.iter_mut().zip(samples) {
                 *height += mib(of(sample));
@@ -56,30 +115,22 @@ pub(super) fn occupancy(samples: &[Sample], memory: usize) -> Drawn {
             let up = samples.iter().zip(&floor).map(at);
             let back = samples.iter().zip(&below).map(at).rev();
             let outline: Vec<(f64, f64)> = up.chain(back).collect();
-            chart
-                .draw_series([Polygon::new(outline, colour.mix(0.7).filled())])?
-                .label(name)
-                .legend(move |(x, y)| {
-                    Rectangle::new([(x, y - 5), (x + 16, y + 5)], colour.filled())
-                });
+            chart.draw_series([Polygon::new(outline, colour.mix(0.7).filled())])?;
         }
         let line = [(0.0, mib(memory as u64)), (end, mib(memory as u64))];
-        chart
-            .draw_series(LineSeries::new(line, BLACK.stroke_width(1)))?
-            .label("memory budget")
-            .legend(|(x, y)| PathElement::new([(x, y), (x + 16, y)], BLACK));
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
-            .background_style(WHITE.mix(0.8))
-            .label_font(("sans-serif", 13))
-            .draw()?;
+        chart.draw_series(LineSeries::new(line, BLACK.stroke_width(1)))?;
         Ok(())
     })
 }
 
+pub(super) const SCHEDULE: Key = &[
+    ("a snapshot is kept", "#3c965a"),
+    ("steps are run", "#005ab5"),
+    ("a step is reversed", "#dc3220"),
+];
+
 /// A small Revolve schedule: which step is run or reversed when, and which states are kept.
-pub(super) fn schedule(steps: usize, slots: usize) -> Drawn {
+pub(super) fn schedule(steps: usize, slots: usize, frame: Frame) -> Drawn {
     let (mut now, mut runs, mut reversed) = (0, Vec::new(), Vec::new());
     let mut kept: Vec<(usize, usize, usize)> = Vec::new();
     let mut open: Vec<(usize, usize)> = Vec::new();
@@ -103,56 +154,33 @@ pub(super) fn schedule(steps: usize, slots: usize) -> Drawn {
             _ => {}
         }
     }
-    drawn((860, 320), |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(10)
-            .x_label_area_size(36)
-            .y_label_area_size(56)
-            .build_cartesian_2d(0..now, 0..steps)?;
-        chart.configure_mesh().disable_mesh().x_desc("steps run so far").y_desc("step").draw()?;
+    drawn(frame, |area| {
+        let texts = ["steps run so far", "step"];
+        let number = &|value: &usize| value.to_string();
+        let mut chart = chart!(area, frame, 0..now.max(1), 0..steps, texts, number);
         let lines = kept.iter().map(|(step, from, to)| {
-            PathElement::new([(*from, *step), (*to, *step)], GREEN.mix(0.6).stroke_width(2))
+            PathElement::new([(*from, *step), (*to, *step)], GREEN.stroke_width(2))
         });
-        chart
-            .draw_series(lines)?
-            .label("a snapshot is kept")
-            .legend(|(x, y)| PathElement::new([(x, y), (x + 16, y)], GREEN.stroke_width(2)));
-        chart
-            .draw_series(runs.iter().map(|run| PathElement::new(*run, BLUE.stroke_width(2))))?
-            .label("steps are run")
-            .legend(|(x, y)| PathElement::new([(x, y), (x + 16, y)], BLUE.stroke_width(2)));
-        chart
-            .draw_series(reversed.iter().map(|at| Circle::new(*at, 3, RED.filled())))?
-            .label("a step is reversed")
-            .legend(|(x, y)| Circle::new((x + 8, y), 3, RED.filled()));
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
-            .background_style(WHITE.mix(0.8))
-            .label_font(("sans-serif", 13))
-            .draw()?;
+        chart.draw_series(lines)?;
+        let run = |run: &[(usize, usize); 2]| PathElement::new(*run, BLUE.stroke_width(2));
+        chart.draw_series(runs.iter().map(run))?;
+        chart.draw_series(reversed.iter().map(|at| Circle::new(*at, 3, RED.filled())))?;
         Ok(())
     })
 }
 
-/// The misfit over the iterations.
-pub(super) fn convergence(history: &[f64]) -> Drawn {
-    let low = history.iter().copied().fold(f64::MAX, f64::min).max(1e-300);
-    let high = history.iter().copied().fold(f64::MIN, f64::max).max(2.0 * low);
-    drawn((860, 280), |area| {
-        let mut chart = ChartBuilder::on(area)
-            .margin(10)
-            .x_label_area_size(36)
-            .y_label_area_size(64)
-            .build_cartesian_2d(0..history.len(), (0.5 * low..2.0 * high).log_scale())?;
-        chart
-            .configure_mesh()
-            .light_line_style(TRANSPARENT)
-            .x_desc("iteration")
-            .y_desc("misfit")
-            .y_label_formatter(&|value| format!("{value:.0e}"))
-            .draw()?;
-        let points = history.iter().copied().enumerate();
+/// The misfit over the iterations. The axis is that of the logarithm, its numbers are those of the misfit: a logarithmic axis crowds them.
+pub(super) fn convergence(history: &[f64], frame: Frame) -> Drawn {
+    let heights: Vec<f64> = history.iter().map(|misfit| misfit.max(1e-300).log10()).collect();
+    let low = heights.iter().copied().fold(f64::MAX, f64::min);
+    let high = heights.iter().copied().fold(f64::MIN, f64::max).max(low + 0.1);
+    let room = 0.05 * (high - low);
+    drawn(frame, |area| {
+        let texts = ["iteration", "misfit"];
+        let number = &|value: &f64| format!("{:.1e}", 10_f64.powf(*value));
+        let across = 0..history.len().saturating_sub(1).max(1);
+        let mut chart = chart!(area, frame, across, low - room..high + room, texts, number);
+        let points = heights.iter().copied().enumerate();
         chart.draw_series(LineSeries::new(points, BLUE.stroke_width(2)))?;
         Ok(())
     })

@@ -107,11 +107,12 @@ impl Setting<'_> {
     }
 
     pub(super) fn spilled(&self, memory: usize, directory: &Path) -> Result<Run, Failure> {
+        let tape = self.bytes_a_step()? * self.problem.steps as u64;
         let advise = |error: TapeError| {
             Failure::new(format!(
                 "{error}\nThe spilled run needs {} of disk in {}; choose another directory with --dir, more memory with \
                  --memory, or a small run with --quick",
-                bytes(self.bytes_a_step().unwrap_or(0) * self.problem.steps as u64),
+                bytes(tape.saturating_sub(memory as u64)),
                 directory.display()
             ))
         };

@@ -6,6 +6,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 use stratape_compiler::explain::{Explanation, Part, Saved};
 
 use super::source::{Place, Source};
+use crate::terminal;
 
 /// Values that are made again, shown at most.
 const MOST: usize = 12;
@@ -42,7 +43,11 @@ pub(super) fn report(source: &Source, explanations: &[Explanation], colours: boo
 
 fn render(groups: &[Group<'_>], colours: bool) -> String {
     let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
-    renderer.render(groups)
+    match terminal::columns() {
+        // Longer lines of the source are cut, as rustc does.
+        Some(columns) => renderer.term_width(columns).render(groups),
+        None => renderer.render(groups),
+    }
 }
 
 fn snippet<'a>(

@@ -35,6 +35,8 @@ pub struct Choice {
     pub value: ValueId,
     /// Why it is saved; `None` if it is recomputed.
     pub saved: Option<Reason>,
+    /// Whether the backward half asks for it; otherwise others are recomputed from it.
+    pub asked_for: bool,
 }
 
 /// What was decided.
@@ -83,7 +85,8 @@ pub(super) fn choose(facts: &Facts<'_>, clobbers: &Clobbers, found: &Findings) -
             plan.recomputed.insert(value);
         }
         let reason = saved.then(|| reason(facts, clobbers, found, value));
-        plan.choices.push(Choice { value, saved: reason });
+        let asked_for = found.needed.contains(&value);
+        plan.choices.push(Choice { value, saved: reason, asked_for });
     }
     plan
 }

@@ -6,6 +6,7 @@
 //! `proc-macro2` has its feature `span-locations`.
 
 mod formula;
+mod graph;
 mod saved;
 
 use std::collections::HashSet;
@@ -22,6 +23,7 @@ use crate::expand::{self, Compiled, CompiledLoop};
 use crate::front::is_marked;
 use crate::ir::{Function, Node, Op, Param, Scalar, Type, walk};
 
+pub use self::graph::{Fate, Graph, GraphLoop, GraphNode, graphs};
 pub use self::saved::{Saved, SavedValue};
 
 /// A function under `#[gradient]`.

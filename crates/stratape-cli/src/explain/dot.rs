@@ -1,0 +1,131 @@
+//! What the backward half needs, as a graph for Graphviz.
+
+use std::fmt::Write as _;
+
+use stratape_compiler::explain::{Fate, Graph, GraphNode, Subject, graphs};
+
+use super::source::Source;
+
+/// The longest expression that names a node.
+const LONGEST: usize = 24;
+
+/// The graph of a function. Values are nodes, loops are clusters around them.
+pub(super) fn digraph(source: &Source, subject: &Subject) -> String {
+    let name = subject.item.sig.ident.to_string();
+    let legend = format!(
+        "what the backward half of {name} needs\\n\
+         filled box: saved; ellipse: computed again; dashed ellipse: read again; grey: still there\\n\
+         double: the backward half asks for it, single: others are made from it; blue: derivatives flow through it"
+    );
+    let mut text = format!("digraph {} {{\n", quoted(&name));
+    text.push_str("  rankdir=LR;\n  labelloc=b;\n  fontname=\"sans-serif\";\n");
+    text.push_str("  node [fontname=\"sans-serif\" fontsize=11];\n");
+    // The breaks of its lines are written out.
+    let _ = writeln!(text, "  label=\"{legend}\";");
+    for (part, graph) in graphs(subject).iter().enumerate() {
+        let writer = Writer { source, graph, part };
+        match graph.time_loop {
+            None => writer.level(None, 1, &mut text),
+            Some(span) => {
+                let line = source.place(span).map_or_else(String::new, |at| at.line.to_string());
+                let _ = writeln!(text, "  subgraph cluster_p{part} {{");
+                let _ = writeln!(
+                    text,
+                    "    labelloc=t; label=\"one step of the time loop in line {line}\";"
+                );
+                writer.level(None, 2, &mut text);
+                text.push_str("  }\n");
+            }
+        }
+        for (from, to) in &graph.edges {
+            let _ = writeln!(text, "  {} -> {};", writer.id(*from), writer.id(*to));
+        }
+    }
+    text.push_str("}\n");
+    text
+}
+
+struct Writer<'a> {
+    source: &'a Source,
+    graph: &'a Graph,
+    part: usize,
+}
+
+impl Writer<'_> {
+    fn id(&self, node: usize) -> String {
+        format!("p{}_{node}", self.part)
+    }
+
+    /// The nodes that lie in a loop, or in none, and the loops there.
+    fn level(&self, inside: Option<usize>, depth: usize, text: &mut String) {
+        let indent = "  ".repeat(depth);
+        for (at, node) in self.graph.nodes.iter().enumerate() {
+            if node.inside == inside {
+                let _ = writeln!(text, "{indent}{} [{}];", self.id(at), self.attributes(node));
+            }
+        }
+        for (at, one) in self.graph.loops.iter().enumerate() {
+            if one.inside == inside {
+                let _ = writeln!(text, "{indent}subgraph cluster_p{}_{at} {{", self.part);
+                let _ =
+                    writeln!(text, "{indent}  labelloc=t; label={};", quoted(&self.heading(at)));
+                self.level(Some(at), depth + 1, text);
+                let _ = writeln!(text, "{indent}}}");
+            }
+        }
+    }
+
+    /// The line that a loop begins with.
+    fn heading(&self, at: usize) -> String {
+        self.source.place(self.graph.loops[at].span).map_or_else(
+            || "a loop".to_owned(),
+            |place| {
+                let line = self.source.text().lines().nth(place.line - 1).unwrap_or_default();
+                let head = line.trim().trim_end_matches('{').trim_end();
+                let head = if head.chars().count() > 2 * LONGEST { "a loop" } else { head };
+                format!("{head}, line {}", place.line)
+            },
+        )
+    }
+
+    fn attributes(&self, node: &GraphNode) -> String {
+        let shape = match (node.made_by.as_str(), node.fate) {
+            ("memory", _) => "shape=folder style=filled fillcolor=\"#eeeeee\"",
+            (_, Fate::Saved(_)) => "shape=box style=filled fillcolor=\"#ffd27f\"",
+            (_, Fate::Recomputed) => "shape=ellipse",
+            (_, Fate::Reread) => "shape=ellipse style=dashed",
+            (_, Fate::There) => "shape=box style=\"filled,rounded\" fillcolor=\"#eeeeee\"",
+        };
+        let mut text = format!("label={} {shape}", quoted(&self.label(node)));
+        if node.asked_for {
+            text.push_str(" peripheries=2");
+        }
+        if node.active {
+            text.push_str(" color=\"#005ab5\" penwidth=2");
+        }
+        if let Fate::Saved(reason) = node.fate {
+            let _ = write!(text, " tooltip={}", quoted(reason.text()));
+        }
+        text
+    }
+
+    /// The variable, the expression or the operation, and its line.
+    fn label(&self, node: &GraphNode) -> String {
+        let place = self.source.place(node.span);
+        let written = place.as_ref().map(|place| self.source.written(place));
+        let short = written.filter(|text| text.chars().count() <= LONGEST);
+        let name = node.name.as_deref().or(short).unwrap_or(&node.made_by);
+        match (node.made_by.as_str(), place) {
+            (how @ ("parameter" | "memory"), _) => format!("{name}\n{how}"),
+            ("carried", Some(place)) => format!("{name}\ncarried, line {}", place.line),
+            (_, Some(place)) => format!("{name}\nline {}", place.line),
+            (_, None) => name.to_owned(),
+        }
+    }
+}
+
+/// A string of the language: nothing in it is taken for an escape.
+fn quoted(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("\"{text}\"")
+}
