@@ -85,12 +85,20 @@ fn sums(function: &mut Function, node: &mut Loop, runs: bool, before: &mut Block
         let Some(ty) = function.place_type(&place).and_then(crate::ir::Type::scalar) else {
             continue;
         };
-        let (init, inside, after) = (
-            function.new_value(ty, node.span),
-            function.new_value(ty, node.span),
-            function.new_value(ty, node.span),
-        );
-        before.push(Node::Let { value: init, op: Op::Load(place.clone()) });
+        let (inside, after) =
+            (function.new_value(ty, node.span), function.new_value(ty, node.span));
+        let init = match just_stored(before, &place) {
+            Some((at, value)) => {
+                // It is stored to again after the loop.
+                before.remove(at);
+                value
+            }
+            None => {
+                let init = function.new_value(ty, node.span);
+                before.push(Node::Let { value: init, op: Op::Load(place.clone()) });
+                init
+            }
+        };
         let mut sum = inside;
         for item in &mut node.body {
             if let Node::Accumulate { place: other, value, subtract } = item
@@ -106,6 +114,16 @@ fn sums(function: &mut Function, node: &mut Loop, runs: bool, before: &mut Block
         stores.push(Node::Store { place, value: after });
     }
     stores
+}
+
+/// What was stored to a place, and which node did it, if nothing has touched the object since.
+fn just_stored(before: &Block, place: &Place) -> Option<(usize, ValueId)> {
+    let at = before
+        .iter()
+        .rposition(|item| matches!(item, Node::Store { place: other, .. } if other == place))?;
+    let Node::Store { value, .. } = &before[at] else { return None };
+    let rest = before[at + 1..].to_vec();
+    alone(&rest, place, false).then_some((at, *value))
 }
 
 /// Whether every access to an object in a block is an addition to one place, in the block itself.
