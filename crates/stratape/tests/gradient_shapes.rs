@@ -76,6 +76,23 @@ both! {
         total
     }
 
+    /// Rows whose sums wait for themselves, and would rather wait together.
+    #[gradient]
+    pub(crate) fn dense(w: &[T], x: &[T], y: &mut [T], m: usize) {
+        for i in 0..y.len() {
+            let mut sum = x[i % m];
+            for j in 0..m {
+                sum += w[i * m + j] * x[j];
+            }
+            y[i] = sum.sin() * y[i];
+        }
+        for i in 0..y.len() {
+            for j in 0..m {
+                y[i] -= w[i * m + j] * x[j];
+            }
+        }
+    }
+
     /// Two loops through memory that are one, around one that is none.
     #[gradient]
     pub(crate) fn flat(a: &[T], b: &mut [T], n: usize, m: usize) -> T {
@@ -178,6 +195,21 @@ macro_rules! tests {
                             crate::$kind::flat_grad(a, da, b, db, n, m, seed)
                         },
                     );
+                }
+            }
+
+            #[test]
+            fn dense_rows() {
+                for n in [0_usize, 1, 7, 8, 9, 16, 23] {
+                    for m in [1_usize, 2, 9, 20] {
+                        check(
+                            (vec![0.0 as $T; n * m], vec![0.0 as $T; m], vec![0.0 as $T; n]),
+                            |(w, x, y)| crate::$kind::dense(w, x, y, m),
+                            |(w, x, y), (dw, dx, dy), ()| {
+                                crate::$kind::dense_grad(w, dw, x, dx, y, dy, m);
+                            },
+                        );
+                    }
                 }
             }
 

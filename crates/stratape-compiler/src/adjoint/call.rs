@@ -7,8 +7,8 @@
 
 use super::reverse::{Facts, Reverse};
 use crate::ir::{
-    Argument, Call, Half, Init, Loop, Node, Object, ObjectId, Op, Origin, Range, Scalar, Slice,
-    Step, Type, ValueId,
+    Argument, Call, Half, Init, Loop, Node, Object, ObjectId, Op, Origin, Scalar, Slice, Step,
+    Type, ValueId,
 };
 
 /// Whether adjoints pass through a call.
@@ -166,17 +166,7 @@ impl Reverse<'_> {
         let zero = self.zero(ty);
         self.b.node(Node::Store { place: place.with(Step::Index(counter)), value: zero });
         let body = self.b.close();
-        self.b.repeat(Loop {
-            counter,
-            range: Range::UpTo { from, to },
-            reversed: false,
-            unordered: true,
-            carried: Vec::new(),
-            exit: None,
-            trips: None,
-            parallel: None,
-            body,
-            span,
-        });
+        let node = Loop::over(counter, (from, to), body, span);
+        self.b.repeat(Loop { unordered: true, ..node });
     }
 }

@@ -374,6 +374,32 @@ pub struct Loop {
     pub span: Span,
 }
 
+impl Loop {
+    /// A loop over a range that carries nothing.
+    pub fn over(counter: ValueId, (from, to): (ValueId, ValueId), body: Block, span: Span) -> Self {
+        Self {
+            counter,
+            range: Range::UpTo { from, to },
+            reversed: false,
+            unordered: false,
+            carried: Vec::new(),
+            exit: None,
+            trips: None,
+            parallel: None,
+            body,
+            span,
+        }
+    }
+
+    /// Whether it runs through a range, to its end, on one thread.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.range, Range::UpTo { .. })
+            && self.exit.is_none()
+            && self.trips.is_none()
+            && self.parallel.is_none()
+    }
+}
+
 /// The mark of a loop whose iterations are independent.
 #[derive(Clone, Copy, Debug)]
 pub struct Parallel {
@@ -500,6 +526,13 @@ impl Function {
     pub fn new_value_like(&mut self, other: ValueId) -> ValueId {
         self.values.push(self.values[other.index()].clone());
         ValueId((self.values.len() - 1) as u32)
+    }
+
+    /// A new value, defined at the end of a block.
+    pub fn define(&mut self, out: &mut Block, ty: Scalar, op: Op, span: Span) -> ValueId {
+        let value = self.new_value(ty, span);
+        out.push(Node::Let { value, op });
+        value
     }
 
     /// A new object.

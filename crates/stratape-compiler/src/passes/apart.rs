@@ -14,7 +14,7 @@ use proc_macro2::Span;
 use crate::analysis::{Affine, Definitions};
 use crate::ir::{
     Binary, Block, Check, Compare, Field, Function, If, Init, Loop, Node, Object, ObjectId, Op,
-    Origin, Place, Range, Scalar, Step, Type, ValueId,
+    Origin, Place, Scalar, Step, Type, ValueId,
 };
 
 /// Elements of more fields are left as they are.
@@ -262,9 +262,7 @@ fn copy(function: &mut Function, split: &Split, span: Span, out: &mut Block) -> 
     let (ty, name) = (split.ty, function.objects[split.object.index()].name.clone());
     let fields = split.fields;
     let define = |function: &mut Function, out: &mut Block, ty: Scalar, op: Op| {
-        let value = function.new_value(ty, span);
-        out.push(Node::Let { value, op });
-        value
+        function.define(out, ty, op, span)
     };
     let usize = Scalar::USIZE;
     let number = |function: &mut Function, out: &mut Block, n: usize| {
@@ -306,18 +304,7 @@ fn copy(function: &mut Function, split: &Split, span: Span, out: &mut Block) -> 
     let mut body = Block::new();
     (0..fields).for_each(|field| copy_one(function, &mut body, counter, field));
     let from = number(function, out, 0);
-    out.push(Node::Loop(Box::new(Loop {
-        counter,
-        range: Range::UpTo { from, to: points },
-        reversed: false,
-        unordered: false,
-        carried: Vec::new(),
-        exit: None,
-        trips: None,
-        parallel: None,
-        body,
-        span,
-    })));
+    out.push(Node::Loop(Box::new(Loop::over(counter, (from, points), body, span))));
     let rest = define(function, out, usize, Op::Binary(Binary::Rem, len, stride));
     for field in 0..fields - 1 {
         let mut then = Block::new();

@@ -78,11 +78,7 @@ fn unwrap(literals: &HashMap<ValueId, i128>, nodes: &mut Block, substitution: &m
 fn runs_once(literals: &HashMap<ValueId, i128>, node: &Loop) -> bool {
     let Range::UpTo { from, to } = node.range else { return false };
     let trips = literals.get(&from).zip(literals.get(&to)).map(|(from, to)| to - from);
-    trips == Some(1) && is_plain(node)
-}
-
-fn is_plain(node: &Loop) -> bool {
-    node.exit.is_none() && node.trips.is_none() && node.parallel.is_none()
+    trips == Some(1) && node.is_plain()
 }
 
 /// The loop inside, if the outer one does nothing else than count.
@@ -112,10 +108,9 @@ fn fits(
         let from_zero =
             affine.counted(node.counter).is_some_and(|counted| counted.from.as_number() == Some(0));
         from_zero
-            && is_plain(node)
+            && node.is_plain()
             && node.reversed == outer.reversed
             && function.ty(node.counter) == Scalar::USIZE
-            && matches!(node.range, Range::UpTo { .. })
     };
     // What is carried goes straight through.
     let through = outer.carried.len() == inner.carried.len()

@@ -15,10 +15,11 @@
 //! Done where the loop over `x` carries nothing, reads nothing that it writes, and its terms read memory at `x` plus something. A
 //! long loop is cut into tiles, whose sums stay in the nearest cache.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::nest::{Nest, parts};
-use crate::analysis::{Affine, Definitions, Polynomial};
+use super::{find_loops, replace_loops};
+use crate::analysis::{Affine, Polynomial};
 use crate::ir::{
     Binary, Block, Extent, Function, Init, Loop, Node, Object, ObjectId, Op, Origin, Place, Range,
     Scalar, Step, Substitution, Type, ValueId, copy,
@@ -35,22 +36,10 @@ pub fn interchange(function: &mut Function) {
     if !function.checkpoints.is_empty() {
         return;
     }
-    let found = {
-        let definitions = Definitions::new(function);
-        let affine = Affine::new(function, &definitions);
-        let mut found = HashMap::new();
-        crate::ir::walk(&function.body, &mut |node| {
-            if let Node::Loop(node) = node
-                && let Some(trips) = fits(function, &affine, node)
-            {
-                found.insert(node.counter, trips);
-            }
-        });
-        found
-    };
+    let found = find_loops(function, |affine, node| fits(function, affine, node));
     let mut body = std::mem::take(&mut function.body);
     let mut rows = Block::new();
-    block(function, &found, &mut body, &mut rows);
+    replace_loops(&mut body, &found, &mut |node, trips| tiled(function, node, *trips, &mut rows));
     body.splice(0..0, rows);
     function.body = body;
 }
@@ -76,11 +65,8 @@ fn dependent(node: &Loop, before: &[Node], nest: &Nest<'_>) -> HashSet<ValueId> 
 
 fn fits(function: &Function, affine: &Affine<'_>, node: &Loop) -> Option<Trips> {
     let plain = node.carried.is_empty()
-        && node.exit.is_none()
-        && node.trips.is_none()
-        && node.parallel.is_none()
+        && node.is_plain()
         && !node.reversed
-        && matches!(node.range, Range::UpTo { .. })
         && function.ty(node.counter) == Scalar::USIZE;
     if !plain {
         return None;
@@ -134,29 +120,6 @@ fn fits(function: &Function, affine: &Affine<'_>, node: &Loop) -> Option<Trips> 
     (reads_rows && !reads_its_own).then_some(trips)
 }
 
-fn block(
-    function: &mut Function,
-    found: &HashMap<ValueId, Trips>,
-    nodes: &mut Block,
-    rows: &mut Block,
-) {
-    let mut out = Block::new();
-    for mut node in std::mem::take(nodes) {
-        if let Node::Loop(inner) = &node
-            && let Some(trips) = found.get(&inner.counter)
-            && let Some(exchanged) = tiled(function, inner, *trips, rows)
-        {
-            out.extend(exchanged);
-            continue;
-        }
-        for inner in node.blocks_mut() {
-            block(function, found, inner, rows);
-        }
-        out.push(node);
-    }
-    *nodes = out;
-}
-
 /// A loop as three, in tiles if it may be long; the memory of the sums goes to `rows`.
 fn tiled(function: &mut Function, node: &Loop, trips: Trips, rows: &mut Block) -> Option<Block> {
     let len = trips.filter(|trips| *trips <= TILE);
@@ -164,9 +127,7 @@ fn tiled(function: &mut Function, node: &Loop, trips: Trips, rows: &mut Block) -
     let Some(len) = len else {
         let Range::UpTo { from, to } = node.range else { return None };
         let define = |function: &mut Function, out: &mut Block, op: Op| {
-            let value = function.new_value(usize, span);
-            out.push(Node::Let { value, op });
-            value
+            function.define(out, usize, op, span)
         };
         let mut out = Block::new();
         let tile = define(function, &mut out, Op::Int(TILE));
@@ -187,8 +148,7 @@ fn tiled(function: &mut Function, node: &Loop, trips: Trips, rows: &mut Block) -
         let end = define(function, &mut body, Op::Binary(Binary::Add, start, count));
         let part = Loop { range: Range::UpTo { from: start, to: end }, ..node.clone() };
         body.extend(exchanged(function, &part, TILE, rows)?);
-        let range = Range::UpTo { from: zero, to: tiles };
-        out.push(Node::Loop(Box::new(Loop { counter, range, body, ..node.clone() })));
+        out.push(Node::Loop(Box::new(Loop::over(counter, (zero, tiles), body, span))));
         return Some(out);
     };
     exchanged(function, node, len, rows)

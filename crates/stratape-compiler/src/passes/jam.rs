@@ -8,10 +8,9 @@
 //!
 //! For gradients as they are emitted: the adjoint has been made of the simple loops, and has no order to keep.
 
-use std::collections::HashMap;
-
 use super::nest::{Nest, parts};
-use crate::analysis::{Affine, Definitions, Polynomial};
+use super::{find_loops, replace_loops};
+use crate::analysis::{Affine, Polynomial};
 use crate::ir::{
     Binary, Block, Carried, Function, Loop, Node, Op, Place, Range, Scalar, Step, Substitution,
     ValueId, copy,
@@ -28,30 +27,16 @@ const LARGEST: usize = 12;
 
 /// Takes rows together.
 pub fn jam(function: &mut Function) {
-    let found = {
-        let definitions = Definitions::new(function);
-        let affine = Affine::new(function, &definitions);
-        let mut found = HashMap::new();
-        crate::ir::walk(&function.body, &mut |node| {
-            if let Node::Loop(node) = node
-                && let Some(rows) = fits(function, &affine, node)
-            {
-                found.insert(node.counter, rows);
-            }
-        });
-        found
-    };
+    let found = find_loops(function, |affine, node| fits(function, affine, node));
     let mut body = std::mem::take(&mut function.body);
-    block(function, &found, &mut body);
+    replace_loops(&mut body, &found, &mut |node, rows| jammed(function, node, *rows));
     function.body = body;
 }
 
 /// How many rows of a loop are taken at once, if that can be done.
 fn fits(function: &Function, affine: &Affine<'_>, node: &Loop) -> Option<i128> {
     let plain = node.carried.is_empty()
-        && node.exit.is_none()
-        && node.trips.is_none()
-        && node.parallel.is_none()
+        && node.is_plain()
         && !node.reversed
         && function.ty(node.counter) == Scalar::USIZE;
     if !plain {
@@ -126,32 +111,12 @@ fn is_same(affine: &Affine<'_>, a: &Place, b: &Place) -> bool {
     a.object == b.object && indices(a) == indices(b)
 }
 
-fn block(function: &mut Function, found: &HashMap<ValueId, i128>, nodes: &mut Block) {
-    let mut out = Block::new();
-    for mut node in std::mem::take(nodes) {
-        for inner in node.blocks_mut() {
-            block(function, found, inner);
-        }
-        if let Node::Loop(inner) = &node
-            && let Some(rows) = found.get(&inner.counter)
-            && let Some(jammed) = jammed(function, inner, *rows)
-        {
-            out.extend(jammed);
-            continue;
-        }
-        out.push(node);
-    }
-    *nodes = out;
-}
-
 /// A loop over several rows at once, then one over the rest.
 fn jammed(function: &mut Function, node: &Loop, rows: i128) -> Option<Block> {
     let Range::UpTo { from, to } = node.range else { return None };
     let span = node.span;
     let define = |function: &mut Function, out: &mut Block, op: Op| {
-        let value = function.new_value(Scalar::USIZE, span);
-        out.push(Node::Let { value, op });
-        value
+        function.define(out, Scalar::USIZE, op, span)
     };
     let mut out = Block::new();
     let zero = define(function, &mut out, Op::Int(0));
@@ -199,8 +164,7 @@ fn jammed(function: &mut Function, node: &Loop, rows: i128) -> Option<Block> {
     let nest = Loop { counter: shared, carried, body: sums, ..nest.clone() };
     body.push(Node::Loop(Box::new(nest)));
     body.extend(ends);
-    let range = Range::UpTo { from: zero, to: blocks };
-    out.push(Node::Loop(Box::new(Loop { counter, range, body, ..node.clone() })));
+    out.push(Node::Loop(Box::new(Loop::over(counter, (zero, blocks), body, span))));
     let range = Range::UpTo { from: rest, to };
     out.push(Node::Loop(Box::new(Loop { range, ..node.clone() })));
     Some(out)

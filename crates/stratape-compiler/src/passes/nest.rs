@@ -1,6 +1,6 @@
 //! Loops around a nest that does nothing but sum.
 
-use crate::ir::{Binary, Function, Loop, Node, Op, Range, ValueId};
+use crate::ir::{Binary, Function, Loop, Node, Op, ValueId};
 
 /// A nest of loops that only sums.
 pub(super) struct Nest<'n> {
@@ -17,11 +17,7 @@ impl<'n> Nest<'n> {
         let mut level = outermost;
         loop {
             let [carried] = level.carried[..] else { return None };
-            let plain = matches!(level.range, Range::UpTo { .. })
-                && level.exit.is_none()
-                && level.trips.is_none()
-                && level.parallel.is_none();
-            if !plain || !function.ty(carried.inside).is_float() {
+            if !level.is_plain() || !function.ty(carried.inside).is_float() {
                 return None;
             }
             levels.push(level);

@@ -171,18 +171,7 @@ fn fill(
         inner.body[at] = Node::Let { value, op: Op::Load(place) };
         inner.body.splice(at..at, reads);
     }
-    Node::Loop(Box::new(Loop {
-        counter,
-        range: Range::UpTo { from, to },
-        reversed: false,
-        unordered: false,
-        carried: Vec::new(),
-        exit: None,
-        trips: None,
-        parallel: None,
-        body,
-        span,
-    }))
+    Node::Loop(Box::new(Loop::over(counter, (from, to), body, span)))
 }
 
 fn offset(function: &mut Function, counter: ValueId, from: ValueId, out: &mut Block) -> ValueId {
