@@ -35,9 +35,15 @@
 //! | arrays of `ndarray` or `nalgebra` | [`flat`], and their features |
 //! | a minimum to find with a solver of `argmin` | `argmin::Objective`, and its feature |
 //!
+//! # The guide
+//!
+//! Pages in the folder `docs` of the repository, in the order in which most people need them: `first-gradient.md`, `gradient.md`
+//! (convention, modules, derivatives by hand, kinks, memory), `accepted.md` (every construct with an example), `explain.md` (why a tape
+//! is as large as it is), `tape.md`, `checkpointing.md`, `threads.md`, `performance.md`, `troubleshooting.md` (by error message).
+//!
 //! # Feature flags
 //!
-//! None is on by default.
+//! None is on by default. The oldest Rust that will do is 1.95.
 //!
 //! | feature | what it adds |
 //! |---|---|
