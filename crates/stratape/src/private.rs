@@ -179,10 +179,11 @@ pub fn sum<T: Copy + std::ops::Add<Output = T>, const N: usize>(lanes: [T; N]) -
     let mut lanes = lanes;
     let mut width = N;
     while width > 1 {
-        width /= 2;
-        for lane in 0..width {
-            lanes[lane] = lanes[lane] + lanes[lane + width];
+        let half = width.div_ceil(2);
+        for lane in 0..width - half {
+            lanes[lane] = lanes[lane] + lanes[lane + half];
         }
+        width = half;
     }
     lanes[0]
 }
@@ -191,4 +192,33 @@ pub fn sum<T: Copy + std::ops::Add<Output = T>, const N: usize>(lanes: [T; N]) -
 #[inline]
 pub fn split<T>(slice: &mut [T], at: usize) -> (&mut [T], &mut [T]) {
     slice.split_at_mut(at.min(slice.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sum;
+
+    fn sums_up_to<const N: usize>() {
+        let mut lanes = [0_u64; N];
+        for (number, lane) in lanes.iter_mut().enumerate() {
+            *lane = 1 << number;
+        }
+        assert_eq!(sum(lanes), (1 << N) - 1, "{N} lanes");
+    }
+
+    /// Loops of ten iterations run in ten lanes; halving those twice once left one out.
+    #[test]
+    fn every_lane_counts() {
+        sums_up_to::<1>();
+        sums_up_to::<4>();
+        sums_up_to::<5>();
+        sums_up_to::<6>();
+        sums_up_to::<7>();
+        sums_up_to::<8>();
+        sums_up_to::<10>();
+        sums_up_to::<12>();
+        sums_up_to::<14>();
+        sums_up_to::<16>();
+        sums_up_to::<32>();
+    }
 }

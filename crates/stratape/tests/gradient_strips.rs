@@ -113,6 +113,42 @@ fn until(x: &[f64], limit: f64) -> f64 {
     sum
 }
 
+/// Loops whose lengths are known, so that their blocks are made to fit.
+macro_rules! of_length {
+    ($($name:ident $gradient:ident $n:literal),*) => {$(
+        #[gradient]
+        fn $name(x: &[f64], a: f64) -> f64 {
+            let mut sum = 0.0;
+            for i in 0..$n {
+                sum += a * x[i] * x[i];
+            }
+            for i in 1..$n {
+                sum += 1.0 / (x[i] * x[i - 1] + a).sqrt();
+            }
+            sum
+        }
+    )*};
+}
+
+of_length!(four four_grad 4, five five_grad 5, six six_grad 6, ten ten_grad 10, twelve twelve_grad 12,
+    fourteen fourteen_grad 14, twenty twenty_grad 20, thirty thirty_grad 30);
+
+#[test]
+fn loops_of_known_lengths() {
+    macro_rules! check {
+        ($($name:ident $gradient:ident),*) => {$(
+            let x = numbers(30, 7);
+            let mut dx = vec![0.0; 30];
+            let (value, by_a) = $gradient(&x, &mut dx, 0.7, 1.0);
+            assert_eq!(value, $name(&x, 0.7));
+            agrees(stringify!($name), &x, &dx, &|x| $name(x, 0.7));
+            agrees(stringify!($name), &[0.7], &[by_a], &|a| $name(&x, a[0]));
+        )*};
+    }
+    check!(four four_grad, five five_grad, six six_grad, ten ten_grad, twelve twelve_grad, fourteen fourteen_grad,
+        twenty twenty_grad, thirty thirty_grad);
+}
+
 fn numbers(n: usize, seed: u64) -> Vec<f64> {
     let mut state = seed;
     (0..n)
