@@ -16,6 +16,7 @@ const BLUE: RGBColor = RGBColor(0, 90, 181);
 const RED: RGBColor = RGBColor(220, 50, 32);
 const GREY: RGBColor = RGBColor(150, 150, 150);
 const GREEN: RGBColor = RGBColor(60, 150, 90);
+const VIOLET: RGBColor = RGBColor(123, 50, 148);
 
 /// How large a chart is drawn: each twice, since letters that shrink with the page cannot be read.
 #[derive(Clone, Copy)]
@@ -87,6 +88,7 @@ pub(super) const OCCUPANCY: Key = &[
     ("on the way", "#e6705f"),
     ("on disk only", "#b5b5b5"),
     ("memory budget", "#000"),
+    ("the pass waits", "#7b3294"),
 ];
 
 /// What the layers of the tape held over time, one on the other.
@@ -117,6 +119,16 @@ pub(super) fn occupancy(samples: &[Sample], memory: usize, frame: Frame) -> Draw
             let outline: Vec<(f64, f64)> = up.chain(back).collect();
             chart.draw_series([Polygon::new(outline, colour.mix(0.7).filled())])?;
         }
+        // Along the upper edge, as long as each wait took, and never too short to be seen.
+        let waits = samples.windows(2).filter(|pair| pair[1].waited > pair[0].waited).map(|pair| {
+            let until = pair[1].at.as_secs_f64();
+            let took = (pair[1].waited - pair[0].waited).as_secs_f64().max(0.003 * end);
+            Rectangle::new(
+                [((until - took).max(0.0), 1.02 * most), (until, 1.05 * most)],
+                VIOLET.filled(),
+            )
+        });
+        chart.draw_series(waits)?;
         let line = [(0.0, mib(memory as u64)), (end, mib(memory as u64))];
         chart.draw_series(LineSeries::new(line, BLACK.stroke_width(1)))?;
         Ok(())
