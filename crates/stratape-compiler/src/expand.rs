@@ -405,6 +405,7 @@ fn compile(item: &syn::ItemFn, arguments: &Arguments, module: &Module) -> Result
     let mut function = front::lower_in(item, module)?;
     let mut recursive = Vec::new();
     let loops = compile_loops(item, outline(&mut function)?, &mut recursive)?;
+    function.parallel = arguments.parallel.is_some();
     crate::passes::simplify(&mut function);
     mark_parallel(&mut function, arguments.parallel.as_ref().map(Ident::span))?;
     if let Some(wrt) = &arguments.wrt {

@@ -252,6 +252,46 @@ fn chunks_of_lists() {
     );
 }
 
+macro_rules! product_with {
+    ($grad:path, $n:expr, $m:expr) => {
+        |space: &mut Workspace| {
+            let (a, b, mut c) = (numbers($n * $m, 1), numbers($m * $m, 2), numbers($n * $m, 3));
+            let (mut da, mut db, mut dc) =
+                (numbers($n * $m, 4), numbers($m * $m, 5), numbers($n * $m, 6));
+            $grad(space, &a, &mut da, &b, &mut db, &mut c, &mut dc, $n, $m).unwrap();
+            (c, join(&[&da, &db, &dc]))
+        }
+    };
+}
+
+macro_rules! layers_with {
+    ($grad:path, $p:expr, $n:expr, $m:expr) => {
+        |space: &mut Workspace| {
+            let (w, x, mut y) = (numbers($n * $m, 1), numbers($p * $m, 2), numbers($p * $n, 3));
+            let (mut dw, mut dx, mut dy) =
+                (numbers($n * $m, 4), numbers($p * $m, 5), numbers($p * $n, 6));
+            $grad(space, &w, &mut dw, &x, &mut dx, &mut y, &mut dy, $n, $m).unwrap();
+            (y, join(&[&dw, &dx, &dy]))
+        }
+    };
+}
+
+#[test]
+fn nests_that_are_reshaped_elsewhere() {
+    for (n, m) in [(0, 2), (1, 9), (40, 7), (33, 20)] {
+        alike(
+            product_with!(serial::product_grad_in, n, m),
+            product_with!(marked::product_grad_in, n, m),
+        );
+    }
+    for (p, n, m) in [(0, 3, 2), (1, 9, 10), (40, 17, 9)] {
+        alike(
+            layers_with!(serial::layers_grad_in, p, n, m),
+            layers_with!(marked::layers_grad_in, p, n, m),
+        );
+    }
+}
+
 macro_rules! narrow_rows_with {
     ($grad:path, $n:expr, $w:expr) => {
         |space: &mut Workspace| {

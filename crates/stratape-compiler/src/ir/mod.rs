@@ -485,6 +485,8 @@ pub struct Function {
     pub records: Vec<Record>,
     /// Local objects that are returned.
     pub kept: Vec<ObjectId>,
+    /// Whether loops are to run in parallel wherever they can.
+    pub parallel: bool,
     /// Local objects that are copies of every so many elements of others.
     pub fields: BTreeMap<ObjectId, Field>,
     /// Functions it calls that call themselves.
@@ -505,6 +507,7 @@ impl Function {
             objects: Vec::new(),
             records: Vec::new(),
             kept: Vec::new(),
+            parallel: false,
             fields: BTreeMap::new(),
             recursive: BTreeSet::new(),
             checkpoints: Vec::new(),

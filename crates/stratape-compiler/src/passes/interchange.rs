@@ -22,7 +22,7 @@ use super::{find_loops, replace_loops};
 use crate::analysis::{Affine, Polynomial};
 use crate::ir::{
     Binary, Block, Extent, Function, Init, Loop, Node, Object, ObjectId, Op, Origin, Place, Range,
-    Scalar, Step, Substitution, Type, ValueId, copy,
+    Scalar, Step, Substitution, Type, ValueId, copy, walk,
 };
 
 /// Fewer iterations, where their number is known, are left as they are.
@@ -31,9 +31,13 @@ const FEWEST: i128 = 6;
 /// The most sums side by side.
 const TILE: i128 = 256;
 
-/// Exchanges loops.
+/// Exchanges loops. Not where loops run in parallel: a row in tiles is no longer seen to belong to one iteration.
 pub fn interchange(function: &mut Function) {
-    if !function.checkpoints.is_empty() {
+    let mut parallel = function.parallel;
+    walk(&function.body, &mut |node| {
+        parallel |= matches!(node, Node::Loop(node) if node.parallel.is_some());
+    });
+    if parallel || !function.checkpoints.is_empty() {
         return;
     }
     let found = find_loops(function, |affine, node| fits(function, affine, node));

@@ -6,14 +6,17 @@
 //! Each addition waits for the one before, four cycles long, and their order must stay. The sums of eight rows do not wait for
 //! each other: they are computed in one loop over `j`, each in its own order. What is left of the rows is done as before.
 //!
-//! For gradients as they are emitted: the adjoint has been made of the simple loops, and has no order to keep.
+//! For gradients as they are emitted: the adjoint has been made of the simple loops, and has no order to keep. Not inside loops that run in
+//! parallel, whose memory is divided by what their indices are.
+
+use std::collections::HashSet;
 
 use super::nest::{Nest, parts};
 use super::{find_loops, replace_loops};
 use crate::analysis::{Affine, Polynomial};
 use crate::ir::{
     Binary, Block, Carried, Function, Loop, Node, Op, Place, Range, Scalar, Step, Substitution,
-    ValueId, copy,
+    ValueId, copy, defined, walk,
 };
 
 /// Rows at once.
@@ -27,7 +30,17 @@ const LARGEST: usize = 12;
 
 /// Takes rows together.
 pub fn jam(function: &mut Function) {
-    let found = find_loops(function, |affine, node| fits(function, affine, node));
+    let mut divided = HashSet::new();
+    walk(&function.body, &mut |node| {
+        if let Node::Loop(node) = node
+            && node.parallel.is_some()
+        {
+            divided.extend(defined(&node.body));
+        }
+    });
+    let found = find_loops(function, |affine, node| {
+        if divided.contains(&node.counter) { None } else { fits(function, affine, node) }
+    });
     let mut body = std::mem::take(&mut function.body);
     replace_loops(&mut body, &found, &mut |node, rows| jammed(function, node, *rows));
     function.body = body;

@@ -108,6 +108,36 @@ macro_rules! programs {
             }
 
             /// Windows of iterators, and arrays inside the loop.
+            /// Rows of a product of matrices: loops that would be exchanged, were it not for the mark.
+            #[gradient]
+            pub(crate) fn product(a: &[f64], b: &[f64], c: &mut [f64], n: usize, m: usize) {
+                $($mark)*
+                for i in 0..n {
+                    for j in 0..m {
+                        let mut sum = 0.1;
+                        for k in 0..m {
+                            sum += a[i * m + k] * b[k * m + j];
+                        }
+                        c[i * m + j] = sum.sin();
+                    }
+                }
+            }
+
+            /// Many layers at once: sums that would be taken together.
+            #[gradient]
+            pub(crate) fn layers(w: &[f64], x: &[f64], y: &mut [f64], n: usize, m: usize) {
+                $($mark)*
+                for p in 0..y.len() / n {
+                    for i in 0..n {
+                        let mut sum = 0.0;
+                        for j in 0..m {
+                            sum += w[i * m + j] * x[p * m + j];
+                        }
+                        y[p * n + i] = sum.tanh();
+                    }
+                }
+            }
+
             /// Rows whose length is a difference.
             #[gradient]
             pub(crate) fn narrow_rows(x: &[f64], y: &mut [f64], w: usize) {
