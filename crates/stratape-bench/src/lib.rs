@@ -146,7 +146,7 @@ pub fn run(suite: Suite, settings: &Settings, sink: &mut dyn Sink) -> Result<(),
 /// use stratape_bench::{Settings, Suite, count};
 ///
 /// let settings = Settings { only: Some("nbody".to_owned()), ..Settings::default() };
-/// assert_eq!(count(Suite::Programs, &settings), 1);
+/// assert!(count(Suite::Programs, &settings) >= 1); // more, if peers are measured too
 /// ```
 #[must_use]
 pub fn count(suite: Suite, settings: &Settings) -> usize {

@@ -99,6 +99,15 @@ fn programs_that_once_failed() {
             "fn f(x: &[f64], n: usize) -> f64 { let mut v = x[3]; if n == 4 { v -= 0.5; } v }",
             vec![x(), Input::Int(4)],
         ),
+        // What ran early, before a branch with a fused loop, read a list that was made after it.
+        (
+            "fn f(x: &[f64], b: f64, n: usize) -> f64 {
+                let c: f64 = match n % 3 { 0 => 0.5, 1 => (0..3).map(|_| 0.5).sum::<f64>(), _ => b };
+                let w = vec![-0.7_f64; 4];
+                (match n % 3 { 0 => x[1] * w[n], _ => 0.5 }) + c
+            }",
+            vec![x(), Input::Float(0.7), Input::Int(3)],
+        ),
         // The numbers of a literal range that is stepped or mapped are of the type of their use.
         (
             "fn f(x: &[f64]) -> f64 { let mut s = 0.0; for i in (0..3).step_by(2) { s += x[i]; } s }",

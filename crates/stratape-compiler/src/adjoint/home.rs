@@ -49,6 +49,12 @@ impl Fusion {
     }
 }
 
+/// What is not there yet where something runs early.
+struct Later {
+    values: HashSet<ValueId>,
+    objects: HashSet<ObjectId>,
+}
+
 /// Where a block is, for tables.
 fn address(block: &[Node]) -> usize {
     block.as_ptr().addr()
@@ -151,6 +157,7 @@ impl Reverse<'_> {
             self.node(node);
         }
         let asked = self.fusion.forbidden.pop().is_some_and(|(_, asked)| asked);
+        let later = Later { values: later, objects: made(&rest.to_vec()) };
         if asked || !self.early_can_be_recomputed(&already, &later) {
             return false;
         }
@@ -181,11 +188,7 @@ impl Reverse<'_> {
     }
 
     /// Whether what runs early asks only for what can be computed from values that are there by then.
-    fn early_can_be_recomputed(
-        &self,
-        already: &HashSet<ValueId>,
-        later: &HashSet<ValueId>,
-    ) -> bool {
+    fn early_can_be_recomputed(&self, already: &HashSet<ValueId>, later: &Later) -> bool {
         let written = crate::passes::written(&self.facts.function.body);
         let fits = |value: &ValueId| self.can_be_recomputed(*value, later, &written);
         self.fusion.early.difference(already).all(fits)
@@ -207,22 +210,22 @@ impl Reverse<'_> {
     fn can_be_recomputed(
         &self,
         value: ValueId,
-        later: &HashSet<ValueId>,
+        later: &Later,
         written: &HashSet<ObjectId>,
     ) -> bool {
         use crate::analysis::Definition;
         if self.homes.contains(&value) {
-            return !later.contains(&value) || self.literal(value).is_some();
+            return !later.values.contains(&value) || self.literal(value).is_some();
         }
         match self.facts.definitions.of(value) {
             Definition::Param | Definition::Counter => true,
             Definition::Op(op) => {
+                let made = |object: &ObjectId| {
+                    self.home_objects.contains(object) && !later.objects.contains(object)
+                };
                 let there = match op {
-                    Op::Load(place) => {
-                        self.home_objects.contains(&place.object)
-                            && !written.contains(&place.object)
-                    }
-                    Op::Len(place) => self.home_objects.contains(&place.object),
+                    Op::Load(place) => made(&place.object) && !written.contains(&place.object),
+                    Op::Len(place) => made(&place.object),
                     _ => true,
                 };
                 let mut all = there;

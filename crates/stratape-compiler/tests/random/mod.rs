@@ -14,6 +14,7 @@ mod generate;
 mod iterate;
 pub(crate) mod judge;
 mod memory;
+mod nest;
 pub(crate) mod shrink;
 mod statement;
 

@@ -11,7 +11,7 @@ impl Generator<'_> {
         self.work += self.multiplicity;
         let config = self.config;
         let nested = depth > 0;
-        match self.random.below(46) {
+        match self.random.below(49) {
             0..=4 => self.let_float(),
             5 if nested && config.branches => self.let_block(depth),
             6 => self.let_bool_or_integer(),
@@ -38,6 +38,7 @@ impl Generator<'_> {
             }
             40..=43 if config.arrays => self.recurrence(),
             44..=45 if nested && config.arrays && config.loops => self.scratch(depth),
+            46..=48 if nested && config.arrays && config.loops => self.nest(),
             _ => {
                 if self.random.chance(50) {
                     self.assign_scalar();
@@ -187,7 +188,7 @@ impl Generator<'_> {
         }
     }
 
-    fn assign_scalar(&mut self) {
+    pub(super) fn assign_scalar(&mut self) {
         if self.random.chance(10)
             && let Some((name, to)) = self.choose(Access::Write, |variable| match variable.kind {
                 Kind::Int { to, .. } => Some((variable.name.clone(), to)),

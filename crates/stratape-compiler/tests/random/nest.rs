@@ -1,0 +1,90 @@
+//! Nests of loops of the kinds that the compiler reshapes: rows of sums, pairs of points, products, neighbours.
+
+use super::generate::{Access, Generator, Kind};
+
+impl Generator<'_> {
+    /// A nest over arrays of its own; what it computes becomes a variable.
+    pub(super) fn nest(&mut self) {
+        let (rows, columns) = (self.random.within(1, 10), self.random.within(1, 8));
+        if !self.affords(rows * columns) {
+            return self.assign_scalar();
+        }
+        self.work += self.multiplicity * rows * columns * 4;
+        let ty = self.config.float;
+        let (r, c) = (self.length(rows), self.length(columns));
+        let (w, x) = (self.fresh("w"), self.fresh("w"));
+        let (out, sum, value) = (self.fresh("w"), self.fresh("v"), self.fresh("v"));
+        let sign = *self.random.pick(&["+", "-"]);
+        let kind = self.random.below(6);
+        let stride = self.random.within(2, 3);
+        let (w_len, x_len) = match kind {
+            0 => (format!("{r} * {c}"), c.clone()),
+            1 => (c.clone(), format!("{r} + {c}")),
+            2 => (format!("2 * {c}"), format!("{c} * {r}")),
+            3 => (format!("{stride} * {r} + {}", self.random.below(2)), "1".to_owned()),
+            4 => (format!("{r} * {c}"), format!("{r} * {c}")),
+            _ => (format!("{r} + {c}"), "1".to_owned()),
+        };
+        for (name, len) in [(&w, &w_len), (&x, &x_len)] {
+            let (start, t) = (self.float(1).typed(ty), self.fresh("t"));
+            self.line(&format!("let mut {name}: Vec<{ty}> = vec![0.0; {len}];"));
+            self.line(&format!(
+                "for {t} in 0..{len} {{ {name}[{t}] = ({start} + 0.37 * {t} as {ty}).sin(); }}"
+            ));
+        }
+        let first = self.float(1).typed(ty);
+        self.line(&format!("let mut {out}: Vec<{ty}> = vec![{first}; 2 * {r}];"));
+        self.line(&format!("let mut {sum}: {ty} = {first};"));
+        let text = match kind {
+            0 => format!(
+                "for i in 0..{r} {{ let mut s: {ty} = {out}[i]; for j in 0..{c} {{ s {sign}= {w}[i * {c} + j] * {x}[j]; }} {out}[i] = s.sin(); }}"
+            ),
+            1 => format!(
+                "for i in 0..{r} {{ let mut s: {ty} = {first}; for j in 0..{c} {{ s {sign}= {w}[j] * {x}[i + j]; }} {out}[i] = s.tanh(); }}"
+            ),
+            2 => format!(
+                "for p in 0..2 {{ for i in 0..{r} {{ let mut s: {ty} = 0.0; for j in 0..{c} {{ s += {w}[p * {c} + j] * {x}[j * {r} + i]; }} {out}[p * {r} + i] {sign}= s; }} }}"
+            ),
+            3 => {
+                let from = *self.random.pick(&["0", "i + 1"]);
+                let terms: Vec<String> = (0..stride)
+                    .map(|field| {
+                        format!(
+                            "({w}[{stride} * i + {field}] - {w}[{stride} * j + {field}]).powi(2)"
+                        )
+                    })
+                    .collect();
+                format!(
+                    "for i in 0..{r} {{ for j in {from}..{r} {{ {sum} {sign}= 1.0 / ({} + 0.5).sqrt(); }} }}",
+                    terms.join(" + ")
+                )
+            }
+            4 => format!(
+                "for i in 0..{r} {{ for j in 0..{c} {{ {sum} {sign}= {w}[i * {c} + j] * {x}[{c} * i + j]; {w}[i * {c} + j] = {x}[i * {c} + j]; }} }}"
+            ),
+            _ => format!(
+                "for i in 2..{r} + {c} {{ let t = {w}[i] - 3.0 * {w}[i - 1] * {w}[i - 2]; {sum} {sign}= t * t / (1.0 + t * t); }}"
+            ),
+        };
+        self.line(&text);
+        let at = self.random.below(rows);
+        self.line(&format!("let {value}: {ty} = (0.1 * {sum} + {out}[{at}] + {w}[0]).sin();"));
+        self.declare(&value, Kind::Float { bound: 1.0, collects: false }, Access::Read);
+    }
+
+    /// A length, as a literal or as something the compiler does not know.
+    fn length(&mut self, len: usize) -> String {
+        let name = self.fresh("m");
+        match self.array(Access::Read) {
+            Some((array, known, ..)) if self.random.chance(50) => {
+                if len >= known {
+                    self.line(&format!("let {name}: usize = {array}.len() + {};", len - known));
+                } else {
+                    self.line(&format!("let {name}: usize = {array}.len() - {};", known - len));
+                }
+                name
+            }
+            _ => len.to_string(),
+        }
+    }
+}
