@@ -84,7 +84,7 @@ both! {
             for j in 0..m {
                 sum += w[i * m + j] * x[j];
             }
-            y[i] = sum.sin() * y[i];
+            y[i] = (sum * y[i]).sin();
         }
         for i in 0..y.len() {
             for j in 0..m {
