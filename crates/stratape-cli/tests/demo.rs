@@ -1,8 +1,12 @@
 //! `stratape demo` on the small plate.
 
+mod common;
+
 use std::error::Error;
 use std::path::Path;
 use std::process::{Command, Output};
+
+use common::files;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -10,14 +14,6 @@ fn demo(directory: &Path, arguments: &[&str]) -> Result<Output, Box<dyn Error>> 
     let mut command = Command::new(env!("CARGO_BIN_EXE_stratape"));
     command.env_remove("COLUMNS");
     Ok(command.current_dir(directory).args(["demo", "--quick"]).args(arguments).output()?)
-}
-
-fn files(directory: &Path) -> Result<Vec<String>, Box<dyn Error>> {
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(directory)? {
-        names.push(entry?.file_name().to_string_lossy().into_owned());
-    }
-    Ok(names)
 }
 
 #[test]

@@ -72,6 +72,14 @@ pub(super) mod plate {
         }
     }
 
+    fn distance(u: &[f64], data: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for i in 0..data.len() {
+            sum += (u[i] - data[i]) * (u[i] - data[i]);
+        }
+        sum / data.len() as f64
+    }
+
     /// The mean square distance of where `start` ends from `data`, every step on the tape.
     #[gradient(wrt(start))]
     pub(crate) fn misfit(start: &[f64], data: &[f64], side: usize, steps: usize) -> f64 {
@@ -79,11 +87,7 @@ pub(super) mod plate {
         for _ in 0..steps {
             step(&mut u, side);
         }
-        let mut sum = 0.0;
-        for i in 0..data.len() {
-            sum += (u[i] - data[i]) * (u[i] - data[i]);
-        }
-        sum / data.len() as f64
+        distance(&u, data)
     }
 
     /// The same, its time loop run again from snapshots.
@@ -100,10 +104,6 @@ pub(super) mod plate {
         for _ in 0..steps {
             step(&mut u, side);
         }
-        let mut sum = 0.0;
-        for i in 0..data.len() {
-            sum += (u[i] - data[i]) * (u[i] - data[i]);
-        }
-        sum / data.len() as f64
+        distance(&u, data)
     }
 }

@@ -68,18 +68,11 @@ fn dependent(node: &Loop, before: &[Node], nest: &Nest<'_>) -> HashSet<ValueId> 
 }
 
 fn fits(function: &Function, affine: &Affine<'_>, node: &Loop) -> Option<Trips> {
-    let plain = node.carried.is_empty()
-        && node.is_plain()
-        && !node.reversed
-        && function.ty(node.counter) == Scalar::USIZE;
-    if !plain {
-        return None;
-    }
     let trips = affine.counted(node.counter)?.extent.as_ref().and_then(Polynomial::as_number);
     if trips.is_some_and(|trips| trips < FEWEST) {
         return None;
     }
-    let (before, nest, after) = parts(node)?;
+    let (before, nest, after) = parts(function, node)?;
     let nest = Nest::read(function, nest)?;
     let dependent = dependent(node, before, &nest);
     let written: HashSet<ObjectId> =
@@ -160,7 +153,7 @@ fn tiled(function: &mut Function, node: &Loop, trips: Trips, rows: &mut Block) -
 
 /// A loop of at most `len` iterations, which runs, as three.
 fn exchanged(function: &mut Function, node: &Loop, len: i128, rows: &mut Block) -> Option<Block> {
-    let (before, nest, after) = parts(node)?;
+    let (before, nest, after) = parts(function, node)?;
     let nest = Nest::read(function, nest)?;
     let dependent = dependent(node, before, &nest);
     let Range::UpTo { from, .. } = node.range else { return None };
@@ -252,8 +245,9 @@ fn sum_at(
     from: ValueId,
     out: &mut Block,
 ) -> Place {
-    let index = function.new_value(Scalar::USIZE, function.values[counter.index()].span);
-    out.push(Node::Let { value: index, op: Op::Binary(Binary::Sub, counter, from) });
+    let span = function.values[counter.index()].span;
+    let index = Op::Binary(Binary::Sub, counter, from);
+    let index = function.define(out, Scalar::USIZE, index, span);
     Place::whole(object).with(Step::Index(index))
 }
 

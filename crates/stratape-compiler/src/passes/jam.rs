@@ -48,14 +48,7 @@ pub fn jam(function: &mut Function) {
 
 /// How many rows of a loop are taken at once, if that can be done.
 fn fits(function: &Function, affine: &Affine<'_>, node: &Loop) -> Option<i128> {
-    let plain = node.carried.is_empty()
-        && node.is_plain()
-        && !node.reversed
-        && function.ty(node.counter) == Scalar::USIZE;
-    if !plain {
-        return None;
-    }
-    let (before, nest, after) = parts(node)?;
+    let (before, nest, after) = parts(function, node)?;
     let nest = Nest::read(function, nest)?;
     let [inner] = nest.levels[..] else { return None };
     let [sum] = inner.carried[..] else { return None };
@@ -140,7 +133,7 @@ fn jammed(function: &mut Function, node: &Loop, rows: i128) -> Option<Block> {
     let done = define(function, &mut out, Op::Binary(Binary::Mul, blocks, width));
     let rest = define(function, &mut out, Op::Binary(Binary::Add, from, done));
 
-    let (before, nest, after) = parts(node)?;
+    let (before, nest, after) = parts(function, node)?;
     let [sum] = nest.carried[..] else { return None };
     let counter = function.new_value(Scalar::USIZE, span);
     let mut body = Block::new();

@@ -1,6 +1,6 @@
 //! Loops around a nest that does nothing but sum.
 
-use crate::ir::{Binary, Function, Loop, Node, Op, ValueId};
+use crate::ir::{Function, Loop, Node, Scalar, ValueId};
 
 /// A nest of loops that only sums.
 pub(super) struct Nest<'n> {
@@ -24,18 +24,7 @@ impl<'n> Nest<'n> {
             let inner = level.body.iter().position(|node| matches!(node, Node::Loop(_)));
             let lets = |nodes: &[Node]| nodes.iter().all(|node| matches!(node, Node::Let { .. }));
             let Some(at) = inner else {
-                let sum = level.body.iter().find_map(|node| match node {
-                    Node::Let { value, op: Op::Binary(sign, a, b) } if *value == carried.next => {
-                        match sign {
-                            Binary::Add if *a == carried.inside => Some((*b, false)),
-                            Binary::Add if *b == carried.inside => Some((*a, false)),
-                            Binary::Sub if *a == carried.inside => Some((*b, true)),
-                            _ => None,
-                        }
-                    }
-                    _ => None,
-                });
-                let (term, subtract) = sum.filter(|_| lets(&level.body))?;
+                let (term, subtract) = level.term_of(&carried).filter(|_| lets(&level.body))?;
                 let once = |value| uses(&level.body, value);
                 let alone = once(carried.inside) == 1 && once(carried.next) == 0;
                 return (alone && term != carried.inside).then_some(Self {
@@ -71,8 +60,18 @@ fn uses(nodes: &[Node], value: ValueId) -> usize {
     uses
 }
 
-/// A loop's body in three: before the nest, the nest, after it.
-pub(super) fn parts(node: &Loop) -> Option<(&[Node], &Loop, &[Node])> {
+/// The body in three of a loop whose iterations wait for nothing: before the nest, the nest, after it.
+pub(super) fn parts<'n>(
+    function: &Function,
+    node: &'n Loop,
+) -> Option<(&'n [Node], &'n Loop, &'n [Node])> {
+    let plain = node.carried.is_empty()
+        && node.is_plain()
+        && !node.reversed
+        && function.ty(node.counter) == Scalar::USIZE;
+    if !plain {
+        return None;
+    }
     let at = node.body.iter().position(|node| matches!(node, Node::Loop(_)))?;
     let Node::Loop(nest) = &node.body[at] else { return None };
     let (before, after) = (&node.body[..at], &node.body[at + 1..]);

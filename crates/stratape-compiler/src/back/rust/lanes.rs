@@ -9,7 +9,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
-use super::scatter::Width;
+use super::scatter::{Width, groups_of, sign};
 use super::strip::Strip;
 use super::views::View;
 use crate::ir::{Binary, Carried, Float, Loop, Math, Node, ObjectId, Op, Range, Scalar, ValueId};
@@ -58,7 +58,8 @@ impl Emitter<'_> {
             // Fields make pairs of their own.
             return None;
         }
-        let carries = self.groups_of(&scattered).iter().any(|group| group.len() > 1);
+        let groups = groups_of(&scattered);
+        let carries = groups.iter().any(|group| group.len() > 1);
         let usual = match dense {
             true if narrow || carries || self.is_slow(node) => 16,
             true => 8,
@@ -106,7 +107,7 @@ impl Emitter<'_> {
         let mut ends = Vec::new();
         for sum in &sums {
             let ident = self.names.value(sum.carried.inside);
-            let sign = if sum.subtract { quote!(-=) } else { quote!(+=) };
+            let sign = sign(sum.subtract);
             let many = Ident::new(&format!("{ident}_lanes"), Span::mixed_site());
             let zero = quote!([0.0; #lanes]);
             let term = self.operand(sum.term);
@@ -121,10 +122,8 @@ impl Emitter<'_> {
             }
         }
         let width = Width { lanes: &lanes, blocks: &blocks, block: &block, lane: &lane };
-        for (number, group) in self.groups_of(&scattered).iter().enumerate() {
-            let first_block = quote!(#first + #block * #lanes);
-            let aside =
-                self.aside(group, strip, &width, first, &first_block, (node.counter, number));
+        for (number, group) in groups.iter().enumerate() {
+            let aside = self.aside(group, strip, &width, first, (node.counter, number));
             opens.extend(aside.opens);
             picks.extend(aside.picks);
             starts.extend(aside.starts);
@@ -139,7 +138,7 @@ impl Emitter<'_> {
             let Node::Accumulate { place, value, subtract } = item else { continue };
             let part = name(&format!("sent{number}_"));
             let (place, value) = (self.place(place), self.operand(*value));
-            let sign = if *subtract { quote!(-=) } else { quote!(+=) };
+            let sign = sign(*subtract);
             block_starts.push(quote!(let mut #part = [0.0; #lanes];));
             self.replace_node(item, quote!(#part[#lane] = #value;));
             block_ends.push(quote!(for #lane in 0..#lanes { #place #sign #part[#lane]; }));
@@ -152,7 +151,7 @@ impl Emitter<'_> {
         }
         for sum in &sums {
             let ident = self.names.value(sum.carried.inside);
-            let sign = if sum.subtract { quote!(-=) } else { quote!(+=) };
+            let sign = sign(sum.subtract);
             let term = self.operand(sum.term);
             self.replace(sum.carried.next, quote!(#ident #sign #term;));
         }
@@ -191,24 +190,13 @@ impl Emitter<'_> {
     fn sums(&self, node: &Loop) -> Option<Vec<Sum>> {
         let mut sums = Vec::new();
         for carried in &node.carried {
-            let mut found = None;
+            let (term, subtract) = node.term_of(carried)?;
             let mut uses = 0;
             for item in &node.body {
                 item.for_each_operand(&mut |value| {
                     uses += usize::from(value == carried.inside || value == carried.next);
                 });
-                if let Node::Let { value, op: Op::Binary(sign, a, b) } = item
-                    && *value == carried.next
-                {
-                    found = match sign {
-                        Binary::Add if *a == carried.inside => Some((*b, false)),
-                        Binary::Add if *b == carried.inside => Some((*a, false)),
-                        Binary::Sub if *a == carried.inside => Some((*b, true)),
-                        _ => None,
-                    };
-                }
             }
-            let (term, subtract) = found?;
             // One use is the sum's own.
             if uses != 1
                 || term == carried.inside

@@ -52,7 +52,8 @@ pub(super) struct Aside {
     pub(super) ends: Vec<TokenStream>,
 }
 
-fn sign(subtract: bool) -> TokenStream {
+/// `-=` or `+=`
+pub(super) fn sign(subtract: bool) -> TokenStream {
     if subtract { quote!(-=) } else { quote!(+=) }
 }
 
@@ -85,18 +86,6 @@ impl Emitter<'_> {
         found
     }
 
-    /// Additions to one object a known distance apart are a group, the nearest first; each other one is alone.
-    pub(super) fn groups_of<'n>(&self, scattered: &[Scattered<'n>]) -> Vec<Vec<Scattered<'n>>> {
-        let mut groups: Vec<Vec<Scattered<'n>>> = Vec::new();
-        for one in scattered {
-            match groups.iter_mut().find(|group| group[0].object == one.object) {
-                Some(group) => group.push(one.clone()),
-                None => groups.push(vec![one.clone()]),
-            }
-        }
-        groups.into_iter().flat_map(measured).collect()
-    }
-
     /// What a group becomes; its nodes are replaced until they are restored.
     pub(super) fn aside(
         &self,
@@ -104,7 +93,6 @@ impl Emitter<'_> {
         strip: &Strip,
         width: &Width<'_>,
         first: &Ident,
-        first_of_block: &TokenStream,
         (counter, number): (ValueId, usize),
     ) -> Aside {
         let Width { lanes, blocks, block, lane } = width;
@@ -121,7 +109,7 @@ impl Emitter<'_> {
             let value = self.operand(nearest.value);
             aside.block_starts.push(quote!(let mut #part = [0.0; #lanes];));
             self.replace_node(nearest.node, quote!(#part[#lane] = #value;));
-            let start = self.polynomial(first_of_block, &nearest.base);
+            let start = self.polynomial(&quote!(#first + #block * #lanes), &nearest.base);
             let sign = sign(nearest.subtract);
             aside.block_ends.push(quote! {
                 let #target = ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #lanes);
@@ -166,6 +154,18 @@ impl Emitter<'_> {
         }
         aside
     }
+}
+
+/// Additions to one object a known distance apart are a group, the nearest first; each other one is alone.
+pub(super) fn groups_of<'n>(scattered: &[Scattered<'n>]) -> Vec<Vec<Scattered<'n>>> {
+    let mut groups: Vec<Vec<Scattered<'n>>> = Vec::new();
+    for one in scattered {
+        match groups.iter_mut().find(|group| group[0].object == one.object) {
+            Some(group) => group.push(one.clone()),
+            None => groups.push(vec![one.clone()]),
+        }
+    }
+    groups.into_iter().flat_map(measured).collect()
 }
 
 /// A group with its distances, or each of its additions alone if they are not known or too far.
