@@ -278,6 +278,8 @@ impl<'a> Reverse<'a> {
                 }
             }
             Node::Store { place, value } => {
+                // What was there before has an adjoint of its own, unless it was a literal.
+                let before = !self.facts.clobbers.once(place.object);
                 let Some(place) = self.float_shadow(place) else { return };
                 let ty = self.ty(*value);
                 let span = self.span(*value);
@@ -285,8 +287,10 @@ impl<'a> Reverse<'a> {
                     let d = self.b.emit(Op::Load(place.clone()), ty, span);
                     self.add(*value, d);
                 }
-                let zero = self.zero(ty);
-                self.b.node(Node::Store { place, value: zero });
+                if before {
+                    let zero = self.zero(ty);
+                    self.b.node(Node::Store { place, value: zero });
+                }
             }
             Node::Accumulate { place, value, subtract } => {
                 if !self.active(*value) {

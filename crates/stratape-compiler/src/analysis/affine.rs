@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Definition, Definitions};
-use crate::ir::{Binary, Block, Function, Node, Op, Range, Scalar, ValueId};
+use crate::ir::{Binary, Block, Compare, Function, Node, Op, Range, Scalar, ValueId};
 
 /// A sum of products of values, with integer factors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -226,6 +226,34 @@ impl<'a> Affine<'a> {
             }
             _ => Polynomial::symbol(value),
         }
+    }
+
+    /// What a condition says of the integers it compares, if it is true or if it is false: a polynomial that is at least 0.
+    pub fn fact(&self, condition: ValueId, holds: bool) -> Option<Polynomial> {
+        let Definition::Op(Op::Compare(sign, a, b)) = self.definitions.of(condition) else {
+            return None;
+        };
+        let sign = if holds { *sign } else { sign.negated() };
+        let (great, small, equal) = match sign {
+            Compare::Gt => (*a, *b, 1),
+            Compare::Ge => (*a, *b, 0),
+            Compare::Lt => (*b, *a, 1),
+            Compare::Le => (*b, *a, 0),
+            Compare::Eq | Compare::Ne => return None,
+        };
+        if !matches!(self.function.ty(*a), Scalar::Int(_)) {
+            return None;
+        }
+        let least = self.of(small).plus(&Polynomial::number(equal));
+        // A difference that is greater than 0 was not cut off at 0.
+        if let Definition::Op(Op::Method(name, operands)) = self.definitions.of(great)
+            && name == "saturating_sub"
+            && let [from, taken] = operands[..]
+            && least.as_number().is_some_and(|least| least > 0)
+        {
+            return Some(self.of(from).minus(&self.of(taken)).minus(&least));
+        }
+        Some(self.of(great).minus(&least))
     }
 
     /// The loop with a counter.

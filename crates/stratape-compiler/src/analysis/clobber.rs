@@ -1,15 +1,15 @@
-//! Whether memory still holds, at the end of the function, what a load has read.
+//! Whether memory still holds, at the end of the function, what a load has read; whether it is written more than once.
 //!
 //! A write destroys what a load has read if it comes later and hits the same place. It comes later
 //! in the same iteration of all loops around both, or in a later iteration of one of them. For each of
-//! these cases the indices are compared as [polynomials](super::Affine); where it cannot be shown that they
-//! differ, the memory counts as overwritten.
+//! these cases the indices are compared as [polynomials](super::Affine), by what the branches around them know; where it
+//! cannot be shown that they differ, the memory counts as overwritten.
 
 use std::collections::{HashMap, HashSet};
 
 use super::Definitions;
 use super::affine::{Affine, Polynomial};
-use crate::ir::{Block, Call, Function, Node, ObjectId, Op, Place, Step, ValueId};
+use crate::ir::{Block, Call, Function, Init, Node, ObjectId, Op, Place, Step, ValueId};
 
 /// Loads whose memory may be written after them.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +19,8 @@ pub struct Clobbers {
     kept: HashMap<ValueId, Place>,
     /// Objects passed to calls (by their addresses) that may be written afterwards.
     passed: HashSet<(usize, ObjectId)>,
+    /// Locals no element of which is stored twice.
+    once: HashSet<ObjectId>,
 }
 
 #[derive(Debug)]
@@ -29,13 +31,17 @@ struct Access {
     at: usize,
     /// The loops around it, outermost first, by their counters.
     loops: Vec<ValueId>,
+    /// The conditions of the branches around it, and what they are there.
+    conditions: Vec<(ValueId, bool)>,
+    /// Whether it stores one value.
+    store: bool,
 }
 
 impl Clobbers {
     /// Finds them.
     pub fn new(function: &Function, definitions: &Definitions) -> Self {
         let mut finder = Finder::default();
-        finder.block(&function.body, &mut Vec::new());
+        finder.block(&function.body);
         let affine = Affine::new(function, definitions);
         let mut loads = HashSet::new();
         for (object, reads) in &finder.reads {
@@ -62,7 +68,20 @@ impl Clobbers {
                 passed.insert((*call, access.place.object));
             }
         }
-        Self { loads, kept, passed }
+        let once = finder.locals.iter().filter_map(|(object, depth)| {
+            let writes = finder.writes.get(object)?;
+            let twice = writes.iter().any(|first| {
+                !first.store
+                    || writes.iter().any(|second| may_hit(&affine, first, second, *depth))
+            });
+            (!twice).then_some(*object)
+        });
+        Self { loads, kept, passed, once: once.collect() }
+    }
+
+    /// Whether no element of a local is stored twice: before, it holds a literal, and nothing is added to it.
+    pub fn once(&self, object: ObjectId) -> bool {
+        self.once.contains(&object)
     }
 
     /// Whether what a call was passed may be gone at the end.
@@ -93,13 +112,29 @@ impl Clobbers {
 }
 
 fn may_overwrite(affine: &Affine<'_>, read: &Access, write: &Access) -> bool {
-    let common = read.loops.iter().zip(&write.loops).take_while(|(a, b)| a == b).count();
+    may_hit(affine, read, write, 0)
+}
+
+/// Whether a write may come later than an access and hit the same place, in the same iteration of the outermost loops.
+fn may_hit(affine: &Affine<'_>, first: &Access, write: &Access, outermost: usize) -> bool {
+    let loops = first.loops.iter().zip(&write.loops);
+    let common = loops.take_while(|(a, b)| a == b).count();
+    // Branches that exclude each other, in all iterations of some loops.
+    let exclude = |loops: &[ValueId]| {
+        first.conditions.iter().any(|(condition, holds)| {
+            write.conditions.contains(&(*condition, !holds))
+                && loops.iter().all(|counter| affine.is_invariant(*condition, *counter))
+        })
+    };
     // In the same iteration of all common loops, a write that stands later in the program.
-    if write.at > read.at && !differ(affine, read, write, common, None) {
+    if write.at > first.at && !exclude(&[]) && !differ(affine, first, write, common, None) {
         return true;
     }
     // In a later iteration of one of them.
-    (0..common).any(|level| !differ(affine, read, write, level, Some(read.loops[level])))
+    (outermost..common).any(|level| {
+        !exclude(&first.loops[level..common])
+            && !differ(affine, first, write, level, Some(first.loops[level]))
+    })
 }
 
 /// Whether two accesses hit different places, given that the first `same` loops are in the same
@@ -215,9 +250,20 @@ fn indices_differ(
         .filter_map(|counter| affine.counted(*counter)?.extent.as_ref())
         .filter(|extent| extent.symbols().all(settled))
         .collect();
+    let facts: Vec<Polynomial> = read
+        .conditions
+        .iter()
+        .chain(&write.conditions)
+        .filter_map(|(condition, holds)| affine.fact(*condition, *holds))
+        .filter(|fact| fact.symbols().all(settled))
+        .collect();
     let positive = |polynomial: &Polynomial| {
         affine.is_at_least(polynomial, 1)
             || extents.iter().any(|extent| affine.is_at_least(&polynomial.minus(extent), 0))
+            || facts.iter().any(|fact| {
+                let twice = fact.plus(fact);
+                [fact, &twice].iter().any(|fact| affine.is_at_least(&polynomial.minus(fact), 1))
+            })
     };
     let above = difference.minus(&down);
     let below = Polynomial::default().minus(&difference).minus(&up);
@@ -239,48 +285,75 @@ struct Finder {
     /// What calls are passed, by the calls' addresses.
     calls: Vec<(usize, Access)>,
     at: usize,
+    loops: Vec<ValueId>,
+    conditions: Vec<(ValueId, bool)>,
+    /// Locals made of literals, and the number of loops around that.
+    locals: HashMap<ObjectId, usize>,
+    literals: HashSet<ValueId>,
 }
 
 impl Finder {
-    fn block(&mut self, block: &Block, loops: &mut Vec<ValueId>) {
+    fn access(&self, value: Option<ValueId>, place: &Place) -> Access {
+        let (loops, conditions) = (self.loops.clone(), self.conditions.clone());
+        Access { value, place: place.clone(), at: self.at, loops, conditions, store: false }
+    }
+
+    fn is_literal(&self, init: &Init) -> bool {
+        match init {
+            Init::Value(value) => self.literals.contains(value),
+            Init::Items(items) => items.iter().all(|item| self.is_literal(item)),
+            Init::Fill(item) | Init::Repeat(item, _) => self.is_literal(item),
+            Init::Copy(_) | Init::ZeroLike(_) => false,
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
         let mut defined = HashSet::new();
         for node in block {
             node.for_each_result(&mut |value| {
                 defined.insert(value);
             });
             self.at += 1;
-            let at = self.at;
             if let Node::Let { value, op: Op::Load(place) } = node {
-                let access =
-                    Access { value: Some(*value), place: place.clone(), at, loops: loops.clone() };
+                let access = self.access(Some(*value), place);
                 self.reads.entry(place.object).or_default().push(access);
             }
             if let Node::Call(call) = node {
                 for slice in call.slices() {
-                    let place = slice.place.clone();
-                    let access = Access { value: None, place, at, loops: loops.clone() };
+                    let access = self.access(None, &slice.place);
                     self.calls.push((std::ptr::from_ref(&**call).addr(), access));
                 }
             }
             if let Node::Store { place, value } = node
                 && defined.contains(value)
             {
-                let access =
-                    Access { value: Some(*value), place: place.clone(), at, loops: loops.clone() };
-                self.stored.push(access);
+                self.stored.push(self.access(Some(*value), place));
             }
             for place in node.written() {
-                let access = Access { value: None, place: place.clone(), at, loops: loops.clone() };
+                let store = matches!(node, Node::Store { .. });
+                let access = Access { store, ..self.access(None, place) };
                 self.writes.entry(place.object).or_default().push(access);
             }
-            if let Node::Loop(node) = node {
-                loops.push(node.counter);
-                self.block(&node.body, loops);
-                loops.pop();
-            } else {
-                for inner in node.blocks() {
-                    self.block(inner, loops);
+            match node {
+                Node::Let { value, op } if op.is_constant() => {
+                    self.literals.insert(*value);
                 }
+                Node::New { object, init } if self.is_literal(init) => {
+                    self.locals.insert(*object, self.loops.len());
+                }
+                Node::Loop(node) => {
+                    self.loops.push(node.counter);
+                    self.block(&node.body);
+                    self.loops.pop();
+                }
+                Node::If(node) => {
+                    for (holds, block) in [(true, &node.then), (false, &node.other)] {
+                        self.conditions.push((node.condition, holds));
+                        self.block(block);
+                        self.conditions.pop();
+                    }
+                }
+                _ => {}
             }
         }
     }

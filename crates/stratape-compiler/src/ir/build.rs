@@ -115,14 +115,7 @@ impl Builder {
             }
             Op::Compare(sign, a, b) => {
                 let (a, b) = (integer(a)?, integer(b)?);
-                Some(Folded::Op(Op::Bool(match sign {
-                    Compare::Lt => a < b,
-                    Compare::Le => a <= b,
-                    Compare::Gt => a > b,
-                    Compare::Ge => a >= b,
-                    Compare::Eq => a == b,
-                    Compare::Ne => a != b,
-                })))
+                Some(Folded::Op(Op::Bool(sign.holds(&a, &b))))
             }
             Op::Select(c, a, b) => match known(c) {
                 Some(Op::Bool(c)) => Some(Folded::Value(if *c { *a } else { *b })),

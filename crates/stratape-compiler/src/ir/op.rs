@@ -71,6 +71,43 @@ impl Compare {
             Self::Ne => "!=",
         }
     }
+
+    /// Whether it holds.
+    pub fn holds<T: PartialOrd>(self, a: &T, b: &T) -> bool {
+        match self {
+            Self::Lt => a < b,
+            Self::Le => a <= b,
+            Self::Gt => a > b,
+            Self::Ge => a >= b,
+            Self::Eq => a == b,
+            Self::Ne => a != b,
+        }
+    }
+
+    /// What holds of integers where it does not.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        match self {
+            Self::Lt => Self::Ge,
+            Self::Le => Self::Gt,
+            Self::Gt => Self::Le,
+            Self::Ge => Self::Lt,
+            Self::Eq => Self::Ne,
+            Self::Ne => Self::Eq,
+        }
+    }
+
+    /// `a sign b` as `b sign' a`.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        match self {
+            Self::Lt => Self::Gt,
+            Self::Le => Self::Ge,
+            Self::Gt => Self::Lt,
+            Self::Ge => Self::Le,
+            same => same,
+        }
+    }
 }
 
 macro_rules! math {

@@ -1,8 +1,8 @@
 //! Loops that ask in every iteration whether they are at an edge ask only at the edges.
 //!
 //! `for i in 0..n { if i > 0 { … } if i + 1 < n { … } }`: the conditions hold for all but the first and
-//! the last iterations. The loop is cut in three; in the middle one the conditions are gone, and its body can
-//! be vectorised. The iterations and their order stay the same.
+//! the last iterations. Those are taken out of the loop, one by one, each with its conditions decided; in the loop
+//! that is left the conditions are gone, and its body can be vectorised. The iterations and their order stay the same.
 
 use std::collections::HashMap;
 
@@ -15,8 +15,8 @@ use crate::ir::{
 /// At most so many iterations are peeled from an end.
 const MOST: i128 = 4;
 
-/// Bodies of more nodes are not copied.
-const LARGEST: usize = 120;
+/// No more nodes are copied to the edges of a loop.
+const LARGEST: usize = 240;
 
 /// Cuts loops at their edges.
 pub fn peel(function: &mut Function) {
@@ -43,11 +43,50 @@ pub fn peel(function: &mut Function) {
     function.body = body;
 }
 
-/// Where a loop is cut, and what its conditions are in between.
+/// Where a loop is cut, and what is known of its conditions.
 struct Cut {
     head: i128,
     tail: i128,
-    known: Vec<(ValueId, bool)>,
+    conditions: Vec<Condition>,
+}
+
+/// A condition that compares the counter with a number near an end of its range.
+struct Condition {
+    value: ValueId,
+    sign: Compare,
+    edge: Edge,
+    /// What it is between the edges.
+    between: bool,
+}
+
+/// A number near an end of a range.
+#[derive(Clone, Copy)]
+enum Edge {
+    /// So much above the first number.
+    Above(i128),
+    /// So much below the end.
+    Below(i128),
+}
+
+/// The iterations of a part of a loop.
+#[derive(Clone, Copy)]
+enum Part {
+    /// One, so many after the first.
+    Head(i128),
+    Between,
+    /// One, so many before the end.
+    Tail(i128),
+}
+
+impl Condition {
+    /// What it is there. Heads come before all tails.
+    fn at(&self, part: Part) -> bool {
+        match (part, self.edge) {
+            (Part::Head(after), Edge::Above(above)) => self.sign.holds(&after, &above),
+            (Part::Tail(before), Edge::Below(below)) => self.sign.holds(&below, &before),
+            _ => self.between,
+        }
+    }
 }
 
 fn find(
@@ -61,13 +100,8 @@ fn find(
     if node.exit.is_some() || has_loops || function.ty(node.counter) != Scalar::USIZE {
         return None;
     }
-    let mut count = 0;
-    crate::ir::walk(&node.body, &mut |_| count += 1);
-    if count > LARGEST {
-        return None;
-    }
     let (from, to) = (affine.of(from), affine.of(to));
-    let mut cut = Cut { head: 0, tail: 0, known: Vec::new() };
+    let mut cut = Cut { head: 0, tail: 0, conditions: Vec::new() };
     for item in &node.body {
         // Only what decides a branch is worth a cut.
         let Node::If(branch) = item else { continue };
@@ -77,44 +111,33 @@ fn find(
         // The condition as `counter sign edge`.
         let (sign, edge) = match factor.as_number() {
             Some(1) => (*sign, crate::analysis::Polynomial::default().minus(&rest)),
-            Some(-1) => (opposite(*sign), rest),
+            Some(-1) => (sign.turned(), rest),
             _ => continue,
         };
         let above = edge.minus(&from).as_number().filter(|edge| (-1..=MOST).contains(edge));
         let below = to.minus(&edge).as_number().filter(|edge| (0..=MOST).contains(edge));
-        let decided = match (sign, above, below) {
-            (Compare::Gt, Some(above), _) => Some((above + 1, 0, true)),
-            (Compare::Ge, Some(above), _) => Some((above, 0, true)),
-            (Compare::Lt, Some(above), _) => Some((above, 0, false)),
-            (Compare::Le, Some(above), _) => Some((above + 1, 0, false)),
-            (Compare::Eq, Some(above), _) => Some((above + 1, 0, false)),
-            (Compare::Ne, Some(above), _) => Some((above + 1, 0, true)),
-            (Compare::Lt, _, Some(below)) => Some((0, below, true)),
-            (Compare::Le, _, Some(below)) if below > 0 => Some((0, below - 1, true)),
-            (Compare::Ge, _, Some(below)) => Some((0, below, false)),
-            (Compare::Gt, _, Some(below)) if below > 0 => Some((0, below - 1, false)),
-            (Compare::Eq, _, Some(below)) => Some((0, below, false)),
-            (Compare::Ne, _, Some(below)) => Some((0, below, true)),
-            _ => None,
+        // Iterations until the condition has the value it keeps; it has it before the last ones.
+        let (edge, until, between) = match (sign, above, below) {
+            (Compare::Gt | Compare::Ne, Some(above), _) => (Edge::Above(above), above + 1, true),
+            (Compare::Ge, Some(above), _) => (Edge::Above(above), above, true),
+            (Compare::Lt, Some(above), _) => (Edge::Above(above), above, false),
+            (Compare::Le | Compare::Eq, Some(above), _) => (Edge::Above(above), above + 1, false),
+            (Compare::Lt | Compare::Ne, _, Some(below)) => (Edge::Below(below), below, true),
+            (Compare::Le, _, Some(below)) if below > 0 => (Edge::Below(below), below - 1, true),
+            (Compare::Ge | Compare::Eq, _, Some(below)) => (Edge::Below(below), below, false),
+            (Compare::Gt, _, Some(below)) if below > 0 => (Edge::Below(below), below - 1, false),
+            _ => continue,
         };
-        if let Some((head, tail, value)) = decided {
-            cut.head = cut.head.max(head);
-            cut.tail = cut.tail.max(tail);
-            cut.known.push((branch.condition, value));
+        match edge {
+            Edge::Above(_) => cut.head = cut.head.max(until),
+            Edge::Below(_) => cut.tail = cut.tail.max(until),
         }
+        cut.conditions.push(Condition { value: branch.condition, sign, edge, between });
     }
-    (!cut.known.is_empty() && cut.head + cut.tail > 0).then_some(cut)
-}
-
-/// `a sign b` as `b sign' a`.
-fn opposite(sign: Compare) -> Compare {
-    match sign {
-        Compare::Lt => Compare::Gt,
-        Compare::Le => Compare::Ge,
-        Compare::Gt => Compare::Lt,
-        Compare::Ge => Compare::Le,
-        same => same,
-    }
+    let mut nodes = 0;
+    crate::ir::walk(&node.body, &mut |_| nodes += 1);
+    let edges = usize::try_from(cut.head + cut.tail).ok()?;
+    (edges > 0 && edges * nodes <= LARGEST).then_some(cut)
 }
 
 fn block(
@@ -164,18 +187,29 @@ fn in_three(
     let first = emit(function, Scalar::USIZE, &mut then, Op::Binary(Binary::Add, from, head));
     let second = emit(function, Scalar::USIZE, &mut then, Op::Binary(Binary::Sub, to, tail));
 
-    let mut parts = vec![(from, first, false), (first, second, true), (second, to, false)];
+    let heads = (0..cut.head).map(Part::Head);
+    let tails = (1..=cut.tail).rev().map(Part::Tail);
+    let mut parts: Vec<Part> = heads.chain([Part::Between]).chain(tails).collect();
     if node.reversed {
         parts.reverse();
     }
     let mut entering: Vec<ValueId> = node.carried.iter().map(|carried| carried.init).collect();
-    for (from, to, middle) in parts {
-        let empty = (cut.head == 0 && to == first) || (cut.tail == 0 && from == second);
-        if empty && !middle {
-            continue;
-        }
-        let mut part = part(function, node, (from, to), &mut entering, middle.then_some(cut));
-        then.append(&mut part);
+    for part in parts {
+        let (start, distance, sign) = match part {
+            Part::Between => {
+                then.push(between(function, node, (first, second), &mut entering, cut));
+                continue;
+            }
+            Part::Head(after) => (from, after, Binary::Add),
+            Part::Tail(before) => (to, before, Binary::Sub),
+        };
+        let counter = if distance == 0 {
+            start
+        } else {
+            let distance = emit(function, Scalar::USIZE, &mut then, Op::Int(distance));
+            emit(function, Scalar::USIZE, &mut then, Op::Binary(sign, start, distance))
+        };
+        then.extend(one(function, node, counter, &mut entering, cut, part));
     }
     let merges = node
         .carried
@@ -198,37 +232,69 @@ fn in_three(
     out.push(Node::If(Box::new(If { condition, then, other, merges: renamed, span })));
 }
 
-/// A copy of a loop for a part of its range; `entering` is what it carries in, then what it leaves.
-fn part(
+/// A copy of a loop for the iterations between its edges; `entering` is what it carries in, then what it leaves.
+fn between(
     function: &mut Function,
     node: &Loop,
     (from, to): (ValueId, ValueId),
     entering: &mut [ValueId],
-    cut: Option<&Cut>,
-) -> Block {
-    let (body, values) = copy(function, &node.body);
-    let here = |value: ValueId| values.get(&value).copied().unwrap_or(value);
+    cut: &Cut,
+) -> Node {
     let counter = function.new_value_like(node.counter);
     let mut inner = Substitution::default();
-    inner.value(node.counter, counter);
     let mut carried = Vec::new();
-    for (old, init) in node.carried.iter().zip(entering) {
+    for (old, init) in node.carried.iter().zip(&mut *entering) {
         let inside = function.new_value_like(old.inside);
         let after = function.new_value_like(old.after);
         inner.value(old.inside, inside);
-        carried.push(Carried { init: *init, inside, next: here(old.next), after });
+        carried.push(Carried { init: *init, inside, next: old.next, after });
         *init = after;
     }
+    let body = iteration(function, node, counter, inner, cut, Part::Between, |settled| {
+        carried.iter_mut().for_each(|carried| carried.next = settled(carried.next));
+    });
     let range = Range::UpTo { from, to };
-    let mut part = Loop { counter, range, carried, body, ..node.clone() };
-    if let Some(cut) = cut {
-        let known: HashMap<ValueId, bool> =
-            cut.known.iter().map(|(value, known)| (here(*value), *known)).collect();
-        decide(&mut part.body, &known, &mut inner);
+    Node::Loop(Box::new(Loop { counter, range, carried, body, ..node.clone() }))
+}
+
+/// A copy of one iteration, outside the loop.
+fn one(
+    function: &mut Function,
+    node: &Loop,
+    counter: ValueId,
+    entering: &mut [ValueId],
+    cut: &Cut,
+    part: Part,
+) -> Block {
+    let mut inner = Substitution::default();
+    for (old, init) in node.carried.iter().zip(&*entering) {
+        inner.value(old.inside, *init);
     }
-    let mut part = vec![Node::Loop(Box::new(part))];
-    inner.apply(&mut part);
-    part
+    iteration(function, node, counter, inner, cut, part, |settled| {
+        for (old, left) in node.carried.iter().zip(entering) {
+            *left = settled(old.next);
+        }
+    })
+}
+
+/// A copy of a loop's body with its conditions decided. `leave` is told what stands for its values at the end.
+fn iteration(
+    function: &mut Function,
+    node: &Loop,
+    counter: ValueId,
+    mut inner: Substitution,
+    cut: &Cut,
+    part: Part,
+    leave: impl FnOnce(&dyn Fn(ValueId) -> ValueId),
+) -> Block {
+    let (mut body, values) = copy(function, &node.body);
+    let here = |value: ValueId| values.get(&value).copied().unwrap_or(value);
+    inner.value(node.counter, counter);
+    let known = cut.conditions.iter().map(|condition| (here(condition.value), condition.at(part)));
+    decide(&mut body, &known.collect(), &mut inner);
+    inner.apply(&mut body);
+    leave(&|value| inner.get(here(value)));
+    body
 }
 
 /// Replaces branches whose condition is known by the arm that is taken.

@@ -144,20 +144,10 @@ pub(super) fn binary<N: Number>(
 }
 
 fn compare<N: Number>(sign: Compare, a: Datum<N>, b: Datum<N>) -> Result<bool, Trap> {
-    fn holds<T: PartialOrd>(sign: Compare, a: &T, b: &T) -> bool {
-        match sign {
-            Compare::Lt => a < b,
-            Compare::Le => a <= b,
-            Compare::Gt => a > b,
-            Compare::Ge => a >= b,
-            Compare::Eq => a == b,
-            Compare::Ne => a != b,
-        }
-    }
     match (a, b) {
-        (Datum::Float(a), Datum::Float(b)) => Ok(holds(sign, &a.value(), &b.value())),
-        (Datum::Int(a), Datum::Int(b)) => Ok(holds(sign, &a, &b)),
-        (Datum::Bool(a), Datum::Bool(b)) => Ok(holds(sign, &a, &b)),
+        (Datum::Float(a), Datum::Float(b)) => Ok(sign.holds(&a.value(), &b.value())),
+        (Datum::Int(a), Datum::Int(b)) => Ok(sign.holds(&a, &b)),
+        (Datum::Bool(a), Datum::Bool(b)) => Ok(sign.holds(&a, &b)),
         _ => fault(format!("{a:?} compared with {b:?}")),
     }
 }
