@@ -9,13 +9,18 @@ const KEPT_BYTES: usize = 256 << 20;
 
 /// Numbers whose arrays are kept.
 pub trait Pooled: Copy + 'static {
+    /// What an element that was not written yet holds in builds that check.
+    const UNWRITTEN: Self;
+
     /// Runs `f` with the thread's arrays of the type, unless the thread is going away.
     fn with_pool<R>(f: impl FnOnce(&mut Vec<Vec<Self>>) -> R) -> Option<R>;
 }
 
 macro_rules! pooled {
-    ($($number:ty)*) => { $(
+    ($($number:ty = $unwritten:expr),* $(,)?) => { $(
         impl Pooled for $number {
+            const UNWRITTEN: Self = $unwritten;
+
             fn with_pool<R>(f: impl FnOnce(&mut Vec<Vec<Self>>) -> R) -> Option<R> {
                 thread_local! {
                     static POOL: RefCell<Vec<Vec<$number>>> = const { RefCell::new(Vec::new()) };
@@ -26,7 +31,20 @@ macro_rules! pooled {
     )* };
 }
 
-pooled!(f64 f32 usize u64 u32 u16 u8 isize i64 i32 i16 i8);
+pooled! {
+    f64 = f64::NAN,
+    f32 = f32::NAN,
+    usize = usize::MAX,
+    u64 = u64::MAX,
+    u32 = u32::MAX,
+    u16 = u16::MAX,
+    u8 = u8::MAX,
+    isize = isize::MIN,
+    i64 = i64::MIN,
+    i32 = i32::MIN,
+    i16 = i16::MIN,
+    i8 = i8::MIN,
+}
 
 /// An array that goes back to the thread when it is dropped.
 #[derive(Debug)]
@@ -34,7 +52,7 @@ pub struct Buffer<T: Pooled>(Vec<T>);
 
 impl<T: Pooled> Buffer<T> {
     fn take(len: usize) -> Vec<T> {
-        let mut spare = T::with_pool(|pool| {
+        T::with_pool(|pool| {
             // The last one that is large enough: calls nest, so the last to go back is the first to be asked for.
             match pool.iter().rposition(|spare| spare.capacity() >= len) {
                 Some(at) => Some(pool.swap_remove(at)),
@@ -42,14 +60,29 @@ impl<T: Pooled> Buffer<T> {
             }
         })
         .flatten()
-        .unwrap_or_default();
-        spare.clear();
-        spare
+        .unwrap_or_default()
     }
 
     /// `vec![value; len]`
     pub fn filled(value: T, len: usize) -> Self {
         let mut memory = Self::take(len);
+        memory.clear();
+        memory.resize(len, value);
+        Self(memory)
+    }
+
+    /// A list of a length that holds what it held before, or the value: it is written before it is read.
+    pub fn unfilled(value: T, len: usize) -> Self {
+        let mut memory = Self::take(len);
+        if cfg!(debug_assertions) {
+            memory.clear();
+            memory.resize(len, T::UNWRITTEN);
+            return Self(memory);
+        }
+        if memory.capacity() < len {
+            // Nothing worth copying to new memory.
+            memory.clear();
+        }
         memory.resize(len, value);
         Self(memory)
     }
@@ -57,6 +90,7 @@ impl<T: Pooled> Buffer<T> {
     /// A copy of a slice.
     pub fn copied(from: &[T]) -> Self {
         let mut memory = Self::take(from.len());
+        memory.clear();
         memory.extend_from_slice(from);
         Self(memory)
     }
@@ -91,6 +125,16 @@ impl<T: Pooled> DerefMut for Buffer<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_filled_shows_where_that_is_checked() {
+        drop(Buffer::filled(1.5_f64, 100));
+        let memory = Buffer::unfilled(0.0_f64, 120);
+        assert_eq!(memory.len(), 120);
+        if cfg!(debug_assertions) {
+            assert!(memory.iter().all(|value| value.is_nan()));
+        }
+    }
 
     #[test]
     fn memory_comes_back() {

@@ -212,7 +212,10 @@ impl<'a> Affine<'a> {
         }
         match op {
             Op::Int(number) => Polynomial::number(*number),
-            Op::Binary(sign @ (Binary::Add | Binary::Sub | Binary::Mul), a, b) => {
+            // Small integers may wrap within the bounds of a list.
+            Op::Binary(sign @ (Binary::Add | Binary::Sub | Binary::Mul), a, b)
+                if self.bits(value) >= 32 =>
+            {
                 let (a, b) = (self.limited(*a, fuel / 2), self.limited(*b, fuel / 2));
                 match sign {
                     Binary::Add => a.plus(&b),
@@ -220,12 +223,34 @@ impl<'a> Affine<'a> {
                     _ => a.times(&b),
                 }
             }
-            // An index that a cast has wrapped would be out of bounds.
-            Op::Cast(a, Scalar::Int(_)) if matches!(self.function.ty(*a), Scalar::Int(_)) => {
+            // An index that lost its sign would be out of bounds; one that lost bits need not.
+            Op::Cast(a, Scalar::Int(to))
+                if self.bits(*a) <= to.bits() && self.bits(*a) > 0 =>
+            {
                 self.limited(*a, fuel - 1)
             }
             _ => Polynomial::symbol(value),
         }
+    }
+
+    /// The bits of an integer; 0 for other values.
+    fn bits(&self, value: ValueId) -> u32 {
+        match self.function.ty(value) {
+            Scalar::Int(int) => int.bits(),
+            _ => 0,
+        }
+    }
+
+    /// Whether a polynomial is at least a number, given others that are at least 0.
+    pub fn follows(&self, polynomial: &Polynomial, least: i128, facts: &[Polynomial]) -> bool {
+        if self.is_at_least(polynomial, least) {
+            return true;
+        }
+        facts.iter().enumerate().any(|(at, fact)| {
+            let rest = polynomial.minus(fact);
+            self.is_at_least(&rest, least)
+                || facts[at..].iter().any(|other| self.is_at_least(&rest.minus(other), least))
+        })
     }
 
     /// What a condition says of the integers it compares, if it is true or if it is false: a polynomial that is at least 0.

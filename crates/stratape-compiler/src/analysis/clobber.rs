@@ -243,28 +243,15 @@ fn indices_differ(
         };
     }
     // Every loop around an access runs: its extent is at least 1.
-    let extents: Vec<&Polynomial> = read
-        .loops
-        .iter()
-        .chain(&write.loops)
-        .filter_map(|counter| affine.counted(*counter)?.extent.as_ref())
-        .filter(|extent| extent.symbols().all(settled))
-        .collect();
-    let facts: Vec<Polynomial> = read
-        .conditions
-        .iter()
-        .chain(&write.conditions)
-        .filter_map(|(condition, holds)| affine.fact(*condition, *holds))
+    let loops = read.loops.iter().chain(&write.loops);
+    let extents = loops.filter_map(|counter| affine.counted(*counter)?.extent.clone());
+    let extents = extents.map(|extent| extent.minus(&Polynomial::number(1)));
+    let conditions = read.conditions.iter().chain(&write.conditions);
+    let facts: Vec<Polynomial> = extents
+        .chain(conditions.filter_map(|(condition, holds)| affine.fact(*condition, *holds)))
         .filter(|fact| fact.symbols().all(settled))
         .collect();
-    let positive = |polynomial: &Polynomial| {
-        affine.is_at_least(polynomial, 1)
-            || extents.iter().any(|extent| affine.is_at_least(&polynomial.minus(extent), 0))
-            || facts.iter().any(|fact| {
-                let twice = fact.plus(fact);
-                [fact, &twice].iter().any(|fact| affine.is_at_least(&polynomial.minus(fact), 1))
-            })
-    };
+    let positive = |polynomial: &Polynomial| affine.follows(polynomial, 1, &facts);
     let above = difference.minus(&down);
     let below = Polynomial::default().minus(&difference).minus(&up);
     let grows = affine.is_at_least(&stride, 0) && positive(&stride.plus(&above));

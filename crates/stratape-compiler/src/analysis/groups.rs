@@ -65,15 +65,12 @@ impl Split {
         if !fits || groups.len() < 2 {
             return None;
         }
-        let writes = |group: &&Group| group.stores || (group.additions && group.loads);
-        let mut pivots = groups.iter().filter(writes);
-        let pivot = match (pivots.next(), pivots.next()) {
-            (Some(pivot), None) => pivot,
-            (None, _) => {
-                let mut added = groups.iter().filter(|group| group.additions);
-                added.next().filter(|_| added.next().is_none())?
-            }
-            _ => return None,
+        // The one that is written; else the only one that is added to; else the only one that is not.
+        let writes = |group: &Group| group.stores || (group.additions && group.loads);
+        let pivot = if groups.iter().any(writes) {
+            only(&groups, writes)?
+        } else {
+            only(&groups, |group| group.additions).or_else(|| only(&groups, |group| group.loads))?
         };
         let others = || groups.iter().filter(|group| group.base != pivot.base);
         let others_read = others().all(|group| group.loads && !group.additions);
@@ -88,6 +85,12 @@ impl Split {
         }
         Some(Self { pivot: pivot.base.clone(), others_below: below, others_read })
     }
+}
+
+/// The group that is like that, if there is just one.
+fn only(groups: &[Group], fits: impl Fn(&Group) -> bool) -> Option<&Group> {
+    let mut found = groups.iter().filter(|group| fits(group));
+    found.next().filter(|_| found.next().is_none())
 }
 
 /// What is added to the counter in a place's only index.

@@ -503,6 +503,8 @@ pub struct Function {
     pub parallel: bool,
     /// Local objects that are copies of every so many elements of others.
     pub fields: BTreeMap<ObjectId, Field>,
+    /// Local lists whose first contents do not matter: each element is written before it is read.
+    pub unfilled: BTreeSet<ObjectId>,
     /// Functions it calls that call themselves.
     pub recursive: BTreeSet<String>,
     /// Loops to be reversed from snapshots, by their counters; `outline` makes functions of them.
@@ -523,6 +525,7 @@ impl Function {
             kept: Vec::new(),
             parallel: false,
             fields: BTreeMap::new(),
+            unfilled: BTreeSet::new(),
             recursive: BTreeSet::new(),
             checkpoints: Vec::new(),
         }

@@ -119,7 +119,10 @@ impl Printer<'_> {
             }
             Node::New { object, init } => {
                 let ty = &self.function.objects[object.index()].ty;
-                let text = format!("new {}: {ty} = {}", self.object(*object), self.init(init));
+                let unfilled = self.function.unfilled.contains(object);
+                let note = if unfilled { ", unfilled" } else { "" };
+                let text =
+                    format!("new {}: {ty} = {}{note}", self.object(*object), self.init(init));
                 self.line(&text);
             }
             Node::Loop(node) => {

@@ -114,7 +114,11 @@ impl<'a, N: Number> Machine<'a, N> {
                 let Some(known) = self.function.objects.get(object.index()) else {
                     return fault(format!("{object:?} does not exist"));
                 };
-                let memory = self.initial(init, &known.ty)?;
+                let mut memory = self.initial(init, &known.ty)?;
+                if self.function.unfilled.contains(object) {
+                    // Whoever reads it before it is written shall notice.
+                    memory = memory.filled(f64::NAN);
+                }
                 self.set_object(*object, memory)
             }
             Node::Loop(node) => self.repeat(node),

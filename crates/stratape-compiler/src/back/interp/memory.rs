@@ -116,11 +116,18 @@ impl<N: Number> Memory<N> {
 
     /// The same shape, every float zero.
     pub fn zeroed(&self) -> Self {
+        self.filled(0.0)
+    }
+
+    /// The same shape, every float the same.
+    pub(super) fn filled(&self, number: f64) -> Self {
         match self {
-            Self::Float(_) => Self::Float(N::constant(0.0)),
+            Self::Float(_) => Self::Float(N::constant(number)),
             Self::Int(number) => Self::Int(*number),
             Self::Bool(value) => Self::Bool(*value),
-            Self::List(items) => Self::List(items.iter().map(Self::zeroed).collect()),
+            Self::List(items) => {
+                Self::List(items.iter().map(|item| item.filled(number)).collect())
+            }
         }
     }
 

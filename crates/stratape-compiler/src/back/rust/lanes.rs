@@ -122,14 +122,18 @@ impl Emitter<'_> {
             }
         }
         let width = Width { lanes: &lanes, blocks: &blocks, block: &block, lane: &lane };
+        let (mut left, mut left_steps, mut left_ends) = (Vec::new(), Vec::new(), Vec::new());
         for (number, group) in groups.iter().enumerate() {
-            let aside = self.aside(group, strip, &width, first, (node.counter, number));
+            let aside = self.aside(group, strip, &width, (first, count), (node.counter, number));
             opens.extend(aside.opens);
             picks.extend(aside.picks);
             starts.extend(aside.starts);
             block_starts.extend(aside.block_starts);
             block_ends.extend(aside.block_ends);
             ends.extend(aside.ends);
+            left.extend(aside.left);
+            left_steps.extend(aside.left_steps);
+            left_ends.extend(aside.left_ends);
         }
         let inner = Strip { k: lane.clone(), views, region, ..strip.clone() };
         self.enter_strip(inner);
@@ -155,9 +159,15 @@ impl Emitter<'_> {
             let term = self.operand(sum.term);
             self.replace(sum.carried.next, quote!(#ident #sign #term;));
         }
+        for (item, tokens) in &left {
+            self.replace_node(item, tokens.clone());
+        }
         self.enter_strip(strip.clone());
         let rest = self.block(&node.body);
         self.leave_strip();
+        for (item, _) in &left {
+            self.restore_node(item);
+        }
         for sum in &sums {
             self.restore(sum.carried.next);
         }
@@ -182,7 +192,9 @@ impl Emitter<'_> {
             for #k in #blocks * #lanes..#count {
                 let #counter = #first + #k;
                 #rest
+                #(#left_steps)*
             }
+            #(#left_ends)*
         })
     }
 

@@ -184,6 +184,10 @@ impl Emitter<'_> {
     /// What an object is made from.
     pub(super) fn first_contents(&self, object: ObjectId, ty: &Type, init: &Init) -> TokenStream {
         let buffer = quote!(::stratape::__private::Buffer);
+        let filled = match self.function.unfilled.contains(&object) {
+            true => quote!(#buffer::unfilled),
+            false => quote!(#buffer::filled),
+        };
         let inner = |item: &Init| ty.element().map(|inner| self.init(inner, item));
         if !self.is_kept_by_thread(object) {
             return self.init(ty, init);
@@ -191,7 +195,7 @@ impl Emitter<'_> {
         match init {
             Init::Repeat(item, len) => {
                 let (item, len) = (inner(item), self.operand(*len));
-                quote!(#buffer::filled(#item, #len))
+                quote!(#filled(#item, #len))
             }
             Init::Copy(place) => {
                 let from = self.place(place);
@@ -200,7 +204,7 @@ impl Emitter<'_> {
             Init::ZeroLike(like) => {
                 let like = self.names.object(*like);
                 let zero = ty.element().map(|item| zero_like(item, &like));
-                quote!(#buffer::filled(#zero, #like.len()))
+                quote!(#filled(#zero, #like.len()))
             }
             init => {
                 let init = self.init(ty, init);

@@ -3,7 +3,8 @@
 //!
 //! The parts of a block of iterations are kept aside. Where all additions to an object are a known distance apart, the
 //! nearest goes to a view of the block at once, the others follow after it, and what reaches beyond the block is carried to the
-//! next: memory is read and written once. Otherwise each addition is done after the block, one after the other.
+//! next: memory is read and written once. The iterations left over go on so, one by one. Otherwise each addition is done after the
+//! block, one after the other.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
@@ -36,9 +37,9 @@ pub(super) struct Width<'a> {
     pub(super) lane: &'a Ident,
 }
 
-/// Statements around a loop over blocks.
+/// Statements around a loop over blocks, and around the loop over what is left.
 #[derive(Default)]
-pub(super) struct Aside {
+pub(super) struct Aside<'n> {
     /// Before the loop.
     pub(super) starts: Vec<TokenStream>,
     /// Before the loop, within its scope.
@@ -50,6 +51,12 @@ pub(super) struct Aside {
     pub(super) block_ends: Vec<TokenStream>,
     /// After the loop.
     pub(super) ends: Vec<TokenStream>,
+    /// What nodes are in the loop over what is left.
+    pub(super) left: Vec<(&'n Node, TokenStream)>,
+    /// At the end of its iterations.
+    pub(super) left_steps: Vec<TokenStream>,
+    /// After it.
+    pub(super) left_ends: Vec<TokenStream>,
 }
 
 /// `-=` or `+=`
@@ -87,14 +94,14 @@ impl Emitter<'_> {
     }
 
     /// What a group becomes; its nodes are replaced until they are restored.
-    pub(super) fn aside(
+    pub(super) fn aside<'n>(
         &self,
-        group: &[Scattered<'_>],
+        group: &[Scattered<'n>],
         strip: &Strip,
         width: &Width<'_>,
-        first: &Ident,
+        (first, count): (&Ident, &Ident),
         (counter, number): (ValueId, usize),
-    ) -> Aside {
+    ) -> Aside<'n> {
         let Width { lanes, blocks, block, lane } = width;
         let name =
             |text: &str| Ident::new(&format!("{text}{number}of{}", counter.0), Span::mixed_site());
@@ -118,7 +125,19 @@ impl Emitter<'_> {
             return aside;
         }
         let start = self.polynomial(&quote!(#first), &nearest.base);
-        let beyond = self.polynomial(&quote!(#first + #blocks * #lanes), &nearest.base);
+        let farthest = group.iter().map(|one| one.distance).max().unwrap_or(0);
+        let far = Literal::usize_unsuffixed(farthest);
+        // Numbers, not an array: they must stay in registers.
+        let waiting: Vec<Ident> = (0..=farthest).map(|at| name(&format!("waiting{at}_"))).collect();
+        let k = &strip.k;
+        aside.ends.push(quote! {
+            let #target = if #count > 0 {
+                ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #count + #far)
+            } else {
+                &mut []
+            };
+            #(let mut #waiting = 0.0;)*
+        });
         aside.opens.push(quote! {
             let #all = if #blocks > 0 {
                 let all = ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #blocks * #lanes);
@@ -131,6 +150,8 @@ impl Emitter<'_> {
         for (place, one) in group.iter().enumerate() {
             let (value, sign) = (self.operand(one.value), sign(one.subtract));
             let distance = Literal::usize_unsuffixed(one.distance);
+            let here = &waiting[one.distance];
+            aside.left.push((one.node, quote!(#here #sign #value;)));
             if one.distance == 0 {
                 self.replace_node(one.node, quote!(#target[#lane] #sign #value;));
                 continue;
@@ -145,13 +166,19 @@ impl Emitter<'_> {
                 for #lane in #distance..#lanes { #target[#lane] #sign #part[#lane - #distance]; }
                 for #lane in 0..#distance { #carried[#lane] = #part[#lanes - #distance + #lane]; }
             });
-            aside.ends.push(quote! {
-                if #blocks > 0 {
-                    let #target = ::stratape::__private::view_mut(&mut #object[..], #beyond #lacking, #distance);
-                    for #lane in 0..#distance { #target[#lane] #sign #carried[#lane]; }
-                }
-            });
+            let at = (0..one.distance).map(Literal::usize_unsuffixed);
+            let before = &waiting[..one.distance];
+            aside.ends.push(quote!(#(#before #sign #carried[#at];)*));
         }
+        let (now, later, last) = (&waiting[0], &waiting[1..], &waiting[farthest]);
+        let sooner = &waiting[..farthest];
+        aside.left_steps.push(quote! {
+            #target[#k] += #now;
+            #(#sooner = #later;)*
+            #last = 0.0;
+        });
+        let at = (0..farthest).map(Literal::usize_unsuffixed);
+        aside.left_ends.push(quote!(if #count > 0 { #(#target[#count + #at] += #sooner;)* }));
         aside
     }
 }
