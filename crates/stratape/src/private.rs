@@ -173,6 +173,32 @@ pub fn restore<T: Pod + Pooled>(tape: &mut RecordTape) -> Result<Buffer<T>, Tape
     Ok(buffer)
 }
 
+/// Floats whose bits can be masked.
+pub trait Masked: Copy {
+    /// The number, or zero.
+    fn or_zero(self, kept: bool) -> Self;
+}
+
+impl Masked for f64 {
+    #[inline(always)]
+    fn or_zero(self, kept: bool) -> Self {
+        Self::from_bits(self.to_bits() & u64::from(kept).wrapping_neg())
+    }
+}
+
+impl Masked for f32 {
+    #[inline(always)]
+    fn or_zero(self, kept: bool) -> Self {
+        Self::from_bits(self.to_bits() & u32::from(kept).wrapping_neg())
+    }
+}
+
+/// `if condition { value } else { 0.0 }`, without a branch.
+#[inline(always)]
+pub fn or_zero<T: Masked>(condition: bool, value: T) -> T {
+    value.or_zero(condition)
+}
+
 /// The sum of lanes, by halves.
 #[inline(always)]
 pub fn sum<T: Copy + std::ops::Add<Output = T>, const N: usize>(lanes: [T; N]) -> T {

@@ -52,7 +52,9 @@ fn look(
             Init::ZeroLike(like) => len_of(affine, &function.body, *like),
             _ => continue,
         };
-        let mut cover = Cover { len, ..Cover::new(affine, *object) };
+        // Zero and an adjoint are that adjoint; of the primal, not even the sign of a zero may change.
+        let adds = known.shadow_of.is_some();
+        let mut cover = Cover { len, adds, ..Cover::new(affine, *object) };
         let all = cover.block(&block[at + 1..], Frontier::default()).is_some();
         if all && (cover.first.is_empty() || !cover.strayed) {
             found.push((*object, cover.first));
@@ -109,6 +111,8 @@ struct Cover<'a> {
     affine: &'a Affine<'a>,
     object: ObjectId,
     len: Option<Polynomial>,
+    /// Whether a first addition can be a store.
+    adds: bool,
     /// Polynomials that are at least 0 here.
     facts: Vec<Polynomial>,
     /// Counters that stand for another value.
@@ -130,6 +134,7 @@ impl<'a> Cover<'a> {
             affine,
             object,
             len: None,
+            adds: false,
             facts: Vec::new(),
             known: Vec::new(),
             dry: false,
@@ -163,7 +168,7 @@ impl<'a> Cover<'a> {
             Node::Accumulate { place, subtract, .. } if place.object == self.object => {
                 let number = self.seen;
                 self.seen += usize::from(!subtract);
-                if !subtract && self.is_at(place, &frontier.write) {
+                if self.adds && !subtract && self.is_at(place, &frontier.write) {
                     if !self.dry {
                         self.first.push(number);
                     }

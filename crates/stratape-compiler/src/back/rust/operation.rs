@@ -70,6 +70,15 @@ impl Emitter<'_> {
                 let (a, ty) = (v(a), tokens(ty.name()));
                 quote!(#a as #ty)
             }
+            // No branch, whatever the processor would guess, and a mask where the loop is vectorised.
+            Op::Select(c, a, b) if self.is_zero(*b) => {
+                let (c, a) = (v(c), v(a));
+                quote!(::stratape::__private::or_zero(#c, #a))
+            }
+            Op::Select(c, a, b) if self.is_zero(*a) => {
+                let (c, b) = (v(c), v(b));
+                quote!(::stratape::__private::or_zero(!#c, #b))
+            }
             Op::Select(c, a, b) => {
                 let (c, a, b) = (v(c), v(a), v(b));
                 quote!(if #c { #a } else { #b })
@@ -257,6 +266,11 @@ impl Emitter<'_> {
                 zero_like(ty, &ident)
             }
         }
+    }
+
+    /// Whether a value is the literal `0.0`.
+    fn is_zero(&self, value: ValueId) -> bool {
+        matches!(self.literals.get(&value), Some(Op::Float(zero, _)) if zero.to_bits() == 0)
     }
 
     /// Whether anything writes to an object.

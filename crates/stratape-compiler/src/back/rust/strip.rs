@@ -32,6 +32,21 @@ pub(super) struct Strip {
     pub(super) region: Option<(RecordId, Ident)>,
 }
 
+/// Arguments of a function that runs a strip.
+#[derive(Default)]
+struct Arguments {
+    names: Vec<Ident>,
+    types: Vec<TokenStream>,
+}
+
+impl Arguments {
+    /// Runs something in a function of its own.
+    fn around(&self, run: &TokenStream) -> TokenStream {
+        let Self { names, types } = self;
+        quote!((|#(#names: #types),*| { #run })(#(#names),*);)
+    }
+}
+
 impl Emitter<'_> {
     /// Whether a loop is emitted as strips.
     pub(super) fn is_strip(&self, node: &Loop) -> bool {
@@ -78,7 +93,7 @@ impl Emitter<'_> {
             parts: parts.clone(),
         };
         let in_lanes = self.lanes(node, &strip, &first, &count);
-        self.enter_strip(strip);
+        self.enter_strip(strip.clone());
         let body = self.block(&node.body);
         let assigns = self.assigns(node);
         let counter = self.names.value(node.counter);
@@ -107,10 +122,14 @@ impl Emitter<'_> {
         };
         let run = match in_lanes {
             Some(run) => quote!(#(#opens)* #run),
-            None => quote! {
-                #(#opens)*
-                for #k in #range { #counter_let #body #assigns }
-            },
+            None => {
+                let run = quote!(for #k in #range { #counter_let #body #assigns });
+                let run = match self.apart(node, &strip) {
+                    Some(parts) => parts.around(&run),
+                    None => run,
+                };
+                quote!(#(#opens)* #run)
+            }
         };
         let Some(record) = region else {
             return quote! {
@@ -167,6 +186,31 @@ impl Emitter<'_> {
                 }
             }
         }
+    }
+
+    /// The views of a strip as arguments, where it writes to a part of an object and reads the other. LLVM does not know that
+    /// the parts are apart, unless they are arguments of a function.
+    fn apart(&self, node: &Loop, strip: &Strip) -> Option<Arguments> {
+        let fits = |item: &Node| match item {
+            Node::Let { op: Op::Load(place), .. }
+            | Node::Store { place, .. }
+            | Node::Accumulate { place, .. } => self.sees(strip, place),
+            Node::Let { .. } => true,
+            _ => false,
+        };
+        let plain = node.carried.is_empty() && strip.region.is_none();
+        if strip.parts.is_empty() || !plain || !node.body.iter().all(fits) {
+            return None;
+        }
+        let mut arguments = Arguments::default();
+        for view in &strip.views {
+            let ty = self.function.objects[view.object.index()].ty.element()?;
+            let ty = super::operation::tokens(ty.scalar().filter(|_| view.is_dense())?.name());
+            let mutable = view.mutable.then(|| quote!(mut));
+            arguments.names.push(view.ident.clone());
+            arguments.types.push(quote!(& #mutable [#ty]));
+        }
+        Some(arguments)
     }
 
     pub(super) fn enter_strip(&self, strip: Strip) {
