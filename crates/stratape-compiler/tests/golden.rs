@@ -156,6 +156,22 @@ golden! {
             s
         }";
 
+    /// What all terms of an adjoint's sum share multiplies the sum.
+    factor_of_a_sum: "
+        fn rows(b: &[f64], d: &[f64], c: &[f64], s: &[f64]) -> f64 {
+            let mut a = [0.0; 4];
+            for i in 0..b.len() {
+                for j in 0..4 {
+                    a[j] += b[i] * d[i * 4 + j] * c[j];
+                }
+            }
+            let mut sum = 0.0;
+            for j in 0..4 {
+                sum += s[j] * a[j];
+            }
+            sum
+        }";
+
     early_return: "
         fn first_positive(x: &[f64], k: f64) -> f64 {
             for i in 0..x.len() {

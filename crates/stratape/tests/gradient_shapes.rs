@@ -120,6 +120,48 @@ both! {
         -sum
     }
 
+    /// Sums with a factor that all terms share: the rows are short.
+    #[gradient]
+    pub(crate) fn shared_factors(b: &[T], d: &[T], c: &[T], n: usize) -> T {
+        let mut a = [0.0; 9];
+        for i in 0..n {
+            for j in 0..9 {
+                a[j] -= b[i] * d[i * 9 + j] * c[j];
+            }
+        }
+        let mut sum: T = 0.0;
+        for j in 0..9 {
+            sum += a[j] * a[j];
+        }
+        sum
+    }
+
+    /// The same, of lengths that only rustc knows: some rows are short, some are not.
+    #[gradient]
+    pub(crate) fn constant_factors(b: &[T], d: &[T], c: &[T]) -> T {
+        let (mut a, mut e) = (vec![0.0; super::SHORT], vec![0.0; super::LONG]);
+        for k in 0..b.len() / super::SHORT {
+            for i in 0..super::SHORT {
+                for j in 0..super::SHORT {
+                    a[j] += b[k * super::SHORT + i] * d[i * super::SHORT + j] * c[j];
+                }
+                for j in 1..super::LONG {
+                    e[j] += b[k * super::SHORT + i] * d[i + j] * c[j];
+                }
+            }
+            for i in 0..super::SHORT {
+                for j in 2..super::LONG {
+                    e[j] -= b[k * super::SHORT + i] * d[i + j] * c[j];
+                }
+            }
+        }
+        let mut sum: T = 0.0;
+        for j in 0..super::SHORT {
+            sum += a[j] * a[j] * e[j + 2];
+        }
+        sum + e[1] + e[super::LONG - 1]
+    }
+
     /// Additions three apart, and one far away.
     #[gradient]
     pub(crate) fn apart(x: &[T]) -> T {
@@ -135,6 +177,9 @@ both! {
         sum
     }
 }
+
+const SHORT: usize = 11;
+const LONG: usize = 66;
 
 /// Lengths around the widths of blocks and tiles.
 const LENGTHS: [usize; 8] = [0, 1, 2, 5, 8, 17, 33, 260];
@@ -214,6 +259,26 @@ macro_rules! tests {
             }
 
             #[test]
+            fn factors_of_sums() {
+                for n in [0_usize, 1, 2, 3, 10] {
+                    check(
+                        (vec![0.0 as $T; n], vec![0.0 as $T; 9 * n], vec![0.0 as $T; 9]),
+                        |(b, d, c)| crate::$kind::shared_factors(b, d, c, n),
+                        |(b, d, c), (db, dd, dc), seed| {
+                            crate::$kind::shared_factors_grad(b, db, d, dd, c, dc, n, seed)
+                        },
+                    );
+                    check(
+                        (vec![0.0 as $T; 11 * n], vec![0.0 as $T; 121], vec![0.0 as $T; 66]),
+                        |(b, d, c)| crate::$kind::constant_factors(b, d, c),
+                        |(b, d, c), (db, dd, dc), seed| {
+                            crate::$kind::constant_factors_grad(b, db, d, dd, c, dc, seed)
+                        },
+                    );
+                }
+            }
+
+            #[test]
             fn sums() {
                 for n in crate::LENGTHS {
                     check(
@@ -258,4 +323,27 @@ fn indices_out_of_bounds_are_those_of_the_program() {
     }
     // A point alone is not looked at.
     assert_eq!(double::triples_grad(&[], &mut [], 1, 1.0), 0.0);
+}
+
+#[test]
+fn a_sum_of_nothing_is_not_multiplied() {
+    for c in [vec![f64::INFINITY; 9], Vec::new()] {
+        let mut dc = vec![0.5; c.len()];
+        let value = double::shared_factors_grad(&[], &mut [], &[], &mut [], &c, &mut dc, 0, 1.0);
+        assert_eq!((value, dc), (0.0, vec![0.5; c.len()]));
+    }
+}
+
+#[test]
+fn rows_out_of_bounds_are_those_of_the_program() {
+    for (rows, columns) in [(4, 8), (3, 9), (4, 0), (0, 9)] {
+        let (b, d, c) = ([0.5; 4], vec![0.5; 9 * rows], vec![0.5; columns]);
+        same_panic(
+            || double::shared_factors(&b, &d, &c, 4),
+            || {
+                let (mut dd, mut dc) = (d.clone(), c.clone());
+                double::shared_factors_grad(&b, &mut b.clone(), &d, &mut dd, &c, &mut dc, 4, 1.0)
+            },
+        );
+    }
 }

@@ -18,11 +18,11 @@
 use std::collections::HashSet;
 
 use super::nest::{Nest, parts};
-use super::{find_loops, replace_loops};
+use super::{find_loops, has_parallel_loops, replace_loops};
 use crate::analysis::{Affine, Polynomial};
 use crate::ir::{
     Binary, Block, Extent, Function, Init, Loop, Node, Object, ObjectId, Op, Origin, Place, Range,
-    Scalar, Step, Substitution, Type, ValueId, copy, walk,
+    Scalar, Step, Substitution, Type, ValueId, copy,
 };
 
 /// Fewer iterations, where their number is known, are left as they are.
@@ -33,11 +33,7 @@ const TILE: i128 = 256;
 
 /// Exchanges loops. Not where loops run in parallel: a row in tiles is no longer seen to belong to one iteration.
 pub fn interchange(function: &mut Function) {
-    let mut parallel = function.parallel;
-    walk(&function.body, &mut |node| {
-        parallel |= matches!(node, Node::Loop(node) if node.parallel.is_some());
-    });
-    if parallel || !function.checkpoints.is_empty() {
+    if has_parallel_loops(function) || !function.checkpoints.is_empty() {
         return;
     }
     let found = find_loops(function, |affine, node| fits(function, affine, node));

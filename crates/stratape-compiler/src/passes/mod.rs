@@ -2,7 +2,9 @@
 
 mod apart;
 mod bounds;
+mod chain;
 mod collapse;
+mod distribute;
 mod factor;
 mod gather;
 mod hoist;
@@ -23,6 +25,7 @@ mod winner;
 pub use self::apart::apart;
 pub use self::bounds::bounds;
 pub use self::collapse::collapse;
+pub use self::distribute::distribute;
 pub use self::factor::factor;
 pub use self::gather::gather;
 pub use self::hoist::hoist;
@@ -70,9 +73,11 @@ pub fn finish(gradient: &mut Function) {
     share(gradient);
     reciprocal(gradient);
     factor(gradient);
+    prune(gradient);
     order(gradient);
     gather(gradient);
     overwrite(gradient);
+    distribute(gradient);
     jam(gradient);
     share(gradient);
     prune(gradient);
@@ -118,6 +123,15 @@ fn replace_loops<T>(
         }
     }
     *nodes = out;
+}
+
+/// Whether a function has loops that run in parallel.
+fn has_parallel_loops(function: &Function) -> bool {
+    let mut found = function.parallel;
+    walk(&function.body, &mut |node| {
+        found |= matches!(node, Node::Loop(node) if node.parallel.is_some());
+    });
+    found
 }
 
 /// The integers that are literals.

@@ -258,7 +258,7 @@ pub(crate) fn judge(source: &str, inputs: &[Input], seed: u64) -> Result<Report,
     fail(Stage::Derivative, message)
 }
 
-/// Constants of the standard library, by the text of their tokens.
+/// Constants of the standard library, and two lengths, by the text of their tokens.
 fn constants() -> HashMap<String, f64> {
     let known = [
         ("f64 :: INFINITY", f64::INFINITY),
@@ -267,6 +267,8 @@ fn constants() -> HashMap<String, f64> {
         ("f64 :: MAX", f64::MAX),
         ("f64 :: MIN", f64::MIN),
         ("std :: f64 :: consts :: PI", std::f64::consts::PI),
+        ("SHORT", 4.0),
+        ("LONG", 70.0),
     ];
     known.into_iter().map(|(text, value)| (text.to_owned(), value)).collect()
 }

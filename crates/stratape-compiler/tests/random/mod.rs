@@ -6,7 +6,7 @@
 //! a bound, and where a bound would grow too large the expression is passed through a function that
 //! tames it.
 
-#![allow(dead_code, reason = "each test uses a part")]
+#![allow(dead_code, unused_imports, reason = "each test uses a part")]
 
 pub(crate) mod build;
 mod expression;

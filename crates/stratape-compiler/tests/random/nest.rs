@@ -15,7 +15,7 @@ impl Generator<'_> {
         let (w, x) = (self.fresh("w"), self.fresh("w"));
         let (out, sum, value) = (self.fresh("w"), self.fresh("v"), self.fresh("v"));
         let sign = *self.random.pick(&["+", "-"]);
-        let kind = self.random.below(6);
+        let kind = self.random.below(7);
         let stride = self.random.within(2, 3);
         let (w_len, x_len) = match kind {
             0 => (format!("{r} * {c}"), c.clone()),
@@ -23,6 +23,7 @@ impl Generator<'_> {
             2 => (format!("2 * {c}"), format!("{c} * {r}")),
             3 => (format!("{stride} * {r} + {}", self.random.below(2)), "1".to_owned()),
             4 => (format!("{r} * {c}"), format!("{r} * {c}")),
+            5 => (format!("{r} * {c}"), format!("2 * {c}")),
             _ => (format!("{r} + {c}"), "1".to_owned()),
         };
         for (name, len) in [(&w, &w_len), (&x, &x_len)] {
@@ -33,7 +34,7 @@ impl Generator<'_> {
             ));
         }
         let first = self.float(1).typed(ty);
-        self.line(&format!("let mut {out}: Vec<{ty}> = vec![{first}; 2 * {r}];"));
+        self.line(&format!("let mut {out}: Vec<{ty}> = vec![{first}; 2 * {r} + {c}];"));
         self.line(&format!("let mut {sum}: {ty} = {first};"));
         let text = match kind {
             0 => format!(
@@ -62,6 +63,14 @@ impl Generator<'_> {
             4 => format!(
                 "for i in 0..{r} {{ for j in 0..{c} {{ {sum} {sign}= {w}[i * {c} + j] * {x}[{c} * i + j]; {w}[i * {c} + j] = {x}[i * {c} + j]; }} }}"
             ),
+            5 => {
+                let factors = ["1.5".to_owned(), sum.clone(), format!("{x}[j]")];
+                let factor = self.random.pick(&factors);
+                format!(
+                    "for p in 0..2 {{ for i in 0..{r} {{ for j in 0..{c} {{ {out}[j] {sign}= {w}[i * {c} + j] * {x}[p * {c} + j] * {factor}; }} }} }}
+                    for j in 0..{c} {{ {sum} += 0.1 * {out}[j] * {out}[j]; }}"
+                )
+            }
             _ => format!(
                 "for i in 2..{r} + {c} {{ let t = {w}[i] - 3.0 * {w}[i - 1] * {w}[i - 2]; {sum} {sign}= t * t / (1.0 + t * t); }}"
             ),

@@ -70,12 +70,11 @@ impl Emitter<'_> {
                 let (a, ty) = (v(a), tokens(ty.name()));
                 quote!(#a as #ty)
             }
-            // No branch, whatever the processor would guess, and a mask where the loop is vectorised.
-            Op::Select(c, a, b) if self.is_zero(*b) => {
+            Op::Select(c, a, b) if self.in_strip() && self.is_zero(*b) => {
                 let (c, a) = (v(c), v(a));
                 quote!(::stratape::__private::or_zero(#c, #a))
             }
-            Op::Select(c, a, b) if self.is_zero(*a) => {
+            Op::Select(c, a, b) if self.in_strip() && self.is_zero(*a) => {
                 let (c, b) = (v(c), v(b));
                 quote!(::stratape::__private::or_zero(!#c, #b))
             }

@@ -217,6 +217,11 @@ impl Emitter<'_> {
         self.strips.borrow_mut().push(strip);
     }
 
+    /// Whether a strip is being emitted. What it computes should be free of branches.
+    pub(super) fn in_strip(&self) -> bool {
+        !self.strips.borrow().is_empty()
+    }
+
     pub(super) fn leave_strip(&self) {
         self.strips.borrow_mut().pop();
     }
