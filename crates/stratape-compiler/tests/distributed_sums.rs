@@ -5,8 +5,7 @@
 mod random;
 
 use random::Input;
-use random::judge::{interpret, judge};
-use stratape_compiler::{adjoint, front, ir, passes};
+use random::judge::{interpret, judge, optimised};
 
 /// Products of three, summed over `i`; what is the same for all `i` is `c[j]`, and the adjoint of `a[j]`.
 fn products(columns: &str, float: &str) -> String {
@@ -35,17 +34,8 @@ fn inputs(columns: usize, n: usize) -> Vec<Input> {
     vec![numbers(n, 0.7), numbers(n * columns, 1.1), numbers(columns, 0.4), Input::Int(n)]
 }
 
-fn compile(source: &str) -> ir::Function {
-    let item = syn::parse_str(source).unwrap();
-    let mut function = front::lower(&item, &front::Options::default()).unwrap();
-    passes::simplify(&mut function);
-    let gradient = adjoint::gradient(&function, &adjoint::Options::default());
-    ir::check(&gradient).unwrap();
-    gradient
-}
-
 fn gradient(source: &str) -> String {
-    compile(source).to_string()
+    optimised(source).to_string()
 }
 
 #[test]
@@ -141,7 +131,8 @@ fn nothing_is_done_where_nothing_was() {
         let mut inputs = inputs(4, 0);
         for c in [vec![f64::INFINITY; 4], Vec::new()] {
             inputs[2] = Input::Shared(c);
-            let found = interpret(&compile(&source), &inputs, true, &|len| vec![0.5; len]).unwrap();
+            let found =
+                interpret(&optimised(&source), &inputs, true, &|len| vec![0.5; len]).unwrap();
             assert!(found.iter().all(|number| !number.is_nan()), "{found:?}");
         }
     }

@@ -69,6 +69,33 @@ fn rows(first: &[f64], steps: usize) -> f64 {
     sum
 }
 
+/// The cheapest way through rows: comparisons, in masks where neighbours are gathered.
+#[gradient]
+fn cheapest(cost: &[f64], n: usize) -> f64 {
+    let steps = cost.len() / n;
+    let mut u = vec![0.0; n * steps];
+    for i in 0..n {
+        u[i] = cost[i];
+    }
+    for t in 0..steps - 1 {
+        for i in 0..n {
+            let mut least = u[t * n + i];
+            if i > 0 && u[t * n + i - 1] < least {
+                least = u[t * n + i - 1];
+            }
+            if i < n - 1 {
+                least = least.min(u[t * n + i + 1]);
+            }
+            u[(t + 1) * n + i] = cost[(t + 1) * n + i] + least;
+        }
+    }
+    let mut sum = 0.0;
+    for i in 0..n {
+        sum += u[(steps - 1) * n + i] * u[(steps - 1) * n + i];
+    }
+    sum
+}
+
 /// A running maximum, its position remembered.
 #[gradient]
 fn largest(x: &[f64], w: f64) -> f64 {
@@ -177,6 +204,20 @@ fn agrees(name: &str, x: &[f64], dx: &[f64], f: &dyn Fn(&[f64]) -> f64) {
         "{name}, {}: {found} for {slope}",
         x.len()
     );
+}
+
+#[test]
+fn ways_through_rows_of_every_length() {
+    for n in LENGTHS.into_iter().filter(|n| *n > 0) {
+        let cost = numbers(4 * n, 5);
+        // Twice: the second call finds memory as the first has left it.
+        for _ in 0..2 {
+            let mut dcost = vec![0.0; 4 * n];
+            let value = cheapest_grad(&cost, &mut dcost, n, 1.0);
+            assert_eq!(value, cheapest(&cost, n));
+            agrees("cheapest", &cost, &dcost, &|cost| cheapest(cost, n));
+        }
+    }
 }
 
 #[test]

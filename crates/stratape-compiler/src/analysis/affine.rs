@@ -224,9 +224,7 @@ impl<'a> Affine<'a> {
                 }
             }
             // An index that lost its sign would be out of bounds; one that lost bits need not.
-            Op::Cast(a, Scalar::Int(to))
-                if self.bits(*a) <= to.bits() && self.bits(*a) > 0 =>
-            {
+            Op::Cast(a, Scalar::Int(to)) if self.bits(*a) <= to.bits() && self.bits(*a) > 0 => {
                 self.limited(*a, fuel - 1)
             }
             _ => Polynomial::symbol(value),
@@ -238,6 +236,20 @@ impl<'a> Affine<'a> {
         match self.function.ty(value) {
             Scalar::Int(int) => int.bits(),
             _ => 0,
+        }
+    }
+
+    /// Whether an integer is its polynomial even where differences wrap, as they do in release builds: they do not, given
+    /// polynomials that are at least 0.
+    pub fn is_exact(&self, value: ValueId, facts: &[Polynomial]) -> bool {
+        match self.definitions.of(value) {
+            Definition::Op(Op::Binary(sign, a, b)) => {
+                (*sign != Binary::Sub || self.follows(&self.of(value), 0, facts))
+                    && self.is_exact(*a, facts)
+                    && self.is_exact(*b, facts)
+            }
+            Definition::Op(Op::Cast(a, _)) => self.is_exact(*a, facts),
+            _ => true,
         }
     }
 
@@ -266,7 +278,8 @@ impl<'a> Affine<'a> {
             Compare::Le => (*b, *a, 0),
             Compare::Eq | Compare::Ne => return None,
         };
-        if !matches!(self.function.ty(*a), Scalar::Int(_)) {
+        let integers = matches!(self.function.ty(*a), Scalar::Int(_));
+        if !integers || !self.is_exact(small, &[]) || !self.is_exact(great, &[]) {
             return None;
         }
         let least = self.of(small).plus(&Polynomial::number(equal));

@@ -71,8 +71,7 @@ impl Clobbers {
         let once = finder.locals.iter().filter_map(|(object, depth)| {
             let writes = finder.writes.get(object)?;
             let twice = writes.iter().any(|first| {
-                !first.store
-                    || writes.iter().any(|second| may_hit(&affine, first, second, *depth))
+                !first.store || writes.iter().any(|second| may_hit(&affine, first, second, *depth))
             });
             (!twice).then_some(*object)
         });

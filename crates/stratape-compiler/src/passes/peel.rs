@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::analysis::{Affine, Definitions};
+use crate::analysis::{Affine, Definitions, Polynomial};
 use crate::ir::{
     Binary, Block, Carried, Compare, Function, If, Loop, Merge, Node, Op, Range, Scalar,
     Substitution, ValueId, copy,
@@ -57,6 +57,10 @@ struct Condition {
     edge: Edge,
     /// What it is between the edges.
     between: bool,
+    /// What is compared.
+    sides: [ValueId; 2],
+    /// Whether it is what it seems near the edges too, where differences may wrap.
+    exact: bool,
 }
 
 /// A number near an end of a range.
@@ -79,12 +83,14 @@ enum Part {
 }
 
 impl Condition {
-    /// What it is there. Heads come before all tails.
-    fn at(&self, part: Part) -> bool {
+    /// What it is there, if that is known. Heads come before all tails.
+    fn at(&self, part: Part) -> Option<bool> {
         match (part, self.edge) {
-            (Part::Head(after), Edge::Above(above)) => self.sign.holds(&after, &above),
-            (Part::Tail(before), Edge::Below(below)) => self.sign.holds(&below, &before),
-            _ => self.between,
+            (Part::Between, _) => Some(self.between),
+            _ if !self.exact => None,
+            (Part::Head(after), Edge::Above(above)) => Some(self.sign.holds(&after, &above)),
+            (Part::Tail(before), Edge::Below(below)) => Some(self.sign.holds(&below, &before)),
+            _ => Some(self.between),
         }
     }
 }
@@ -110,7 +116,7 @@ fn find(
         let Some((factor, rest)) = difference.split(node.counter) else { continue };
         // The condition as `counter sign edge`.
         let (sign, edge) = match factor.as_number() {
-            Some(1) => (*sign, crate::analysis::Polynomial::default().minus(&rest)),
+            Some(1) => (*sign, Polynomial::default().minus(&rest)),
             Some(-1) => (sign.turned(), rest),
             _ => continue,
         };
@@ -132,7 +138,17 @@ fn find(
             Edge::Above(_) => cut.head = cut.head.max(until),
             Edge::Below(_) => cut.tail = cut.tail.max(until),
         }
-        cut.conditions.push(Condition { value: branch.condition, sign, edge, between });
+        let (value, sides) = (branch.condition, [*a, *b]);
+        cut.conditions.push(Condition { value, sign, edge, between, sides, exact: false });
+    }
+    let counter = Polynomial::symbol(node.counter);
+    let facts = [
+        to.minus(&from).minus(&Polynomial::number(cut.head + cut.tail)),
+        counter.minus(&from),
+        to.minus(&counter).minus(&Polynomial::number(1)),
+    ];
+    for condition in &mut cut.conditions {
+        condition.exact = condition.sides.iter().all(|side| affine.is_exact(*side, &facts));
     }
     let mut nodes = 0;
     crate::ir::walk(&node.body, &mut |_| nodes += 1);
@@ -290,7 +306,10 @@ fn iteration(
     let (mut body, values) = copy(function, &node.body);
     let here = |value: ValueId| values.get(&value).copied().unwrap_or(value);
     inner.value(node.counter, counter);
-    let known = cut.conditions.iter().map(|condition| (here(condition.value), condition.at(part)));
+    let known = cut
+        .conditions
+        .iter()
+        .filter_map(|condition| Some((here(condition.value), condition.at(part)?)));
     decide(&mut body, &known.collect(), &mut inner);
     inner.apply(&mut body);
     leave(&|value| inner.get(here(value)));

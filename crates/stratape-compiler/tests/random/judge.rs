@@ -78,6 +78,16 @@ fn silence() {
     });
 }
 
+/// The gradient of a source as the macro makes it.
+pub(crate) fn optimised(source: &str) -> Function {
+    let item = syn::parse_str(source).unwrap();
+    let mut function = front::lower(&item, &front::Options::default()).unwrap();
+    passes::simplify(&mut function);
+    let gradient = adjoint::gradient(&function, &adjoint::Options::default());
+    ir::check(&gradient).unwrap();
+    gradient
+}
+
 /// Compiles a source to a function and its gradient.
 pub(crate) fn compile(source: &str) -> Result<(Function, Function), Failure> {
     let item = match syn::parse_str::<syn::ItemFn>(source) {

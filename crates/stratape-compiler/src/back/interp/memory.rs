@@ -125,9 +125,7 @@ impl<N: Number> Memory<N> {
             Self::Float(_) => Self::Float(N::constant(number)),
             Self::Int(number) => Self::Int(*number),
             Self::Bool(value) => Self::Bool(*value),
-            Self::List(items) => {
-                Self::List(items.iter().map(|item| item.filled(number)).collect())
-            }
+            Self::List(items) => Self::List(items.iter().map(|item| item.filled(number)).collect()),
         }
     }
 
