@@ -199,13 +199,20 @@ pub fn or_zero<T: Masked>(condition: bool, value: T) -> T {
     value.or_zero(condition)
 }
 
+/// A number the optimiser does not know, so that it leaves a loop of that many iterations a loop.
+#[inline(always)]
+pub fn opaque(number: usize) -> usize {
+    std::hint::black_box(number)
+}
+
 /// The sum of lanes, by halves.
 #[inline(always)]
 pub fn sum<T: Copy + std::ops::Add<Output = T>, const N: usize>(lanes: [T; N]) -> T {
     let mut lanes = lanes;
     let mut width = N;
     while width > 1 {
-        let half = width.div_ceil(2);
+        // A power of two: whole vectors are added to whole vectors.
+        let half = width.next_power_of_two() / 2;
         for lane in 0..width - half {
             lanes[lane] = lanes[lane] + lanes[lane + half];
         }

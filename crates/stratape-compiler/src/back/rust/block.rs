@@ -154,7 +154,10 @@ impl Emitter<'_> {
         });
         match node.range {
             Range::UpTo { from, to } => {
-                let (from, to) = (self.operand(from), self.operand(to));
+                let (from, mut to) = (self.operand(from), self.operand(to));
+                if self.stays_rolled(node) {
+                    to = quote!(::stratape::__private::opaque(#to));
+                }
                 let range =
                     if node.reversed { quote!((#from..#to).rev()) } else { quote!(#from..#to) };
                 quote! {

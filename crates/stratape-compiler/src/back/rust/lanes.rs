@@ -12,7 +12,9 @@ use super::Emitter;
 use super::scatter::{Width, groups_of, sign};
 use super::strip::Strip;
 use super::views::View;
-use crate::ir::{Binary, Carried, Float, Loop, Math, Node, ObjectId, Op, Range, Scalar, ValueId};
+use crate::ir::{
+    Binary, Carried, Float, Loop, Math, Node, ObjectId, Op, Range, Scalar, Type, ValueId,
+};
 
 /// A carried sum: `next = inside + term`.
 struct Sum {
@@ -239,6 +241,24 @@ impl Emitter<'_> {
     fn gains(&self, node: &Loop, sums: &[Sum]) -> bool {
         let writes = node.body.iter().any(|item| !item.written().is_empty());
         self.is_slow(node) || writes || sums.iter().any(|sum| sum.free)
+    }
+
+    /// Whether a short loop does nothing but add a short row to an array, again and again. LLVM would unroll both, tear the row
+    /// into numbers, and shuffle them between the iterations.
+    pub(super) fn stays_rolled(&self, node: &Loop) -> bool {
+        let Some((Node::Loop(row), before)) = node.body.split_last() else { return false };
+        let sums = |item: &Node| match item {
+            Node::Accumulate { place, .. } => {
+                matches!(self.function.objects[place.object.index()].ty, Type::Array(..))
+            }
+            item => matches!(item, Node::Let { .. }),
+        };
+        self.trips(node).is_some_and(|trips| trips <= 8)
+            && self.trips(row).is_some_and(|trips| (6..=16).contains(&trips))
+            && node.carried.is_empty()
+            && row.carried.is_empty()
+            && before.iter().all(|item| matches!(item, Node::Let { .. }))
+            && row.body.iter().all(sums)
     }
 
     /// How often a loop runs, if literals say so.
