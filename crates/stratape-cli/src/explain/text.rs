@@ -145,7 +145,11 @@ fn record<'a>(source: &'a Source, place: Option<Place>, group: &[&'a Saved]) -> 
             "passed to a function whose pullback needs it as it was",
         ),
         [saved] => (
-            format!("{} bytes for each iteration of this loop: {totals} in all", saved.bytes),
+            format!(
+                "{} byte{} for each iteration of this loop: {totals} in all",
+                saved.bytes,
+                if saved.bytes == 1 { "" } else { "s" }
+            ),
             "saves a record in each iteration",
         ),
         _ => (

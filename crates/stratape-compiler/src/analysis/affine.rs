@@ -282,16 +282,19 @@ impl<'a> Affine<'a> {
         if !integers || !self.is_exact(small, &[]) || !self.is_exact(great, &[]) {
             return None;
         }
-        let least = self.of(small).plus(&Polynomial::number(equal));
+        let difference = |value: ValueId| match self.definitions.of(value) {
+            Definition::Op(Op::Method(name, operands)) if name == "saturating_sub" => {
+                Some(self.of(*operands.first()?).minus(&self.of(*operands.get(1)?)))
+            }
+            _ => None,
+        };
+        // A difference that may be cut off at 0 is not less than the difference.
+        let small = difference(small).unwrap_or_else(|| self.of(small));
+        let least = small.plus(&Polynomial::number(equal));
         // A difference that is greater than 0 was not cut off at 0.
-        if let Definition::Op(Op::Method(name, operands)) = self.definitions.of(great)
-            && name == "saturating_sub"
-            && let [from, taken] = operands[..]
-            && least.as_number().is_some_and(|least| least > 0)
-        {
-            return Some(self.of(from).minus(&self.of(taken)).minus(&least));
-        }
-        Some(self.of(great).minus(&least))
+        let positive = least.as_number().is_some_and(|least| least > 0);
+        let great = difference(great).filter(|_| positive).unwrap_or_else(|| self.of(great));
+        Some(great.minus(&least))
     }
 
     /// The loop with a counter.

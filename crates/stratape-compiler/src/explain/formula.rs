@@ -1,6 +1,6 @@
 //! Numbers of a function as they would be written in its source.
 
-use crate::analysis::{Affine, Definition, Definitions};
+use crate::analysis::{Affine, Definition, Definitions, Polynomial};
 use crate::ir::{Function, Loop, ObjectId, Op, Range, Step, ValueId};
 
 /// A variable's name. `outline` adds a number to the names of the values it passes to a loop's body.
@@ -83,14 +83,17 @@ impl<'a> Formulas<'a> {
         self.definitions.op(value).is_some_and(Op::is_constant)
     }
 
-    /// How often loops run, one inside the other, outermost first, as factors of a product.
-    pub(super) fn trips(&self, around: &[&Loop]) -> String {
+    /// How often loops run at most, one inside the other, outermost first, as factors of a product; `facts` are at least 0.
+    pub(super) fn trips(&self, around: &[&Loop], facts: &[Polynomial]) -> String {
         let mut text = String::new();
         let mut summing = false;
         for (depth, node) in around.iter().enumerate() {
             // A triangular loop: its outer one becomes a sum.
             let summed = around[depth + 1..].iter().any(|inner| self.mentions(inner, node.counter));
-            let factor = self.factor(node, summed);
+            let factor = match self.limit(node, facts) {
+                Some(limit) => limit.to_string(),
+                None => self.factor(node, summed),
+            };
             if factor == "1" {
                 continue;
             }
@@ -103,6 +106,13 @@ impl<'a> Formulas<'a> {
             summing = summed;
         }
         text
+    }
+
+    /// The most iterations that facts allow, if they say so in a number.
+    fn limit(&self, node: &Loop, facts: &[Polynomial]) -> Option<i128> {
+        let extent = self.affine.counted(node.counter)?.extent.as_ref()?;
+        let limits = facts.iter().filter_map(|fact| fact.plus(extent).as_number());
+        limits.min().filter(|limit| *limit > 0 && extent.as_number().is_none())
     }
 
     fn mentions(&self, node: &Loop, counter: ValueId) -> bool {

@@ -7,7 +7,7 @@ use proc_macro2::Span;
 use super::formula::{Formulas, object_name, plain_name};
 use super::item_bytes;
 use crate::adjoint::{Gradient, Reason};
-use crate::analysis::{Affine, Definitions};
+use crate::analysis::{Affine, Definitions, Polynomial};
 use crate::back::rust::record_bytes;
 use crate::ir::{Block, Function, Loop, Node, RecordId, Scalar, Slice, ValueId, walk};
 
@@ -70,6 +70,7 @@ pub(super) fn saved(gradient: &Gradient) -> Vec<Saved> {
     let mut collector = Collector {
         function,
         formulas: Formulas::new(function, &definitions, &affine),
+        affine: &affine,
         bytes: record_bytes(function),
         reasons: gradient
             .choices
@@ -80,6 +81,7 @@ pub(super) fn saved(gradient: &Gradient) -> Vec<Saved> {
         next,
         around: Vec::new(),
         branches: 0,
+        facts: Vec::new(),
         found: Vec::new(),
     };
     collector.block(&function.body);
@@ -89,6 +91,7 @@ pub(super) fn saved(gradient: &Gradient) -> Vec<Saved> {
 struct Collector<'a> {
     function: &'a Function,
     formulas: Formulas<'a>,
+    affine: &'a Affine<'a>,
     bytes: Vec<usize>,
     reasons: HashMap<ValueId, Reason>,
     /// What comes out of branches, by what goes in.
@@ -97,6 +100,8 @@ struct Collector<'a> {
     next: HashMap<ValueId, ValueId>,
     around: Vec<&'a Loop>,
     branches: usize,
+    /// What the branches around say: polynomials that are at least 0.
+    facts: Vec<Polynomial>,
     found: Vec<Saved>,
 }
 
@@ -113,8 +118,12 @@ impl<'a> Collector<'a> {
                 }
                 Node::If(node) => {
                     self.branches += 1;
-                    self.block(&node.then);
-                    self.block(&node.other);
+                    for (holds, block) in [(true, &node.then), (false, &node.other)] {
+                        let known = self.facts.len();
+                        self.facts.extend(self.affine.fact(node.condition, holds));
+                        self.block(block);
+                        self.facts.truncate(known);
+                    }
                     self.branches -= 1;
                 }
                 _ => {}
@@ -137,7 +146,7 @@ impl<'a> Collector<'a> {
         self.found.push(Saved {
             span: self.around.last().map_or_else(Span::call_site, |node| node.span),
             bytes: self.bytes[record.index()] as u64,
-            times: self.formulas.trips(&self.around),
+            times: self.formulas.trips(&self.around, &self.facts),
             at_most: self.at_most(),
             copy_of: None,
             values,
@@ -179,7 +188,7 @@ impl<'a> Collector<'a> {
             Some((_, len)) => self.formulas.number(len),
             None => Some(format!("{name}.len()")),
         };
-        let mut times = self.formulas.trips(&self.around);
+        let mut times = self.formulas.trips(&self.around, &self.facts);
         if !times.is_empty() {
             times.push_str(" × ");
         }
