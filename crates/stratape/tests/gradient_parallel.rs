@@ -144,6 +144,28 @@ macro_rules! rows_with {
 }
 
 #[test]
+fn rows_with_edges() {
+    for (m, n) in [(0, 3), (1, 5), (200, 1), (130, 2), (129, 3), (40, 33)] {
+        let run = |grad: fn(
+            &mut Workspace,
+            &[f64],
+            &mut [f64],
+            &mut [f64],
+            &mut [f64],
+            usize,
+        ) -> Result<(), stratape::tape::TapeError>| {
+            move |w: &mut Workspace| {
+                let (x, mut y) = (numbers(m * n, 1), numbers(m * n, 2));
+                let (mut dx, mut dy) = (numbers(m * n, 3), numbers(m * n, 4));
+                grad(w, &x, &mut dx, &mut y, &mut dy, n).unwrap();
+                (y, join(&[&dx, &dy]))
+            }
+        };
+        alike(run(serial::smooth_grad_in), run(marked::smooth_grad_in));
+    }
+}
+
+#[test]
 fn rows_share_a_vector() {
     for (m, n) in [(0, 3), (1, 5), (200, 7), (130, 0), (129, 1), (64, 33)] {
         alike(rows_with!(serial::rows_grad_in, m, n), rows_with!(marked::rows_grad_in, m, n));

@@ -50,6 +50,8 @@ pub(super) struct Access {
     pub(super) at: Option<(ValueId, Option<ValueId>)>,
     /// The loops between, outermost first, by their counters.
     loops: Vec<ValueId>,
+    /// The conditions of the branches between, and what they are there.
+    conditions: Vec<(ValueId, bool)>,
     /// Where it is written in the source, as far as is known.
     pub(super) span: Span,
 }
@@ -98,7 +100,7 @@ fn window(affine: &Affine<'_>, counter: ValueId, accesses: &[Access]) -> Option<
     Some(Window { stride, base })
 }
 
-/// Whether a polynomial is at least 1 where an access is executed: every loop around it runs then.
+/// Whether a polynomial is at least 1 where an access is executed: every loop around it runs then, and its branches are taken.
 fn is_positive(
     affine: &Affine<'_>,
     counter: ValueId,
@@ -106,12 +108,14 @@ fn is_positive(
     polynomial: &Polynomial,
 ) -> bool {
     let around = access.loops.iter().chain([&counter]);
-    let mut extents = around.filter_map(|counter| affine.counted(*counter)?.extent.as_ref());
-    affine.is_at_least(polynomial, 1)
-        || extents.any(|extent| {
-            extent.symbols().all(|symbol| affine.is_invariant(symbol, counter))
-                && affine.is_at_least(&polynomial.minus(extent), 0)
-        })
+    let extents = around.filter_map(|counter| affine.counted(*counter)?.extent.clone());
+    let extents = extents.map(|extent| extent.minus(&Polynomial::number(1)));
+    let conditions = access.conditions.iter();
+    let facts: Vec<Polynomial> = extents
+        .chain(conditions.filter_map(|(condition, holds)| affine.fact(*condition, *holds)))
+        .filter(|fact| fact.symbols().all(|symbol| affine.is_invariant(symbol, counter)))
+        .collect();
+    affine.follows(polynomial, 1, &facts)
 }
 
 /// The elements an access can reach in iteration `i`: from `stride * i + low` to `stride * i + high`.
@@ -180,7 +184,8 @@ fn extreme(
 
 /// The accesses of a loop's body to each object from outside.
 pub(super) fn accesses(function: &Function, node: &Loop) -> BTreeMap<ObjectId, Vec<Access>> {
-    let mut finder = Finder { function, found: BTreeMap::new(), loops: Vec::new() };
+    let mut finder =
+        Finder { function, found: BTreeMap::new(), loops: Vec::new(), conditions: Vec::new() };
     finder.block(&node.body);
     for own in made(&node.body) {
         finder.found.remove(&own);
@@ -192,6 +197,7 @@ struct Finder<'a> {
     function: &'a Function,
     found: BTreeMap<ObjectId, Vec<Access>>,
     loops: Vec<ValueId>,
+    conditions: Vec<(ValueId, bool)>,
 }
 
 impl Finder<'_> {
@@ -202,8 +208,9 @@ impl Finder<'_> {
         at: Option<(ValueId, Option<ValueId>)>,
         span: Span,
     ) {
-        let loops = self.loops.clone();
-        self.found.entry(object).or_default().push(Access { kind, at, loops, span });
+        let (loops, conditions) = (self.loops.clone(), self.conditions.clone());
+        let access = Access { kind, at, loops, conditions, span };
+        self.found.entry(object).or_default().push(access);
     }
 
     fn place(&mut self, place: &Place, kind: Kind, span: Span) {
@@ -237,12 +244,20 @@ impl Finder<'_> {
     fn block(&mut self, block: &Block) {
         for node in block {
             self.node(node);
-            if let Node::Loop(node) = node {
-                self.loops.push(node.counter);
-                self.block(&node.body);
-                self.loops.pop();
-            } else {
-                node.blocks().into_iter().for_each(|inner| self.block(inner));
+            match node {
+                Node::Loop(node) => {
+                    self.loops.push(node.counter);
+                    self.block(&node.body);
+                    self.loops.pop();
+                }
+                Node::If(node) => {
+                    for (holds, block) in [(true, &node.then), (false, &node.other)] {
+                        self.conditions.push((node.condition, holds));
+                        self.block(block);
+                        self.conditions.pop();
+                    }
+                }
+                _ => {}
             }
         }
     }

@@ -12,7 +12,7 @@
 
 use std::collections::HashSet;
 
-use super::{find_loops, is_cheap, is_total, replace_loops};
+use super::{find_loops, has_parallel_loops, is_cheap, is_total, replace_loops};
 use crate::analysis::{Affine, Polynomial, Split};
 use crate::ir::{
     Binary, Block, Compare, Function, If, Loop, Node, ObjectId, Op, Place, Range, Scalar, Step,
@@ -28,8 +28,11 @@ const SHORTEST: i128 = 16;
 /// The most float operations that are repeated for a neighbour.
 const MOST: usize = 12;
 
-/// Gathers.
+/// Gathers. Not where loops run in parallel: what an iteration adds at the ends of a row is no longer seen to belong to it.
 pub fn gather(function: &mut Function) {
+    if has_parallel_loops(function) {
+        return;
+    }
     let found = find_loops(function, |affine, node| find(function, affine, node));
     let mut body = std::mem::take(&mut function.body);
     replace_loops(&mut body, &found, &mut |node, groups| gathered(function, node, groups));

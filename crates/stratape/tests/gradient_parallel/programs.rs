@@ -44,6 +44,24 @@ macro_rules! programs {
                 }
             }
 
+            /// Rows whose first and last elements have one neighbour.
+            #[gradient]
+            pub(crate) fn smooth(x: &[f64], y: &mut [f64], n: usize) {
+                $($mark)*
+                for i in 0..x.len() / n {
+                    for j in 0..n {
+                        let mut sum = x[i * n + j];
+                        if j > 0 {
+                            sum += 0.5 * x[i * n + j - 1];
+                        }
+                        if j < n - 1 {
+                            sum -= 0.3 * x[i * n + j + 1] * sum;
+                        }
+                        y[i * n + j] = sum.sin();
+                    }
+                }
+            }
+
             /// All pairs, and a sum whose order counts.
             #[gradient]
             pub(crate) fn pairs(x: &[f64], k: f64) -> f64 {
