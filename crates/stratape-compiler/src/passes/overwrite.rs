@@ -8,7 +8,8 @@
 
 use crate::analysis::{Affine, Definitions, Polynomial};
 use crate::ir::{
-    Block, Check, Function, Init, Loop, Node, ObjectId, Op, Place, Range, Step, Type, ValueId,
+    Block, Check, Function, Init, Loop, Node, ObjectId, Op, Place, Range, Scalar, Step, Type,
+    ValueId,
 };
 
 /// Finds such lists.
@@ -43,7 +44,8 @@ fn look(
         }
         let Node::New { object, init } = node else { continue };
         let known = &function.objects[object.index()];
-        let is_list = matches!(&known.ty, Type::Vec(item) if item.scalar().is_some_and(|item| item.is_float()));
+        let is_list =
+            matches!(&known.ty, Type::Vec(item) if item.scalar().is_some_and(Scalar::is_float));
         if !is_list || function.kept.contains(object) {
             continue;
         }

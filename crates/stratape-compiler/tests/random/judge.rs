@@ -79,6 +79,7 @@ fn silence() {
 }
 
 /// The gradient of a source as the macro makes it.
+#[allow(clippy::unwrap_used, reason = "the source of a test")]
 pub(crate) fn optimised(source: &str) -> Function {
     let item = syn::parse_str(source).unwrap();
     let mut function = front::lower(&item, &front::Options::default()).unwrap();
