@@ -135,13 +135,14 @@ fn announce(
 ) -> Result<(), Failure> {
     say(&format!(
         "heat in a plate of {0} × {0} cells, {1} steps: a tape of {2}, {3} of memory for it when it spills to {4}\n(needs {2} \
-         of memory for the run in RAM and {5} of disk; --quick, --memory and --dir change that)",
+         of memory for the run in RAM and {5} of disk; {6}--memory and --dir change that)",
         problem.side,
         problem.steps,
         units::bytes(tape),
         units::bytes(memory as u64),
         arguments.dir.display(),
-        units::bytes(tape.saturating_sub(memory as u64))
+        units::bytes(tape.saturating_sub(memory as u64)),
+        if problem.quick { "" } else { "--quick, " }
     ))
 }
 
@@ -191,7 +192,7 @@ fn check(
 
 /// Goes down from the first guess.
 fn invert(setting: &Setting<'_>, first: &Run, bar: &ProgressBar) -> Result<Descent, Failure> {
-    let Problem { side, steps, slots, iterations } = setting.problem;
+    let Problem { side, steps, slots, iterations, .. } = setting.problem;
     let mut descent = Descent::new(setting.start.to_vec(), first.value, first.gradient.clone());
     let mut workspace = stratape::Workspace::new();
     for _ in 0..iterations {

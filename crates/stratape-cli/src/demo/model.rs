@@ -9,14 +9,16 @@ pub(super) struct Problem {
     /// Snapshots of the time loop.
     pub(super) slots: usize,
     pub(super) iterations: usize,
+    /// Whether it is the small one.
+    pub(super) quick: bool,
 }
 
 impl Problem {
     pub(super) fn new(quick: bool) -> Self {
         if quick {
-            Self { side: 32, steps: 100, slots: 8, iterations: 10 }
+            Self { side: 32, steps: 100, slots: 8, iterations: 10, quick }
         } else {
-            Self { side: 128, steps: 600, slots: 24, iterations: 60 }
+            Self { side: 128, steps: 600, slots: 24, iterations: 60, quick }
         }
     }
 

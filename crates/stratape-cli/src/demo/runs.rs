@@ -110,10 +110,12 @@ impl Setting<'_> {
         let tape = self.bytes_a_step()? * self.problem.steps as u64;
         let advise = |error: TapeError| {
             Failure::new(format!(
-                "{error}\nThe spilled run needs {} of disk in {}; choose another directory with --dir, more memory with \
-                 --memory, or a small run with --quick",
+                "{error}\nThe spilled run needs {} of disk in {}; choose another directory with --dir{} more memory with \
+                 --memory{}",
                 bytes(tape.saturating_sub(memory as u64)),
-                directory.display()
+                directory.display(),
+                if self.problem.quick { ", or" } else { "," },
+                if self.problem.quick { "" } else { ", or a small run with --quick" },
             ))
         };
         let slab = (memory / 64).next_power_of_two().clamp(64 << 10, 1 << 20);
