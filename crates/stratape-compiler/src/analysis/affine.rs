@@ -231,6 +231,11 @@ impl<'a> Affine<'a> {
         }
     }
 
+    /// The operation that defines a value, if one does.
+    pub fn op(&self, value: ValueId) -> Option<&'a Op> {
+        self.definitions.op(value)
+    }
+
     /// The bits of an integer; 0 for other values.
     fn bits(&self, value: ValueId) -> u32 {
         match self.function.ty(value) {
@@ -295,6 +300,11 @@ impl<'a> Affine<'a> {
         let positive = least.as_number().is_some_and(|least| least > 0);
         let great = difference(great).filter(|_| positive).unwrap_or_else(|| self.of(great));
         Some(great.minus(&least))
+    }
+
+    /// What a loop says that runs: a polynomial that is at least 0.
+    pub fn runs(&self, counter: ValueId) -> Option<Polynomial> {
+        Some(self.counted(counter)?.extent.as_ref()?.minus(&Polynomial::number(1)))
     }
 
     /// The loop with a counter.

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Definitions;
 use super::affine::{Affine, Polynomial};
+use super::around::Around;
 use crate::ir::{Block, Call, Function, Init, Node, ObjectId, Op, Place, Step, ValueId};
 
 /// Loads whose memory may be written after them.
@@ -29,10 +30,7 @@ struct Access {
     place: Place,
     /// Position in the order of the program.
     at: usize,
-    /// The loops around it, outermost first, by their counters.
-    loops: Vec<ValueId>,
-    /// The conditions of the branches around it, and what they are there.
-    conditions: Vec<(ValueId, bool)>,
+    around: Around,
     /// Whether it stores one value.
     store: bool,
 }
@@ -116,12 +114,12 @@ fn may_overwrite(affine: &Affine<'_>, read: &Access, write: &Access) -> bool {
 
 /// Whether a write may come later than an access and hit the same place, in the same iteration of the outermost loops.
 fn may_hit(affine: &Affine<'_>, first: &Access, write: &Access, outermost: usize) -> bool {
-    let loops = first.loops.iter().zip(&write.loops);
-    let common = loops.take_while(|(a, b)| a == b).count();
+    let (loops, others) = (&first.around.loops, &write.around.loops);
+    let common = loops.iter().zip(others).take_while(|(a, b)| a == b).count();
     // Branches that exclude each other, in all iterations of some loops.
     let exclude = |loops: &[ValueId]| {
-        first.conditions.iter().any(|(condition, holds)| {
-            write.conditions.contains(&(*condition, !holds))
+        first.around.conditions.iter().any(|(condition, holds)| {
+            write.around.conditions.contains(&(*condition, !holds))
                 && loops.iter().all(|counter| affine.is_invariant(*condition, *counter))
         })
     };
@@ -131,8 +129,7 @@ fn may_hit(affine: &Affine<'_>, first: &Access, write: &Access, outermost: usize
     }
     // In a later iteration of one of them.
     (outermost..common).any(|level| {
-        !exclude(&first.loops[level..common])
-            && !differ(affine, first, write, level, Some(first.loops[level]))
+        !exclude(&loops[level..common]) && !differ(affine, first, write, level, Some(loops[level]))
     })
 }
 
@@ -177,7 +174,7 @@ fn indices_differ(
         [(read, &mut read_rest, true), (write, &mut write_rest, false)]
     {
         // Innermost first: the bounds of an inner loop may use outer counters.
-        for counter in access.loops[first_free..].iter().rev() {
+        for counter in access.around.loops[first_free..].iter().rev() {
             let Some((factor, without)) = rest.split(*counter) else { return false };
             if factor == Polynomial::default() {
                 *rest = without;
@@ -219,11 +216,11 @@ fn indices_differ(
     };
     let difference = write_rest.minus(&read_rest);
     // The symbols that are left must mean the same for both accesses, also those that cancel.
-    let common: &[ValueId] = &read.loops[..same];
+    let common: &[ValueId] = &read.around.loops[..same];
     let settled =
         |symbol: ValueId| {
             common.contains(&symbol)
-                || read.loops.iter().chain(&write.loops).all(|counter| {
+                || read.around.loops.iter().chain(&write.around.loops).all(|counter| {
                     common.contains(counter) || affine.is_invariant(symbol, *counter)
                 })
         };
@@ -241,15 +238,8 @@ fn indices_differ(
             (stride, Some(_)) => difference % stride != 0 || -difference / stride < 1,
         };
     }
-    // Every loop around an access runs: its extent is at least 1.
-    let loops = read.loops.iter().chain(&write.loops);
-    let extents = loops.filter_map(|counter| affine.counted(*counter)?.extent.clone());
-    let extents = extents.map(|extent| extent.minus(&Polynomial::number(1)));
-    let conditions = read.conditions.iter().chain(&write.conditions);
-    let facts: Vec<Polynomial> = extents
-        .chain(conditions.filter_map(|(condition, holds)| affine.fact(*condition, *holds)))
-        .filter(|fact| fact.symbols().all(settled))
-        .collect();
+    let facts = read.around.facts(affine).chain(write.around.facts(affine));
+    let facts: Vec<Polynomial> = facts.filter(|fact| fact.symbols().all(settled)).collect();
     let positive = |polynomial: &Polynomial| affine.follows(polynomial, 1, &facts);
     let above = difference.minus(&down);
     let below = Polynomial::default().minus(&difference).minus(&up);
@@ -271,8 +261,7 @@ struct Finder {
     /// What calls are passed, by the calls' addresses.
     calls: Vec<(usize, Access)>,
     at: usize,
-    loops: Vec<ValueId>,
-    conditions: Vec<(ValueId, bool)>,
+    around: Around,
     /// Locals made of literals, and the number of loops around that.
     locals: HashMap<ObjectId, usize>,
     literals: HashSet<ValueId>,
@@ -280,8 +269,8 @@ struct Finder {
 
 impl Finder {
     fn access(&self, value: Option<ValueId>, place: &Place) -> Access {
-        let (loops, conditions) = (self.loops.clone(), self.conditions.clone());
-        Access { value, place: place.clone(), at: self.at, loops, conditions, store: false }
+        let around = self.around.clone();
+        Access { value, place: place.clone(), at: self.at, around, store: false }
     }
 
     fn is_literal(&self, init: &Init) -> bool {
@@ -325,21 +314,14 @@ impl Finder {
                     self.literals.insert(*value);
                 }
                 Node::New { object, init } if self.is_literal(init) => {
-                    self.locals.insert(*object, self.loops.len());
-                }
-                Node::Loop(node) => {
-                    self.loops.push(node.counter);
-                    self.block(&node.body);
-                    self.loops.pop();
-                }
-                Node::If(node) => {
-                    for (holds, block) in [(true, &node.then), (false, &node.other)] {
-                        self.conditions.push((node.condition, holds));
-                        self.block(block);
-                        self.conditions.pop();
-                    }
+                    self.locals.insert(*object, self.around.loops.len());
                 }
                 _ => {}
+            }
+            for (inside, block) in self.around.blocks(node) {
+                let outside = std::mem::replace(&mut self.around, inside);
+                self.block(block);
+                self.around = outside;
             }
         }
     }

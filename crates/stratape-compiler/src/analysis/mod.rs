@@ -2,6 +2,7 @@
 
 mod activity;
 mod affine;
+mod around;
 mod clobber;
 mod definition;
 mod groups;

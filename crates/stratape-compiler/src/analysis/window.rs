@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use proc_macro2::Span;
 
 use super::affine::{Affine, Polynomial};
+use super::around::Around;
 use crate::ir::{
     Block, Check, Function, Init, Loop, Node, ObjectId, Op, Place, Slice, Step, ValueId, made,
 };
@@ -48,10 +49,8 @@ pub(super) struct Access {
     pub(super) kind: Kind,
     /// The first index, and the number of elements from there on if not one. None: the whole object.
     pub(super) at: Option<(ValueId, Option<ValueId>)>,
-    /// The loops between, outermost first, by their counters.
-    loops: Vec<ValueId>,
-    /// The conditions of the branches between, and what they are there.
-    conditions: Vec<(ValueId, bool)>,
+    /// The loops and branches between.
+    around: Around,
     /// Where it is written in the source, as far as is known.
     pub(super) span: Span,
 }
@@ -107,12 +106,10 @@ fn is_positive(
     access: &Access,
     polynomial: &Polynomial,
 ) -> bool {
-    let around = access.loops.iter().chain([&counter]);
-    let extents = around.filter_map(|counter| affine.counted(*counter)?.extent.clone());
-    let extents = extents.map(|extent| extent.minus(&Polynomial::number(1)));
-    let conditions = access.conditions.iter();
-    let facts: Vec<Polynomial> = extents
-        .chain(conditions.filter_map(|(condition, holds)| affine.fact(*condition, *holds)))
+    let facts: Vec<Polynomial> = access
+        .around
+        .facts(affine)
+        .chain(affine.runs(counter))
         .filter(|fact| fact.symbols().all(|symbol| affine.is_invariant(symbol, counter)))
         .collect();
     affine.follows(polynomial, 1, &facts)
@@ -135,7 +132,7 @@ impl Reach {
         };
         let (mut low, mut high) = (first, last);
         // Innermost first: the bounds of an inner loop may use outer counters.
-        for inner in access.loops.iter().rev() {
+        for inner in access.around.loops.iter().rev() {
             low = extreme(affine, *inner, &low, false)?;
             high = extreme(affine, *inner, &high, true)?;
         }
@@ -184,8 +181,7 @@ fn extreme(
 
 /// The accesses of a loop's body to each object from outside.
 pub(super) fn accesses(function: &Function, node: &Loop) -> BTreeMap<ObjectId, Vec<Access>> {
-    let mut finder =
-        Finder { function, found: BTreeMap::new(), loops: Vec::new(), conditions: Vec::new() };
+    let mut finder = Finder { function, found: BTreeMap::new(), around: Around::default() };
     finder.block(&node.body);
     for own in made(&node.body) {
         finder.found.remove(&own);
@@ -196,8 +192,7 @@ pub(super) fn accesses(function: &Function, node: &Loop) -> BTreeMap<ObjectId, V
 struct Finder<'a> {
     function: &'a Function,
     found: BTreeMap<ObjectId, Vec<Access>>,
-    loops: Vec<ValueId>,
-    conditions: Vec<(ValueId, bool)>,
+    around: Around,
 }
 
 impl Finder<'_> {
@@ -208,8 +203,7 @@ impl Finder<'_> {
         at: Option<(ValueId, Option<ValueId>)>,
         span: Span,
     ) {
-        let (loops, conditions) = (self.loops.clone(), self.conditions.clone());
-        let access = Access { kind, at, loops, conditions, span };
+        let access = Access { kind, at, around: self.around.clone(), span };
         self.found.entry(object).or_default().push(access);
     }
 
@@ -244,20 +238,10 @@ impl Finder<'_> {
     fn block(&mut self, block: &Block) {
         for node in block {
             self.node(node);
-            match node {
-                Node::Loop(node) => {
-                    self.loops.push(node.counter);
-                    self.block(&node.body);
-                    self.loops.pop();
-                }
-                Node::If(node) => {
-                    for (holds, block) in [(true, &node.then), (false, &node.other)] {
-                        self.conditions.push((node.condition, holds));
-                        self.block(block);
-                        self.conditions.pop();
-                    }
-                }
-                _ => {}
+            for (inside, block) in self.around.blocks(node) {
+                let outside = std::mem::replace(&mut self.around, inside);
+                self.block(block);
+                self.around = outside;
             }
         }
     }

@@ -5,6 +5,16 @@ use std::collections::{HashMap, HashSet};
 use super::{Block, Check, Half, Init, Node, ObjectId, Place, Range, ValueId};
 
 impl Init {
+    /// The places that are copied.
+    pub fn copied(&self) -> Vec<&Place> {
+        match self {
+            Self::Items(items) => items.iter().flat_map(Self::copied).collect(),
+            Self::Fill(item) | Self::Repeat(item, _) => item.copied(),
+            Self::Copy(place) => vec![place],
+            Self::Value(_) | Self::ZeroLike(_) => Vec::new(),
+        }
+    }
+
     /// Calls `f` with each operand.
     pub fn for_each_operand_mut(&mut self, f: &mut dyn FnMut(&mut ValueId)) {
         match self {

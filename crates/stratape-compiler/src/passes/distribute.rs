@@ -341,7 +341,7 @@ fn touched(body: &Block) -> HashMap<ObjectId, usize> {
         match node {
             Node::New { object, init } => {
                 objects.insert(*object);
-                copied(init, &mut objects);
+                objects.extend(init.copied().iter().map(|place| place.object));
             }
             Node::Restore { object, .. } => {
                 objects.insert(*object);
@@ -354,14 +354,4 @@ fn touched(body: &Block) -> HashMap<ObjectId, usize> {
         objects.into_iter().for_each(|object| *touched.entry(object).or_default() += 1);
     });
     touched
-}
-
-/// The objects that others are made from.
-fn copied(init: &Init, objects: &mut HashSet<ObjectId>) {
-    match init {
-        Init::Items(items) => items.iter().for_each(|item| copied(item, objects)),
-        Init::Fill(item) | Init::Repeat(item, _) => copied(item, objects),
-        Init::Copy(place) => objects.extend([place.object]),
-        Init::Value(_) | Init::ZeroLike(_) => {}
-    }
 }

@@ -12,10 +12,10 @@
 
 use std::collections::HashSet;
 
-use super::{find_loops, has_parallel_loops, is_cheap, is_total, replace_loops};
+use super::{find_loops, has_parallel_loops, has_room, is_cheap, is_total, replace_loops, shifted};
 use crate::analysis::{Affine, Polynomial, Split};
 use crate::ir::{
-    Binary, Block, Compare, Function, If, Loop, Node, ObjectId, Op, Place, Range, Scalar, Step,
+    Binary, Block, Function, If, Loop, Node, ObjectId, Op, Place, Range, Scalar, Step,
     Substitution, Unary, ValueId, copy,
 };
 
@@ -203,12 +203,7 @@ fn gathered(function: &mut Function, node: &Loop, groups: &[Group]) -> Option<Bl
     let span = node.span;
     let widest = groups.iter().flatten().map(|one| one.below).max()?;
     let mut out = Block::new();
-    let usize = Scalar::USIZE;
-    let length = Op::Method("saturating_sub".to_owned(), vec![to, from]);
-    let length = function.define(&mut out, usize, length, span);
-    let both = function.define(&mut out, usize, Op::Int(2 * widest), span);
-    let condition = Op::Compare(Compare::Ge, length, both);
-    let condition = function.define(&mut out, Scalar::Bool, condition, span);
+    let condition = has_room(function, node, 2 * widest, &mut out)?;
 
     let taken: HashSet<usize> = groups.iter().flatten().map(|one| one.at).collect();
     let mut then = Block::new();
@@ -239,18 +234,11 @@ fn add_group(
     (from, to): (ValueId, ValueId),
     out: &mut Block,
 ) {
-    let (span, usize) = (node.span, Scalar::USIZE);
+    let span = node.span;
     let widest = group.iter().map(|one| one.below).max().unwrap_or(0);
-    let offset = |function: &mut Function, out: &mut Block, sign, start, distance: i128| {
-        if distance == 0 {
-            return start;
-        }
-        let distance = function.define(out, usize, Op::Int(distance), span);
-        function.define(out, usize, Op::Binary(sign, start, distance), span)
-    };
     // At the beginning, what reaches below the first element that all send to.
     for number in 0..widest {
-        let counter = offset(function, out, Binary::Add, from, number);
+        let counter = shifted(function, from, (Binary::Add, number), span, out);
         for one in group.iter().filter(|one| number < one.below) {
             let (place, value) = sent(function, node, one, counter, out);
             out.push(Node::Accumulate { place, value, subtract: one.subtract });
@@ -259,18 +247,18 @@ fn add_group(
     // At the end, what reaches beyond the last of them. Not after the loop: LLVM would take values out of its last iteration,
     // and no longer vectorise it.
     for before in (1..=widest).rev() {
-        let counter = offset(function, out, Binary::Sub, to, before);
+        let counter = shifted(function, to, (Binary::Sub, before), span, out);
         for one in group.iter().filter(|one| widest - before >= one.below) {
             let (place, value) = sent(function, node, one, counter, out);
             out.push(Node::Accumulate { place, value, subtract: one.subtract });
         }
     }
     let counter = function.new_value_like(node.counter);
-    let end = offset(function, out, Binary::Sub, to, widest);
+    let end = shifted(function, to, (Binary::Sub, widest), span, out);
     let mut body = Block::new();
     let mut sum: Option<(Place, ValueId)> = None;
     for one in group {
-        let neighbour = offset(function, &mut body, Binary::Add, counter, one.below);
+        let neighbour = shifted(function, counter, (Binary::Add, one.below), span, &mut body);
         let (place, value) = sent(function, node, one, neighbour, &mut body);
         let next = match sum {
             None if one.subtract => (Op::Unary(Unary::Neg, value), place),

@@ -45,8 +45,12 @@ pub use self::winner::winner;
 
 use std::collections::HashMap;
 
+use proc_macro2::Span;
+
 use crate::analysis::{Affine, Definitions};
-use crate::ir::{Binary, Block, Function, Loop, Math, Node, Op, Scalar, Unary, ValueId, walk};
+use crate::ir::{
+    Binary, Block, Compare, Function, Loop, Math, Node, Op, Range, Scalar, Unary, ValueId, walk,
+};
 
 /// All of them, in the order in which they help each other.
 pub fn simplify(function: &mut Function) {
@@ -74,6 +78,7 @@ pub fn finish(gradient: &mut Function) {
     reciprocal(gradient);
     factor(gradient);
     prune(gradient);
+    // Once for the loops that are gathered, and in the end for those that were made.
     order(gradient);
     gather(gradient);
     overwrite(gradient);
@@ -123,6 +128,31 @@ fn replace_loops<T>(
         }
     }
     *nodes = out;
+}
+
+/// Whether a loop over a range has at least so many iterations, as a value at the end of a block.
+fn has_room(function: &mut Function, node: &Loop, least: i128, out: &mut Block) -> Option<ValueId> {
+    let Range::UpTo { from, to } = node.range else { return None };
+    let span = node.span;
+    let least = function.define(out, Scalar::USIZE, Op::Int(least), span);
+    let length = Op::Method("saturating_sub".to_owned(), vec![to, from]);
+    let length = function.define(out, Scalar::USIZE, length, span);
+    Some(function.define(out, Scalar::Bool, Op::Compare(Compare::Ge, length, least), span))
+}
+
+/// A number so far above another, or below it.
+fn shifted(
+    function: &mut Function,
+    start: ValueId,
+    (sign, distance): (Binary, i128),
+    span: Span,
+    out: &mut Block,
+) -> ValueId {
+    if distance == 0 {
+        return start;
+    }
+    let distance = function.define(out, Scalar::USIZE, Op::Int(distance), span);
+    function.define(out, Scalar::USIZE, Op::Binary(sign, start, distance), span)
 }
 
 /// Whether a function has loops that run in parallel.

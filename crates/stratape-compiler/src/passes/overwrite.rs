@@ -207,7 +207,8 @@ impl<'a> Cover<'a> {
                     .into_iter()
                     .chain(node.written())
                     .any(|place| place.object == self.object)
-                    || matches!(node, Node::New { init, .. } if copies(init, self.object))
+                    || matches!(node, Node::New { init, .. }
+                        if init.copied().iter().any(|place| place.object == self.object))
                     || matches!(node, Node::Check { check: Check::Assert { objects, .. }, .. }
                         if objects.iter().any(|(_, object)| *object == self.object));
                 (!whole || self.is_complete(&frontier.read)).then_some(frontier)
@@ -296,13 +297,4 @@ fn advanced(frontier: Frontier) -> Frontier {
     let next = frontier.write.plus(&Polynomial::number(1));
     let read = if frontier.read == frontier.write { next.clone() } else { frontier.read };
     Frontier { read, write: next }
-}
-
-fn copies(init: &Init, object: ObjectId) -> bool {
-    match init {
-        Init::Items(items) => items.iter().any(|item| copies(item, object)),
-        Init::Fill(item) | Init::Repeat(item, _) => copies(item, object),
-        Init::Copy(place) => place.object == object,
-        Init::Value(_) | Init::ZeroLike(_) => false,
-    }
 }

@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 
-use crate::analysis::{Affine, Definitions, Polynomial};
+use super::{find_loops, has_room, replace_loops, shifted};
+use crate::analysis::{Affine, Polynomial};
 use crate::ir::{
     Binary, Block, Carried, Compare, Function, If, Loop, Merge, Node, Op, Range, Scalar,
     Substitution, ValueId, copy,
@@ -20,22 +21,12 @@ const LARGEST: usize = 240;
 
 /// Cuts loops at their edges.
 pub fn peel(function: &mut Function) {
-    let cuts = {
-        let definitions = Definitions::new(function);
-        let affine = Affine::new(function, &definitions);
-        let mut cuts = HashMap::new();
-        crate::ir::walk(&function.body, &mut |node| {
-            if let Node::Loop(node) = node
-                && let Some(cut) = find(function, &affine, &definitions, node)
-            {
-                cuts.insert(node.counter, cut);
-            }
-        });
-        cuts
-    };
+    let cuts = find_loops(function, |affine, node| find(function, affine, node));
     let mut body = std::mem::take(&mut function.body);
     let mut substitution = Substitution::default();
-    block(function, &cuts, &mut body, &mut substitution);
+    replace_loops(&mut body, &cuts, &mut |node, cut| {
+        in_three(function, node, cut, &mut substitution)
+    });
     substitution.apply(&mut body);
     for result in &mut function.results {
         *result = substitution.get(*result);
@@ -95,12 +86,7 @@ impl Condition {
     }
 }
 
-fn find(
-    function: &Function,
-    affine: &Affine<'_>,
-    definitions: &Definitions,
-    node: &Loop,
-) -> Option<Cut> {
+fn find(function: &Function, affine: &Affine<'_>, node: &Loop) -> Option<Cut> {
     let Range::UpTo { from, to } = node.range else { return None };
     let has_loops = node.body.iter().any(|item| matches!(item, Node::Loop(_)));
     if node.exit.is_some() || has_loops || function.ty(node.counter) != Scalar::USIZE {
@@ -111,7 +97,7 @@ fn find(
     for item in &node.body {
         // Only what decides a branch is worth a cut.
         let Node::If(branch) = item else { continue };
-        let Some(Op::Compare(sign, a, b)) = definitions.op(branch.condition) else { continue };
+        let Some(Op::Compare(sign, a, b)) = affine.op(branch.condition) else { continue };
         let difference = affine.of(*a).minus(&affine.of(*b));
         let Some((factor, rest)) = difference.split(node.counter) else { continue };
         // The condition as `counter sign edge`.
@@ -156,52 +142,25 @@ fn find(
     (edges > 0 && edges * nodes <= LARGEST).then_some(cut)
 }
 
-fn block(
-    function: &mut Function,
-    cuts: &HashMap<ValueId, Cut>,
-    nodes: &mut Block,
-    substitution: &mut Substitution,
-) {
-    let mut out = Block::new();
-    for mut node in std::mem::take(nodes) {
-        for inner in node.blocks_mut() {
-            block(function, cuts, inner, substitution);
-        }
-        match node {
-            Node::Loop(node) => match cuts.get(&node.counter) {
-                Some(cut) => in_three(function, &node, cut, &mut out, substitution),
-                None => out.push(Node::Loop(node)),
-            },
-            node => out.push(node),
-        }
-    }
-    *nodes = out;
-}
-
 /// The loop in three parts, if it is long enough for that; else as it was.
 fn in_three(
     function: &mut Function,
     node: &Loop,
     cut: &Cut,
-    out: &mut Block,
     substitution: &mut Substitution,
-) {
-    let Range::UpTo { from, to } = node.range else { return };
+) -> Option<Block> {
+    let Range::UpTo { from, to } = node.range else { return None };
     let span = node.span;
-    let emit = |function: &mut Function, ty: Scalar, block: &mut Block, op: Op| {
-        let value = function.new_value(ty, span);
-        block.push(Node::Let { value, op });
-        value
-    };
-    let both = emit(function, Scalar::USIZE, out, Op::Int(cut.head + cut.tail));
-    let length =
-        emit(function, Scalar::USIZE, out, Op::Method("saturating_sub".to_owned(), vec![to, from]));
-    let condition = emit(function, Scalar::Bool, out, Op::Compare(Compare::Ge, length, both));
+    let mut out = Block::new();
+    let condition = has_room(function, node, cut.head + cut.tail, &mut out)?;
     let mut then = Block::new();
-    let head = emit(function, Scalar::USIZE, &mut then, Op::Int(cut.head));
-    let tail = emit(function, Scalar::USIZE, &mut then, Op::Int(cut.tail));
-    let first = emit(function, Scalar::USIZE, &mut then, Op::Binary(Binary::Add, from, head));
-    let second = emit(function, Scalar::USIZE, &mut then, Op::Binary(Binary::Sub, to, tail));
+    let define = |function: &mut Function, out: &mut Block, op: Op| {
+        function.define(out, Scalar::USIZE, op, span)
+    };
+    let head = define(function, &mut then, Op::Int(cut.head));
+    let tail = define(function, &mut then, Op::Int(cut.tail));
+    let first = define(function, &mut then, Op::Binary(Binary::Add, from, head));
+    let second = define(function, &mut then, Op::Binary(Binary::Sub, to, tail));
 
     let heads = (0..cut.head).map(Part::Head);
     let tails = (1..=cut.tail).rev().map(Part::Tail);
@@ -219,12 +178,7 @@ fn in_three(
             Part::Head(after) => (from, after, Binary::Add),
             Part::Tail(before) => (to, before, Binary::Sub),
         };
-        let counter = if distance == 0 {
-            start
-        } else {
-            let distance = emit(function, Scalar::USIZE, &mut then, Op::Int(distance));
-            emit(function, Scalar::USIZE, &mut then, Op::Binary(sign, start, distance))
-        };
+        let counter = shifted(function, start, (sign, distance), span, &mut then);
         then.extend(one(function, node, counter, &mut entering, cut, part));
     }
     let merges = node
@@ -246,6 +200,7 @@ fn in_three(
     }
     let other = vec![Node::Loop(Box::new(kept))];
     out.push(Node::If(Box::new(If { condition, then, other, merges: renamed, span })));
+    Some(out)
 }
 
 /// A copy of a loop for the iterations between its edges; `entering` is what it carries in, then what it leaves.
