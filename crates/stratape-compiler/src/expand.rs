@@ -25,6 +25,7 @@ struct Arguments {
     wrt: Option<Vec<Ident>>,
     name: Option<Ident>,
     parallel: Option<Ident>,
+    plain: bool,
 }
 
 impl Parse for Arguments {
@@ -48,14 +49,15 @@ impl Parse for Arguments {
                     arguments.name = Some(input.parse()?);
                 }
                 "parallel" if arguments.parallel.is_none() => arguments.parallel = Some(key),
-                "wrt" | "name" | "parallel" => {
+                "plain" if !arguments.plain => arguments.plain = true,
+                "wrt" | "name" | "parallel" | "plain" => {
                     return Err(Error::new(key.span(), format!("`{key}` is given twice")));
                 }
                 _ => {
                     return Err(Error::new(
                         key.span(),
                         format!(
-                            "unknown argument `{key}`: `wrt(x, y)`, `name = my_grad` and `parallel` are known"
+                            "unknown argument `{key}`: `wrt(x, y)`, `name = my_grad`, `parallel` and `plain` are known"
                         ),
                     ));
                 }
@@ -91,7 +93,7 @@ pub(crate) fn alone(
     let arguments = Arguments::parse.parse2(attribute)?;
     let module = Module::alone(function);
     let (compiled, tokens) = one(function, &arguments, &module)?;
-    let halves = halves(compiled.recursive.clone(), &module)?;
+    let halves = halves(compiled.recursive.clone(), &module, arguments.plain)?;
     Ok((compiled, quote!(#tokens #halves)))
 }
 
@@ -207,19 +209,22 @@ impl Opened {
     ) -> (Vec<(syn::ItemFn, Compiled, TokenStream)>, Result<TokenStream>) {
         let mut done = Vec::new();
         let mut recursive = BTreeSet::new();
+        // The halves of a function that calls itself serve all gradients: they are plain if one of these is.
+        let mut plain = false;
         for (function, attribute) in std::mem::take(&mut self.wanted) {
             let result = Arguments::parse
                 .parse2(arguments_of(&attribute))
                 .and_then(|arguments| one(&function, &arguments, &self.context));
             match result {
                 Ok((compiled, tokens)) => {
+                    plain |= compiled.primal.plain && compiled.fault.is_none();
                     recursive.extend(compiled.recursive.iter().cloned());
                     done.push((function, compiled, tokens));
                 }
                 Err(error) => add(&mut self.errors, error),
             }
         }
-        (done, halves(recursive, &self.context))
+        (done, halves(recursive, &self.context, plain))
     }
 
     /// The errors so far.
@@ -338,7 +343,7 @@ fn faulty(item: &syn::ItemFn, fault: &str) -> Error {
 }
 
 /// The halves of functions that call themselves.
-fn halves(names: BTreeSet<String>, module: &Module) -> Result<TokenStream> {
+fn halves(names: BTreeSet<String>, module: &Module, plain: bool) -> Result<TokenStream> {
     let mut tokens = TokenStream::new();
     let mut done = BTreeSet::new();
     let mut left: Vec<String> = names.into_iter().collect();
@@ -347,21 +352,57 @@ fn halves(names: BTreeSet<String>, module: &Module) -> Result<TokenStream> {
             continue;
         }
         let Some(item) = module.function(&name) else { continue };
-        let mut function = front::lower_in(&item, module)?;
-        let loops = compile_loops(&item, outline(&mut function)?, &mut left)?;
+        let mut half = compile_half(&item, module, plain)?;
+        if let Some(fault) = half.check() {
+            half = compile_half(&item, module, true)?;
+            if half.check().is_some() {
+                return Err(faulty(&item, &fault));
+            }
+        }
+        let Half { function, loops, recursive, forward, backward } = half;
+        left.extend(recursive);
         tokens.extend(emit_loops(&loops));
-        crate::passes::simplify(&mut function);
-        mark_parallel(&mut function, None)?;
-        left.extend(function.recursive.iter().cloned());
-        let (forward, backward) = adjoint::split(&function);
-        crate::ir::check_halves(&forward, &backward).map_err(|fault| faulty(&item, &fault))?;
         tokens.extend(rust::emit_halves(&item, &function, (&forward, &backward)));
     }
     Ok(tokens)
 }
 
-/// Proves what loops are marked as.
+/// A function that calls itself, as two.
+struct Half {
+    function: crate::ir::Function,
+    loops: Vec<CompiledLoop>,
+    recursive: Vec<String>,
+    forward: crate::ir::Function,
+    backward: crate::ir::Function,
+}
+
+impl Half {
+    /// What the checker finds in it.
+    fn check(&self) -> Option<String> {
+        let mut loops = self.loops.iter().map(|one| &one.gradient.function);
+        let found = loops.find_map(|gradient| crate::ir::check(gradient).err());
+        found.or_else(|| crate::ir::check_halves(&self.forward, &self.backward).err())
+    }
+}
+
+fn compile_half(item: &syn::ItemFn, module: &Module, plain: bool) -> Result<Half> {
+    let mut function = front::lower_in(item, module)?;
+    function.plain = plain;
+    let mut recursive = Vec::new();
+    let loops = compile_loops(outline(&mut function)?, &mut recursive)?;
+    crate::passes::simplify(&mut function);
+    mark_parallel(&mut function, None)?;
+    recursive.extend(function.recursive.iter().cloned());
+    let (forward, backward) = adjoint::split(&function);
+    Ok(Half { function, loops, recursive, forward, backward })
+}
+
+/// Proves what loops are marked as; in a plain function they run as any loop.
 fn mark_parallel(function: &mut crate::ir::Function, everywhere: Option<Span>) -> Result<()> {
+    if function.plain {
+        crate::analysis::unmark_parallel(function);
+        return Ok(());
+    }
     crate::analysis::mark_parallel(function, everywhere)
         .map_err(|conflict| Error::new(conflict.span, conflict.message))
 }
@@ -377,6 +418,17 @@ pub struct Compiled {
     pub loops: Vec<CompiledLoop>,
     /// Functions that call themselves it needs the halves of.
     pub recursive: BTreeSet<String>,
+    /// What the checker found in the gradient that the optional passes made: this is the one without them.
+    pub fault: Option<String>,
+}
+
+impl Compiled {
+    /// What the checker finds in the gradients.
+    fn check(&self) -> Option<String> {
+        let loops = self.loops.iter().map(|one| &one.gradient.function);
+        let mut all = std::iter::once(&self.gradient.function).chain(loops);
+        all.find_map(|gradient| crate::ir::check(gradient).err())
+    }
 }
 
 /// A loop under `#[checkpoint]`, and the gradient of its body.
@@ -401,10 +453,30 @@ fn one(
     Ok((compiled, tokens))
 }
 
+/// Compiles a function. Where the checker finds that a pass went wrong, once more without the optional ones.
 fn compile(item: &syn::ItemFn, arguments: &Arguments, module: &Module) -> Result<Compiled> {
+    let compiled = attempt(item, arguments, module, arguments.plain)?;
+    let Some(fault) = compiled.check() else { return Ok(compiled) };
+    if arguments.plain {
+        return Err(faulty(item, &fault));
+    }
+    let plain = attempt(item, arguments, module, true)?;
+    match plain.check() {
+        None => Ok(Compiled { fault: Some(fault), ..plain }),
+        Some(fault) => Err(faulty(item, &fault)),
+    }
+}
+
+fn attempt(
+    item: &syn::ItemFn,
+    arguments: &Arguments,
+    module: &Module,
+    plain: bool,
+) -> Result<Compiled> {
     let mut function = front::lower_in(item, module)?;
+    function.plain = plain;
     let mut recursive = Vec::new();
-    let loops = compile_loops(item, outline(&mut function)?, &mut recursive)?;
+    let loops = compile_loops(outline(&mut function)?, &mut recursive)?;
     function.parallel = arguments.parallel.is_some();
     crate::passes::simplify(&mut function);
     mark_parallel(&mut function, arguments.parallel.as_ref().map(Ident::span))?;
@@ -422,26 +494,20 @@ fn compile(item: &syn::ItemFn, arguments: &Arguments, module: &Module) -> Result
         ));
     }
     let gradient = differentiate(&function, &adjoint);
-    crate::ir::check(&gradient.function).map_err(|fault| faulty(item, &fault))?;
     let recursive = function.recursive.iter().cloned().chain(recursive).collect();
-    Ok(Compiled { primal: function, gradient, loops, recursive })
+    Ok(Compiled { primal: function, gradient, loops, recursive, fault: None })
 }
 
 /// Loops that are reversed from snapshots, and the gradients of their bodies.
-fn compile_loops(
-    item: &syn::ItemFn,
-    loops: Vec<TimeLoop>,
-    recursive: &mut Vec<String>,
-) -> Result<Vec<CompiledLoop>> {
+fn compile_loops(loops: Vec<TimeLoop>, recursive: &mut Vec<String>) -> Result<Vec<CompiledLoop>> {
     let mut compiled = Vec::new();
     for mut time_loop in loops {
-        compiled.extend(compile_loops(item, std::mem::take(&mut time_loop.inner), recursive)?);
+        compiled.extend(compile_loops(std::mem::take(&mut time_loop.inner), recursive)?);
         crate::passes::simplify(&mut time_loop.plain);
         crate::passes::simplify(&mut time_loop.body);
         mark_parallel(&mut time_loop.body, None)?;
         recursive.extend(time_loop.body.recursive.iter().cloned());
         let gradient = differentiate(&time_loop.body, &adjoint::Options::default());
-        crate::ir::check(&gradient.function).map_err(|fault| faulty(item, &fault))?;
         compiled.push(CompiledLoop { time_loop, gradient });
     }
     Ok(compiled)

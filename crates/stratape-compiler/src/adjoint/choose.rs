@@ -155,6 +155,10 @@ impl Graph<'_> {
 
     /// A load that yields a value again: from where it was stored, if it is still there.
     fn reload(&self, value: ValueId) -> Option<Op> {
+        // What runs early runs before it is stored.
+        if self.found.fusion.is_early(value) {
+            return None;
+        }
         let place = self.clobbers.kept(value)?;
         let load = Op::Load(place.clone());
         let fits =

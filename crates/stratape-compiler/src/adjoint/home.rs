@@ -8,14 +8,20 @@
 //! `before; after'; L; L'; after; before'`, and `L; L'` can become one loop, each iteration a block that holds
 //! both halves: nothing is saved, nothing recomputed.
 //!
-//! For a loop this needs, besides, that iterations do not wait for the adjoints of later ones: every
-//! carried adjoint passes unchanged, and no shadow that the body reads is written by it.
+//! What runs early, `after'`, must not ask for anything that `L` and `after` leave: no value of theirs, nothing read from memory that
+//! is ever written, nothing that is saved or that a call is passed.
+//!
+//! For a loop this needs, besides, that iterations do not wait for the adjoints of later ones, since they come in the order of
+//! the forward half: every carried adjoint passes unchanged, and the iterations of the loop *as it was fused* meet in
+//! shadows only so that their order does not matter ([`adjoints_commute`]).
 
 use std::collections::{HashMap, HashSet};
 
 use super::reverse::Reverse;
 use super::save::save;
-use crate::ir::{Block, Half, If, Loop, Node, ObjectId, Op, Range, ValueId, made, walk};
+use crate::analysis::{Affine, Definitions};
+use crate::ir::{Function, Half, If, Loop, Node, ObjectId, Op, Range, ValueId, made, walk};
+use crate::passes::adjoints_commute;
 
 /// Which blocks were fused, and what that asks for.
 #[derive(Clone, Debug, Default)]
@@ -92,6 +98,9 @@ impl Reverse<'_> {
 
     /// The first node of a block that can be fused.
     fn find_fusion(&mut self, block: &[Node]) -> Option<usize> {
+        if self.facts.function.plain {
+            return None;
+        }
         for (at, node) in block.iter().enumerate() {
             if !matches!(node, Node::Loop(_) | Node::If(_)) || !self.carries_adjoints(node) {
                 continue;
@@ -138,9 +147,12 @@ impl Reverse<'_> {
         let (before, rest) = block.split_at(at);
         let Some((node, after)) = rest.split_first() else { return false };
         let makes_shadow = |node: &Node| matches!(node, Node::New { object, .. } if self.facts.activity.object(*object));
-        // What a call leaves on the tape cannot be taken before it is left.
-        let leaves_records = |node: &Node| node.uses_tape(Half::Forward);
-        if after.iter().any(|node| makes_shadow(node) || leaves_records(node)) {
+        // What a call leaves on the tape cannot be taken before it is left, nor what it is passed before it is there.
+        let mut calls = false;
+        walk(&after.to_vec(), &mut |node| {
+            calls |= matches!(node, Node::Call(_)) || node.uses_tape(Half::Forward);
+        });
+        if calls || after.iter().any(makes_shadow) {
             return false;
         }
         self.forward(before);
@@ -250,27 +262,25 @@ impl Reverse<'_> {
         let passes =
             flows.iter().all(|flow| self.adjoints.get(&flow.primal.inside) == Some(&flow.inside));
         let ended = self.leave_body(scope, flows);
-        if !passes || self.reads_shadow_it_writes(&ended.body) {
-            return false;
-        }
         let mut carried = node.carried.clone();
         carried.extend(ended.carried);
-        self.append_loop(Loop { carried, body: ended.body, ..node.clone() }, &ended.substitution);
+        let fused = Loop { carried, body: ended.body, ..node.clone() };
+        if !passes || !self.shadows_commute(&fused) {
+            return false;
+        }
+        self.append_loop(fused, &ended.substitution);
         self.add_all(ended.inits);
         true
     }
 
-    /// Whether a body reads a shadow from outside that it writes as well.
-    fn reads_shadow_it_writes(&self, body: &Block) -> bool {
-        let own = made(body);
-        let (mut reads, mut writes) = (HashSet::new(), HashSet::new());
-        let is_shadow =
-            |object: ObjectId| self.b.function.objects[object.index()].shadow_of.is_some();
-        walk(body, &mut |node| {
-            reads.extend(node.read().iter().map(|place| place.object));
-            writes.extend(node.written().iter().map(|place| place.object));
-        });
-        reads.intersection(&writes).any(|object| is_shadow(*object) && !own.contains(object))
+    /// Whether the order in which the iterations of a loop come does not matter to shadows.
+    fn shadows_commute(&self, node: &Loop) -> bool {
+        // What is defined outside the loop does not change in it: the loop alone tells enough.
+        let function =
+            Function { body: vec![Node::Loop(Box::new(node.clone()))], ..self.b.function.clone() };
+        let definitions = Definitions::new(&function);
+        let affine = Affine::new(&function, &definitions);
+        adjoints_commute(&function, &affine, node)
     }
 
     /// One branch for both halves.

@@ -63,7 +63,10 @@ pub fn differentiate(function: &Function, options: &Options) -> Gradient {
     let inputs = inputs(function, options);
     let activity = Activity::new(function, &inputs);
     let definitions = Definitions::new(function);
-    let clobbers = Clobbers::new(function, &definitions);
+    let clobbers = match function.plain {
+        true => Clobbers::everything(),
+        false => Clobbers::new(function, &definitions),
+    };
     let facts = reverse::Facts {
         function,
         activity: &activity,
@@ -95,7 +98,7 @@ pub fn split(function: &Function) -> (Function, Function) {
     let mut activity = Activity::new(function, &inputs);
     activity.add_inputs(&inputs);
     let definitions = Definitions::new(function);
-    let clobbers = Clobbers::everything(function);
+    let clobbers = Clobbers::everything();
     let facts = reverse::Facts {
         function,
         activity: &activity,

@@ -15,6 +15,8 @@ use crate::ir::{Block, Call, Function, Init, Node, ObjectId, Op, Place, Step, Va
 /// Loads whose memory may be written after them.
 #[derive(Clone, Debug, Default)]
 pub struct Clobbers {
+    /// Whether all memory counts as overwritten.
+    all: bool,
     loads: HashSet<ValueId>,
     /// Values that were stored, and are still there at the end.
     kept: HashMap<ValueId, Place>,
@@ -73,7 +75,7 @@ impl Clobbers {
             });
             (!twice).then_some(*object)
         });
-        Self { loads, kept, passed, once: once.collect() }
+        Self { all: false, loads, kept, passed, once: once.collect() }
     }
 
     /// Whether no element of a local is stored twice: before, it holds a literal, and nothing is added to it.
@@ -83,7 +85,7 @@ impl Clobbers {
 
     /// Whether what a call was passed may be gone at the end.
     pub fn passed(&self, call: &Call, object: ObjectId) -> bool {
-        self.passed.contains(&(std::ptr::from_ref(call).addr(), object))
+        self.all || self.passed.contains(&(std::ptr::from_ref(call).addr(), object))
     }
 
     /// Where a value was stored, in the block that defines it, and still is at the end.
@@ -91,20 +93,14 @@ impl Clobbers {
         self.kept.get(&value)
     }
 
-    /// Nothing that was read is known to stay: of a function whose caller is not known.
-    pub fn everything(function: &Function) -> Self {
-        let mut loads = HashSet::new();
-        crate::ir::walk(&function.body, &mut |node| {
-            if let Node::Let { value, op: Op::Load(_) } = node {
-                loads.insert(*value);
-            }
-        });
-        Self { loads, ..Self::default() }
+    /// Nothing that was read is known to stay: of a function whose caller is not known, or whose gradient is to rest on no proof.
+    pub fn everything() -> Self {
+        Self { all: true, ..Self::default() }
     }
 
     /// Whether what a load has read may be gone at the end.
     pub fn load(&self, value: ValueId) -> bool {
-        self.loads.contains(&value)
+        self.all || self.loads.contains(&value)
     }
 }
 

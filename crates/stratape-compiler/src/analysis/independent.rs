@@ -72,6 +72,20 @@ pub fn mark_parallel(function: &mut Function, everywhere: Option<Span>) -> Resul
     Ok(())
 }
 
+/// Takes all marks away: every loop runs one iteration after the other.
+pub fn unmark_parallel(function: &mut Function) {
+    fn unmark(block: &mut Block) {
+        for node in block {
+            if let Node::Loop(node) = node {
+                node.parallel = None;
+            }
+            node.blocks_mut().into_iter().for_each(unmark);
+        }
+    }
+    function.parallel = false;
+    unmark(&mut function.body);
+}
+
 /// For each loop of a function, outer ones first: whether its iterations are independent, or what keeps them from it.
 pub fn independence(function: &Function) -> Vec<(&Loop, Result<(), Conflict>)> {
     let definitions = Definitions::new(function);

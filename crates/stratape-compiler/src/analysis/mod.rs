@@ -14,5 +14,7 @@ pub use self::affine::{Affine, Counted, Polynomial};
 pub use self::clobber::Clobbers;
 pub use self::definition::{Definition, Definitions};
 pub use self::groups::Split;
-pub use self::independent::{Conflict, Term, independence, is_sum, mark_parallel, ordered_terms};
+pub use self::independent::{
+    Conflict, Term, independence, is_sum, mark_parallel, ordered_terms, unmark_parallel,
+};
 pub use self::window::{Use, Window, uses};

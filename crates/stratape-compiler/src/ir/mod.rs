@@ -505,6 +505,10 @@ pub struct Function {
     pub fields: BTreeMap<ObjectId, Field>,
     /// Local lists whose first contents do not matter: each element is written before it is read.
     pub unfilled: BTreeSet<ObjectId>,
+    /// Locals, shadows of nothing, that hold sums of adjoints: their last bits are free.
+    pub sums: BTreeSet<ObjectId>,
+    /// Whether nothing is to be reordered or fused: the optional passes do nothing.
+    pub plain: bool,
     /// Functions it calls that call themselves.
     pub recursive: BTreeSet<String>,
     /// Loops to be reversed from snapshots, by their counters; `outline` makes functions of them.
@@ -526,6 +530,8 @@ impl Function {
             parallel: false,
             fields: BTreeMap::new(),
             unfilled: BTreeSet::new(),
+            sums: BTreeSet::new(),
+            plain: false,
             recursive: BTreeSet::new(),
             checkpoints: Vec::new(),
         }
@@ -534,6 +540,11 @@ impl Function {
     /// The type of a value.
     pub fn ty(&self, value: ValueId) -> Scalar {
         self.values[value.index()].ty
+    }
+
+    /// Whether an object holds adjoints: what is added to it may be added in any order.
+    pub fn holds_adjoints(&self, object: ObjectId) -> bool {
+        self.objects[object.index()].shadow_of.is_some() || self.sums.contains(&object)
     }
 
     /// A new value, not defined yet.

@@ -247,6 +247,7 @@ impl Distributor<'_> {
             };
             let name = format!("{}_sums", self.function.objects[sum.place.object.index()].name);
             let row = self.row(&name, sum.product, inner, before);
+            self.function.sums.insert(row);
             let place = chain.entry(self.function, row, inner.counter, &mut kept);
             kept.push(Node::Accumulate { place, value: sum.rest, subtract: false });
             let last = self.last(chain, inner, sum, row);

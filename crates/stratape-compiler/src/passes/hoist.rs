@@ -4,12 +4,13 @@
 //! instead of memory. Operations that cannot panic always move. A load moves if nothing in the loop
 //! writes its object; a panic stays a panic because the loop is known to run at least once (its bounds are
 //! literals, or those of a loop around it), or because the loop and the loads before it are put under a
-//! condition that it does.
+//! condition that it does. Products are guarded in the same way: zero, the adjoint of what a loop that does not run
+//! would have computed, times an infinite factor is no number.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::share::written;
-use super::{integers, is_cheap, is_total, runs};
+use super::{integers, is_cheap, is_product, is_total, literals, runs};
 use crate::ir::{
     Block, Compare, Function, If, Loop, Merge, Node, Op, Range, Scalar, ValueId, defined, made,
 };
@@ -18,7 +19,8 @@ use crate::ir::{
 pub fn hoist(function: &mut Function) {
     let mut body = std::mem::take(&mut function.body);
     let integers = integers(&body);
-    Hoister { function, around: Vec::new(), integers }.block(&mut body);
+    let literals = literals(&body);
+    Hoister { function, around: Vec::new(), integers, literals }.block(&mut body);
     function.body = body;
 }
 
@@ -27,6 +29,7 @@ struct Hoister<'a> {
     /// Bounds of the loops around, which are known to be running.
     around: Vec<(ValueId, ValueId)>,
     integers: HashMap<ValueId, i128>,
+    literals: HashSet<ValueId>,
 }
 
 impl Hoister<'_> {
@@ -42,7 +45,7 @@ impl Hoister<'_> {
                     self.block(&mut repeat.body);
                 }
                 let runs = self.runs(repeat);
-                if !runs && self.has_loads(repeat) {
+                if !runs && self.needs_guard(repeat) {
                     node = self.guarded(repeat, &mut out);
                 } else {
                     out.extend(self.invariant(repeat, runs));
@@ -62,13 +65,17 @@ impl Hoister<'_> {
         self.around.contains(&(from, to)) || runs(&self.integers, from, to)
     }
 
-    /// Whether loads would move out of a loop if it were known to run.
-    fn has_loads(&self, node: &Loop) -> bool {
+    /// Whether loads or products would move out of a loop if it were known to run.
+    fn needs_guard(&self, node: &Loop) -> bool {
         if node.exit.is_some() || node.trips.is_some() {
             return false;
         }
         let moved = self.invariant(&mut node.clone(), true);
-        moved.iter().any(|item| matches!(item, Node::Let { op: Op::Load(_), .. }))
+        moved.iter().any(|item| match item {
+            Node::Let { op: Op::Load(_), .. } => true,
+            Node::Let { value, op } => is_product(op, self.function.ty(*value), &self.literals),
+            _ => false,
+        })
     }
 
     /// A loop under the condition that it runs, with its invariant operations before it.
@@ -114,7 +121,11 @@ impl Hoister<'_> {
                                     && !local.contains(&place.object)
                             }
                             Op::Len(place) => !local.contains(&place.object),
-                            op if is_total(op, self.function.ty(*value)) => runs || is_cheap(op),
+                            op if is_total(op, self.function.ty(*value)) => {
+                                let product =
+                                    is_product(op, self.function.ty(*value), &self.literals);
+                                runs || (is_cheap(op) && !product)
+                            }
                             _ => runs && first,
                         }
                 }

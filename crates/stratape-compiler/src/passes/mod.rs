@@ -31,6 +31,7 @@ pub use self::gather::gather;
 pub use self::hoist::hoist;
 pub use self::interchange::interchange;
 pub use self::jam::jam;
+pub(crate) use self::order::adjoints_commute;
 pub use self::order::order;
 pub use self::overwrite::overwrite;
 pub use self::peel::peel;
@@ -38,12 +39,12 @@ pub use self::promote::promote;
 pub use self::prune::prune;
 pub use self::reciprocal::reciprocal;
 pub use self::select::select;
-pub use self::share::share;
 pub(crate) use self::share::written;
+pub use self::share::{share, share_of_gradient};
 pub use self::tabulate::tabulate;
 pub use self::winner::winner;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::Span;
 
@@ -54,6 +55,10 @@ use crate::ir::{
 
 /// All of them, in the order in which they help each other.
 pub fn simplify(function: &mut Function) {
+    if function.plain {
+        prune(function);
+        return;
+    }
     share(function);
     bounds(function);
     peel(function);
@@ -74,7 +79,12 @@ pub fn simplify(function: &mut Function) {
 
 /// What a gradient goes through before it is emitted.
 pub fn finish(gradient: &mut Function) {
-    share(gradient);
+    if gradient.plain {
+        prune(gradient);
+        order(gradient);
+        return;
+    }
+    share_of_gradient(gradient);
     reciprocal(gradient);
     factor(gradient);
     prune(gradient);
@@ -84,7 +94,7 @@ pub fn finish(gradient: &mut Function) {
     overwrite(gradient);
     distribute(gradient);
     jam(gradient);
-    share(gradient);
+    share_of_gradient(gradient);
     prune(gradient);
     order(gradient);
 }
@@ -215,6 +225,32 @@ pub(crate) fn is_total(op: &Op, ty: Scalar) -> bool {
                 | "is_power_of_two"
                 | "signum"
         ),
+    }
+}
+
+/// The floats that are literals.
+pub(crate) fn literals(block: &Block) -> HashSet<ValueId> {
+    let mut literals = HashSet::new();
+    walk(block, &mut |node| {
+        if let Node::Let { value, op: Op::Float(number, _) } = node
+            && number.is_finite()
+        {
+            literals.insert(*value);
+        }
+    });
+    literals
+}
+
+/// Whether an operation is a product of two floats that only the run knows. Each is the derivative by the other, and may be
+/// infinite where the product is not wanted; zero times it would be no number.
+pub(crate) fn is_product(op: &Op, ty: Scalar, literals: &HashSet<ValueId>) -> bool {
+    let unknown = |value: &ValueId| !literals.contains(value);
+    match op {
+        Op::Binary(Binary::Mul, a, b) => ty.is_float() && unknown(a) && unknown(b),
+        Op::Math(Math::MulAdd, args) => {
+            args.iter().take(2).filter(|value| unknown(value)).count() > 1
+        }
+        _ => false,
     }
 }
 

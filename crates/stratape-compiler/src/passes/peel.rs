@@ -136,10 +136,14 @@ fn find(function: &Function, affine: &Affine<'_>, node: &Loop) -> Option<Cut> {
     for condition in &mut cut.conditions {
         condition.exact = condition.sides.iter().all(|side| affine.is_exact(*side, &facts));
     }
-    let mut nodes = 0;
-    crate::ir::walk(&node.body, &mut |_| nodes += 1);
     let edges = usize::try_from(cut.head + cut.tail).ok()?;
-    (edges > 0 && edges * nodes <= LARGEST).then_some(cut)
+    (edges > 0 && edges * nodes_in(&node.body) <= LARGEST).then_some(cut)
+}
+
+fn nodes_in(block: &Block) -> usize {
+    let mut nodes = 0;
+    crate::ir::walk(block, &mut |_| nodes += 1);
+    nodes
 }
 
 /// The loop in three parts, if it is long enough for that; else as it was.
@@ -149,6 +153,14 @@ fn in_three(
     cut: &Cut,
     substitution: &mut Substitution,
 ) -> Option<Block> {
+    // A loop inside may have been cut before: what it leaves has another name by now, and it has grown.
+    let mut node = node.clone();
+    substitution.apply(&mut node.body);
+    node.carried.iter_mut().for_each(|carried| carried.next = substitution.get(carried.next));
+    let node = &node;
+    if (cut.head + cut.tail) as usize * nodes_in(&node.body) > LARGEST {
+        return None;
+    }
     let Range::UpTo { from, to } = node.range else { return None };
     let span = node.span;
     let mut out = Block::new();

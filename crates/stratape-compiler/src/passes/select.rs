@@ -1,6 +1,13 @@
 //! Branches that only choose between values become selections, which vectorise.
+//!
+//! A selection computes both arms, and its adjoint hands zero to the arm that was not taken. Zero times a derivative must be zero
+//! there, so no operation moves out of a branch whose derivative may be infinite, or none at all, where the branch would not have done it:
+//! products of two values stay, as do quotients, roots and their like, which are not cheap.
 
-use crate::ir::{Block, Function, Node, Op};
+use std::collections::HashSet;
+
+use super::{is_product, literals};
+use crate::ir::{Block, Function, If, Node, Op, ValueId};
 
 /// At most so many operations of both arms are done in vain.
 const LIMIT: usize = 4;
@@ -8,18 +15,19 @@ const LIMIT: usize = 4;
 /// Turns small branches into selections.
 pub fn select(function: &mut Function) {
     let mut body = std::mem::take(&mut function.body);
-    block(function, &mut body);
+    let literals = literals(&body);
+    block(function, &mut body, &literals);
     function.body = body;
 }
 
-fn block(function: &Function, nodes: &mut Block) {
+fn block(function: &Function, nodes: &mut Block, literals: &HashSet<ValueId>) {
     let mut out = Block::new();
     for mut node in std::mem::take(nodes) {
         for inner in node.blocks_mut() {
-            block(function, inner);
+            block(function, inner, literals);
         }
         match node {
-            Node::If(branch) if is_small(function, &branch.then, &branch.other) => {
+            Node::If(branch) if is_small(function, &branch, literals) => {
                 let branch = *branch;
                 out.extend(branch.then);
                 out.extend(branch.other);
@@ -34,12 +42,16 @@ fn block(function: &Function, nodes: &mut Block) {
     *nodes = out;
 }
 
-fn is_small(function: &Function, then: &Block, other: &Block) -> bool {
+fn is_small(function: &Function, branch: &If, literals: &HashSet<ValueId>) -> bool {
+    let (then, other) = (&branch.then, &branch.other);
     let mut count = 0;
     then.iter().chain(other).all(|node| match node {
         Node::Let { value, op } => {
             count += usize::from(!op.is_constant());
-            super::is_total(op, function.ty(*value)) && super::is_cheap(op) && count <= LIMIT
+            super::is_total(op, function.ty(*value))
+                && super::is_cheap(op)
+                && !is_product(op, function.ty(*value), literals)
+                && count <= LIMIT
         }
         _ => false,
     })

@@ -1,15 +1,32 @@
 //! Operations that were done before are not done again.
 //!
 //! A load is shared as long as nothing in between may have written its object.
+//!
+//! Before a function is differentiated, an arm of a branch does not share a float that was computed outside it, unless it was
+//! computed by sums alone. Shared, its adjoint would be passed on outside the arm, as zero where the arm is
+//! not taken; and zero times an infinite derivative is no number: `if x.exp() < 1e9 { s += x.exp(); }`.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ir::{Block, Function, Node, ObjectId, Op, Substitution, ValueId, walk};
+use super::{is_cheap, is_product};
+use crate::ir::{Block, Function, Node, ObjectId, Op, Substitution, Value, ValueId, walk};
 
-/// Shares operations.
+/// Shares operations of a function that is to be differentiated.
 pub fn share(function: &mut Function) {
+    share_all(function, false);
+}
+
+/// Shares operations of a gradient.
+pub fn share_of_gradient(function: &mut Function) {
+    share_all(function, true);
+}
+
+fn share_all(function: &mut Function, into_arms: bool) {
     let mut body = std::mem::take(&mut function.body);
-    let mut sharer = Sharer { function, substitution: Substitution::default() };
+    let literals = super::literals(&body);
+    let substitution = Substitution::default();
+    let scales = HashSet::new();
+    let mut sharer = Sharer { function, substitution, into_arms, literals, scales };
     sharer.block(&mut body, &mut Table::default());
     let substitution = sharer.substitution;
     substitution.apply(&mut body);
@@ -34,9 +51,23 @@ impl Table {
 struct Sharer<'a> {
     function: &'a mut Function,
     substitution: Substitution,
+    /// Whether arms share what was computed outside.
+    into_arms: bool,
+    literals: HashSet<ValueId>,
+    /// Floats whose derivatives depend on the run.
+    scales: HashSet<ValueId>,
 }
 
 impl Sharer<'_> {
+    /// What an arm can share.
+    fn arm(&self, table: &Table) -> Table {
+        let mut inner = table.clone();
+        if !self.into_arms {
+            inner.pure.retain(|_, value| !self.scales.contains(value));
+        }
+        inner
+    }
+
     fn block(&mut self, block: &mut Block, table: &mut Table) {
         let mut kept = Block::new();
         for mut node in std::mem::take(block) {
@@ -56,8 +87,8 @@ impl Sharer<'_> {
                     repeat.exit = repeat.exit.map(|exit| self.substitution.get(exit));
                 }
                 Node::If(branch) => {
-                    self.block(&mut branch.then, &mut table.clone());
-                    self.block(&mut branch.other, &mut table.clone());
+                    self.block(&mut branch.then, &mut self.arm(table));
+                    self.block(&mut branch.other, &mut self.arm(table));
                     for merge in &mut branch.merges {
                         merge.then = self.substitution.get(merge.then);
                         merge.other = self.substitution.get(merge.other);
@@ -100,17 +131,21 @@ impl Sharer<'_> {
                 let found = table.pure.get(&key).copied();
                 if found.is_none() {
                     table.pure.insert(key, value);
+                    let ty = self.function.ty(value);
+                    if ty.is_float() && (!is_cheap(op) || is_product(op, ty, &self.literals)) {
+                        self.scales.insert(value);
+                    }
                 }
                 found
             }
         };
         let Some(found) = found else { return false };
         self.substitution.value(value, found);
-        let name = self.function.values[value.index()].name.clone();
-        let known = &mut self.function.values[found.index()].name;
-        if known.is_none() {
-            *known = name;
-        }
+        let Value { name, adjoint, .. } = self.function.values[value.index()].clone();
+        let known = &mut self.function.values[found.index()];
+        known.name = known.name.take().or(name);
+        // A value of the primal keeps its bits, though an adjoint is computed in the same way.
+        known.adjoint &= adjoint;
         true
     }
 }

@@ -181,7 +181,7 @@ fn arguments<N: Number>(
 pub(crate) fn judge(source: &str, inputs: &[Input], seed: u64) -> Result<Report, Failure> {
     let single = source.contains("f32");
     let (function, gradient) = compile(source)?;
-    let options = interp::Options { constants: constants(), fuel: 2_000_000 };
+    let options = interp::Options { constants: constants(), fuel: 2_000_000, ..Default::default() };
     let primal = match interp::run(&function, arguments(inputs, &[], |value, _| value), &options) {
         Ok(outcome) => outcome,
         Err(trap) => return fail(Stage::Primal, trap),
@@ -321,7 +321,7 @@ pub(crate) fn interpret(
     if has_result {
         args.push(Argument::Float(1.5));
     }
-    let options = interp::Options { constants: constants(), fuel: 2_000_000 };
+    let options = interp::Options { constants: constants(), fuel: 2_000_000, ..Default::default() };
     let outcome = match interp::run(gradient, args, &options) {
         Ok(outcome) => outcome,
         Err(trap) => return fail(Stage::Gradient, trap),

@@ -10,22 +10,25 @@ use crate::ir::{
 };
 
 /// What a record on the tape holds.
-enum Entry<N> {
+#[derive(Clone)]
+pub(super) enum Entry<N> {
     Values(Vec<Datum<N>>),
     Copy(Vec<Memory<N>>),
 }
 
 /// A run of a function.
 pub(super) struct Machine<'a, N> {
-    function: &'a Function,
+    pub(super) function: &'a Function,
     options: &'a Options,
-    values: Vec<Option<Datum<N>>>,
-    objects: Vec<Option<Memory<N>>>,
-    tape: Vec<(RecordId, Entry<N>)>,
-    on_tape: usize,
+    pub(super) values: Vec<Option<Datum<N>>>,
+    pub(super) objects: Vec<Option<Memory<N>>>,
+    pub(super) tape: Vec<(RecordId, Entry<N>)>,
+    pub(super) on_tape: usize,
     peak: usize,
     pushes: u64,
     fuel: u64,
+    /// What decides the orders of loops that have none.
+    pub(super) random: u64,
 }
 
 impl<'a, N: Number> Machine<'a, N> {
@@ -40,6 +43,7 @@ impl<'a, N: Number> Machine<'a, N> {
             peak: 0,
             pushes: 0,
             fuel: options.fuel,
+            random: options.shuffle.unwrap_or(0),
         }
     }
 
@@ -129,8 +133,9 @@ impl<'a, N: Number> Machine<'a, N> {
                     if condition { merge.then } else { merge.other }
                 };
                 let sources: Vec<_> = node.merges.iter().map(chosen).collect();
-                let targets = node.merges.iter().map(|merge| merge.value);
-                self.assign(targets, &sources)
+                let data = self.get_all(&sources)?;
+                self.forget(if condition { &node.then } else { &node.other });
+                self.set_all(node.merges.iter().map(|merge| merge.value), data)
             }
             Node::Check { check, .. } => self.check(check),
             Node::Push { record, values } => {
@@ -165,6 +170,9 @@ impl<'a, N: Number> Machine<'a, N> {
     }
 
     fn repeat(&mut self, node: &Loop) -> Result<(), Trap> {
+        if self.options.shuffle.is_some() && self.has_no_order(node) {
+            return self.shuffled(node);
+        }
         let nexts: Vec<_> = node.carried.iter().map(|carried| carried.next).collect();
         let inits: Vec<_> = node.carried.iter().map(|carried| carried.init).collect();
         let insides = |carried: &Carried| carried.inside;
@@ -189,9 +197,9 @@ impl<'a, N: Number> Machine<'a, N> {
             self.block(&node.body)?;
             state = self.get_all(&nexts)?;
             trips += 1;
-            if let Some(exit) = node.exit
-                && self.bool(exit)?
-            {
+            let ends = node.exit.map(|exit| self.bool(exit)).transpose()?;
+            self.forget(&node.body);
+            if ends == Some(true) {
                 break;
             }
         }
@@ -313,7 +321,7 @@ impl<'a, N: Number> Machine<'a, N> {
         Ok(memory)
     }
 
-    fn burn(&mut self) -> Result<(), Trap> {
+    pub(super) fn burn(&mut self) -> Result<(), Trap> {
         self.fuel = self.fuel.checked_sub(1).ok_or(Trap::Fuel)?;
         Ok(())
     }
@@ -332,7 +340,7 @@ impl<'a, N: Number> Machine<'a, N> {
         }
     }
 
-    fn set(&mut self, value: ValueId, datum: Datum<N>) -> Result<(), Trap> {
+    pub(super) fn set(&mut self, value: ValueId, datum: Datum<N>) -> Result<(), Trap> {
         let datum = datum.fit(self.ty(value)?)?;
         match self.values.get_mut(value.index()) {
             Some(slot) => *slot = Some(datum),
@@ -341,7 +349,7 @@ impl<'a, N: Number> Machine<'a, N> {
         Ok(())
     }
 
-    fn set_all(
+    pub(super) fn set_all(
         &mut self,
         values: impl Iterator<Item = ValueId>,
         data: Vec<Datum<N>>,
@@ -349,14 +357,14 @@ impl<'a, N: Number> Machine<'a, N> {
         values.zip(data).try_for_each(|(value, datum)| self.set(value, datum))
     }
 
-    /// Assigns at once: every source is read before any target changes.
-    fn assign(
-        &mut self,
-        targets: impl Iterator<Item = ValueId>,
-        sources: &[ValueId],
-    ) -> Result<(), Trap> {
-        let data = self.get_all(sources)?;
-        self.set_all(targets, data)
+    /// Ends the life of what a block has defined: whoever uses it later shall notice.
+    pub(super) fn forget(&mut self, block: &Block) {
+        for node in block {
+            node.for_each_result(&mut |value| self.values[value.index()] = None);
+            if let Node::New { object, .. } | Node::Restore { object, .. } = node {
+                self.objects[object.index()] = None;
+            }
+        }
     }
 
     /// What a value holds.
@@ -367,7 +375,7 @@ impl<'a, N: Number> Machine<'a, N> {
         }
     }
 
-    fn get_all(&self, values: &[ValueId]) -> Result<Vec<Datum<N>>, Trap> {
+    pub(super) fn get_all(&self, values: &[ValueId]) -> Result<Vec<Datum<N>>, Trap> {
         values.iter().map(|value| self.get(*value)).collect()
     }
 

@@ -5,6 +5,10 @@
 //! with the same message. Nothing here is fast, and nothing is shared with the passes that
 //! it judges: the forward derivatives of [`Dual`] are rules of its own.
 //!
+//! It runs what will be emitted: loops whose order is said to be free run in shuffled orders if [`Options::shuffle`] asks for it, each
+//! iteration with the records that are its own. A value that is used in an iteration that has not defined it, a record popped by
+//! another loop than pushed it, a list read before it is written are faults or show as numbers that are none.
+//!
 //! Floats are any [`Number`]: `f64` runs the program, [`Dual`] carries a derivative along. A value of type
 //! `f32` is computed by the functions of `f32`, so its bits are those of the compiled program.
 
@@ -14,6 +18,7 @@ mod machine;
 mod memory;
 mod number;
 mod operation;
+mod shuffle;
 #[cfg(test)]
 mod tests;
 
@@ -47,11 +52,14 @@ pub struct Options {
     pub constants: HashMap<String, f64>,
     /// How many nodes and iterations may be run.
     pub fuel: u64,
+    /// Where loops may run in any order ([`Loop::unordered`](crate::ir::Loop::unordered)), or in parallel, they run in one that
+    /// this number decides; in their own if `None`.
+    pub shuffle: Option<u64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { constants: HashMap::new(), fuel: 10_000_000 }
+        Self { constants: HashMap::new(), fuel: 10_000_000, shuffle: None }
     }
 }
 

@@ -38,7 +38,10 @@ impl Emitter<'_> {
         first: &Ident,
         count: &Ident,
     ) -> Option<TokenStream> {
-        if (node.reversed && !node.unordered) || self.function.ty(node.counter) != Scalar::USIZE {
+        if self.function.plain
+            || (node.reversed && !node.unordered)
+            || self.function.ty(node.counter) != Scalar::USIZE
+        {
             return None;
         }
         let sums = self.sums(node)?;
@@ -139,7 +142,7 @@ impl Emitter<'_> {
         }
         let inner = Strip { k: lane.clone(), views, region, ..strip.clone() };
         self.enter_strip(inner);
-        let added = if dense && scattered.is_empty() { added_only(node) } else { Vec::new() };
+        let added = if dense && scattered.is_empty() { self.added_only(node) } else { Vec::new() };
         for (number, item) in added.iter().enumerate() {
             let Node::Accumulate { place, value, subtract } = item else { continue };
             let part = name(&format!("sent{number}_"));
@@ -268,6 +271,28 @@ impl Emitter<'_> {
         usize::try_from(trips).ok().filter(|trips| *trips > 0)
     }
 
+    /// The additions to objects that the loop neither reads nor stores to. They can wait for the end of a block: LLVM, which does not
+    /// know that what is read lies elsewhere, then has all loads before the first store.
+    fn added_only<'n>(&self, node: &'n Loop) -> Vec<&'n Node> {
+        let touched: Vec<ObjectId> = node
+            .body
+            .iter()
+            .filter_map(|item| match item {
+                Node::Let { op: Op::Load(place), .. } | Node::Store { place, .. } => {
+                    Some(place.object)
+                }
+                _ => None,
+            })
+            .collect();
+        let is_added = |item: &&Node| match item {
+            Node::Accumulate { place, value, .. } => {
+                !touched.contains(&place.object) && self.function.ty(*value).is_float()
+            }
+            _ => false,
+        };
+        node.body.iter().filter(is_added).collect()
+    }
+
     /// Whether something in a loop takes long, but not as long as a function call.
     fn is_slow(&self, node: &Loop) -> bool {
         node.body.iter().any(|item| {
@@ -283,21 +308,6 @@ fn width(usual: usize, trips: usize) -> usize {
     let most = usual.max(16).min(trips);
     let even = (4..=most).rev().filter(|width| width.is_multiple_of(2)).find(fits);
     if trips.is_multiple_of(usual) { usual } else { even.unwrap_or(usual) }
-}
-
-/// The additions to objects that the loop neither reads nor stores to. They can wait for the end of a block: LLVM, which does not
-/// know that what is read lies elsewhere, then has all loads before the first store.
-fn added_only(node: &Loop) -> Vec<&Node> {
-    let touched: Vec<ObjectId> = node
-        .body
-        .iter()
-        .filter_map(|item| match item {
-            Node::Let { op: Op::Load(place), .. } | Node::Store { place, .. } => Some(place.object),
-            _ => None,
-        })
-        .collect();
-    let is_added = |item: &&Node| matches!(item, Node::Accumulate { place, .. } if !touched.contains(&place.object));
-    node.body.iter().filter(is_added).collect()
 }
 
 /// Whether a function of floats becomes vector instructions.

@@ -70,6 +70,10 @@ impl Emitter<'_> {
         let mut found = Vec::new();
         for item in &node.body {
             let Node::Accumulate { place, value, subtract } = item else { continue };
+            // Only adjoints may be added in another order.
+            if !self.function.holds_adjoints(place.object) {
+                continue;
+            }
             let in_piece = self.piece_of(place).is_some();
             if in_piece || self.sees(strip, place) || place.path.len() != 1 {
                 continue;

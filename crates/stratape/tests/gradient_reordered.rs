@@ -1,0 +1,440 @@
+//! Programs whose gradients were once wrong, without a sign of it, because a pass reordered or fused what must keep its order. Each
+//! test names the claim that did not hold.
+
+#![allow(clippy::all, reason = "the constructs under test, also in ways nobody should write them")]
+
+#[macro_use]
+mod common;
+
+both! {
+    // A sum whose value is used inside its own loop was taken for one that nothing looks at: its loop ran forward where it had
+    // to run backward.
+    #[gradient]
+    pub fn sum_of_sums(u: &[T]) -> T {
+        let (mut x, mut v) = (0.0, 0.0);
+        for i in 0..u.len() {
+            v += u[i];
+            x += v;
+        }
+        x
+    }
+
+    #[gradient]
+    pub fn walk(u: &[T], drift: T) -> T {
+        let (mut s, mut sum) = (0.0, 0.0);
+        for i in 0..u.len() {
+            s += drift + 0.1 * u[i];
+            sum += s.exp();
+        }
+        sum / u.len() as T
+    }
+
+    #[gradient]
+    pub fn prefix_sums(u: &[T], out: &mut [T]) {
+        let mut s = 0.0;
+        for i in 0..u.len() {
+            s += u[i] * u[i];
+            out[i] = s * 0.5;
+        }
+    }
+
+    #[gradient]
+    pub fn sliding_window(u: &[T], width: usize) -> T {
+        let (mut s, mut best) = (0.0, 0.0);
+        for i in 0..u.len() {
+            s += u[i];
+            if i >= width {
+                s -= u[i - width];
+            }
+            best += s * s;
+        }
+        best
+    }
+
+    #[gradient]
+    pub fn trapezoid(u: &[T]) -> T {
+        let (mut area, mut total) = (0.0, 0.0);
+        for i in 1..u.len() {
+            area += 0.5 * (u[i] + u[i - 1]);
+            total -= area;
+        }
+        total
+    }
+
+    #[gradient]
+    pub fn inner_walks(u: &[T], y: &mut [T], n: usize) {
+        #[parallel]
+        for i in 0..y.len() {
+            let (mut s, mut t) = (0.0, 0.0);
+            for j in 0..n {
+                s += u[i * n + j];
+                t += s;
+            }
+            y[i] += t;
+        }
+    }
+
+    // A backward half that runs early read back a value from memory where it was not stored yet.
+    #[gradient]
+    pub fn tanh_after_sum(x: &[T], out: &mut [T], w: T) -> T {
+        let mut s = 0.0;
+        for i in 0..x.len() {
+            s += x[i] * x[i];
+        }
+        for i in 0..x.len() {
+            out[i] = (w * x[i]).tanh();
+        }
+        s
+    }
+
+    #[gradient]
+    pub fn root_after_sum(x: &[T], out: &mut [T], w: T) -> T {
+        let mut s = 0.0;
+        for i in 0..x.len() {
+            s += x[i] * w;
+        }
+        let mut y = vec![0.0; x.len()];
+        for i in 0..x.len() {
+            y[i] = (4.0 + w * x[i]).sqrt();
+            y[i] -= 0.2;
+        }
+        for i in 0..x.len() {
+            out[i] = y[i] * 2.0;
+        }
+        s
+    }
+
+    #[gradient]
+    pub fn logistic_after_sum(x: &[T], out: &mut [T], w: T) -> T {
+        let mut s = 0.0;
+        for v in x {
+            s += v;
+        }
+        for i in 0..x.len() {
+            out[i] -= 0.2;
+            out[i] = 1.0 / (1.0 + (-w * out[i] * x[i]).exp());
+        }
+        s
+    }
+
+    // Loops that reset a shadow which they also add to were fused: the reset came after the addition of another iteration.
+    #[gradient]
+    pub fn sold_out(stock: &mut [T], k: &[usize], price: &[T]) -> T {
+        let mut income = 0.0;
+        for i in 0..k.len() {
+            income += stock[k[i]] * price[i];
+            stock[k[i]] = 0.0;
+        }
+        income
+    }
+
+    #[gradient]
+    pub fn replaced(w: &mut [T], x: &[T]) -> T {
+        let mut sum = 0.0;
+        for i in 0..x.len() {
+            sum += w[0] * x[i];
+            w[0] = 0.5;
+        }
+        sum
+    }
+
+    #[gradient]
+    pub fn moved_on(w: &mut [T], x: &[T]) -> T {
+        let mut sum = 0.0;
+        for i in 1..x.len() {
+            sum += w[i] * x[i];
+            w[i - 1] = 2.0;
+        }
+        sum
+    }
+
+    // The checker refused what was made of two edges, one in a loop around the other.
+    #[gradient]
+    pub fn nested_edges(z: &[T], y: &mut [T], n: usize, m: usize) {
+        for i in 0..n {
+            if i > 0 {
+                let mut b = 0.0;
+                for j in 0..m {
+                    if j == 0 {
+                        b = z[i * m];
+                    } else {
+                        b = T::max(b, z[i * m + j]);
+                    }
+                }
+                y[i] += b;
+            }
+        }
+    }
+}
+
+macro_rules! tests {
+    ($module:ident, $float:ty) => {
+        use super::common::{check, check_within};
+        use super::$module::*;
+
+        type T = $float;
+
+        #[test]
+        fn running_sums() {
+            for n in [0, 1, 2, 3, 7, 8, 9, 17] {
+                let u = vec![0.0 as T; n];
+                check(u.clone(), |u| sum_of_sums(u), |u, du, seed| sum_of_sums_grad(u, du, seed));
+                check(u.clone(), |u| trapezoid(u), |u, du, seed| trapezoid_grad(u, du, seed));
+                check(
+                    u.clone(),
+                    |u| sliding_window(u, 3),
+                    |u, du, seed| sliding_window_grad(u, du, 3, seed),
+                );
+                check(
+                    (u.clone(), u.clone()),
+                    |(u, out)| prefix_sums(u, out),
+                    |(u, out), (du, dout), ()| prefix_sums_grad(u, du, out, dout),
+                );
+                if n > 0 {
+                    check_within(
+                        -0.5..0.5,
+                        (u, 0.0 as T),
+                        |(u, drift)| walk(u, *drift),
+                        |(u, drift), (du, ddrift), seed| {
+                            let (value, d) = walk_grad(u, du, *drift, seed);
+                            *ddrift += d;
+                            value
+                        },
+                    );
+                }
+            }
+        }
+
+        #[test]
+        fn running_sums_in_parallel() {
+            check(
+                (vec![0.0 as T; 35], vec![0.0 as T; 5]),
+                |(u, y)| inner_walks(u, y, 7),
+                |(u, y), (du, dy), ()| inner_walks_grad(u, du, y, dy, 7),
+            );
+        }
+
+        #[test]
+        fn halves_that_run_early() {
+            for n in [0, 1, 2, 9] {
+                let point = (vec![0.0 as T; n], vec![0.0 as T; n], 0.0 as T);
+                macro_rules! one {
+                    ($f:ident, $grad:ident) => {
+                        check(
+                            point.clone(),
+                            |(x, out, w)| $f(x, out, *w),
+                            |(x, out, w), (dx, dout, dw), seed| {
+                                let (value, d) = $grad(x, dx, out, dout, *w, seed);
+                                *dw += d;
+                                value
+                            },
+                        );
+                    };
+                }
+                one!(tanh_after_sum, tanh_after_sum_grad);
+                one!(root_after_sum, root_after_sum_grad);
+                one!(logistic_after_sum, logistic_after_sum_grad);
+            }
+        }
+
+        #[test]
+        fn elements_that_are_cleared() {
+            let k = [0, 2, 0, 1, 2, 2, 0];
+            check(
+                (vec![0.0 as T; 3], vec![0.0 as T; 7]),
+                |(stock, price)| sold_out(stock, &k, price),
+                |(stock, price), (dstock, dprice), seed| {
+                    sold_out_grad(stock, dstock, &k, price, dprice, seed)
+                },
+            );
+            for n in [1, 2, 9] {
+                let point = (vec![0.0 as T; n], vec![0.0 as T; n]);
+                check(
+                    point.clone(),
+                    |(w, x)| replaced(w, x),
+                    |(w, x), (dw, dx), seed| replaced_grad(w, dw, x, dx, seed),
+                );
+                check(
+                    point,
+                    |(w, x)| moved_on(w, x),
+                    |(w, x), (dw, dx), seed| moved_on_grad(w, dw, x, dx, seed),
+                );
+            }
+        }
+
+        #[test]
+        fn edges_in_nested_loops() {
+            for (n, m) in [(0, 3), (1, 1), (2, 1), (3, 4), (5, 9)] {
+                check(
+                    (vec![0.0 as T; n * m], vec![0.0 as T; n]),
+                    |(z, y)| nested_edges(z, y, n, m),
+                    |(z, y), (dz, dy), ()| nested_edges_grad(z, dz, y, dy, n, m),
+                );
+            }
+        }
+    };
+}
+
+mod of_double {
+    tests!(double, f64);
+}
+
+mod of_single {
+    tests!(single, f32);
+}
+
+/// What a function leaves in memory is summed in its own order: no bit of it may differ.
+mod bits {
+    use stratape::gradient;
+
+    #[gradient]
+    fn summed_from_the_end(x: &[f64], y: &mut [f64]) {
+        for i in (0..x.len()).rev() {
+            y[0] += x[i];
+        }
+    }
+
+    // Additions to neighbours were kept aside by blocks of iterations, in the primal as well.
+    #[gradient]
+    fn neighbours(x: &[f64], y: &mut [f64]) {
+        for i in 0..x.len() {
+            y[i] += x[i];
+            y[i + 1] += 3.0 * x[i];
+        }
+    }
+
+    #[gradient]
+    fn counted(x: &[f64], count: &mut [usize]) -> f64 {
+        let mut s = 0.0;
+        for i in 0..x.len() {
+            count[i] += 1;
+            count[i + 1] += 2;
+            s += x[i] / 3.0;
+        }
+        s
+    }
+
+    // The early adjoint of `%` and the primal compute the same quotient: sharing it must not make it one whose bits are free.
+    #[gradient]
+    fn shared_with_adjoint(x: &[f64], out: &mut [f64], b: f64) -> f64 {
+        let mut s = 0.0;
+        for i in 0..x.len() {
+            s += x[i] % b;
+            out[i] = x[i] / b;
+        }
+        s
+    }
+
+    #[test]
+    fn memory_keeps_its_bits() {
+        let (x, mut dx) = ([1.0, 1e16, -1e16], [0.0; 3]);
+        let (mut y, mut again) = ([0.0], [0.0]);
+        summed_from_the_end(&x, &mut y);
+        summed_from_the_end_grad(&x, &mut dx, &mut again, &mut [1.0]);
+        assert_eq!((y, again, dx), ([1.0], [1.0], [1.0; 3]));
+
+        let n = 41;
+        let x: Vec<f64> = (0..n).map(|i| [1.0, 1e16, -3.0, 0.1, -1e16][i % 5]).collect();
+        let (mut y, mut again) = (vec![0.3; n + 1], vec![0.3; n + 1]);
+        neighbours(&x, &mut y);
+        neighbours_grad(&x, &mut vec![0.0; n], &mut again, &mut vec![1.0; n + 1]);
+        assert_eq!(y, again);
+
+        let mut count = vec![0; n + 1];
+        let (mut dx, mut again) = (vec![0.0; n], vec![0; n + 1]);
+        let value = counted(&x, &mut count);
+        assert_eq!(counted_grad(&x, &mut dx, &mut again, 1.0), value);
+        assert_eq!((again, dx), (count, vec![1.0 / 3.0; n]));
+
+        let (mut out, mut again) = (vec![0.0; n], vec![0.0; n]);
+        let value = shared_with_adjoint(&x, &mut out, 0.3);
+        let (found, _) = shared_with_adjoint_grad(
+            &x,
+            &mut vec![0.0; n],
+            &mut again,
+            &mut vec![0.0; n],
+            0.3,
+            1.0,
+        );
+        assert_eq!((found, again), (value, out));
+    }
+}
+
+/// What a branch that is not taken would compute must not reach the gradient, be it infinite or no number.
+mod guards {
+    use stratape::gradient;
+
+    #[gradient]
+    fn roots(x: &[f64]) -> f64 {
+        let mut s = 0.0;
+        for i in 0..x.len() {
+            if x[i] > 0.0 {
+                s += x[i].sqrt();
+            }
+        }
+        s
+    }
+
+    #[gradient]
+    fn inverses(x: &[f64]) -> f64 {
+        let mut s = 0.0;
+        for v in x {
+            if *v != 0.0 {
+                s += 1.0 / v;
+            }
+        }
+        s
+    }
+
+    #[gradient]
+    fn finite_weights(x: &[f64], w: &[f64]) -> f64 {
+        let mut s = 0.0;
+        for i in 0..x.len() {
+            if w[i] < 1e300 {
+                s += x[i] * w[i];
+            }
+        }
+        s
+    }
+
+    #[gradient]
+    fn bounded(x: &[f64]) -> f64 {
+        let mut s = 0.0;
+        for v in x {
+            if v.exp() < 1e9 {
+                s += v.exp();
+            }
+        }
+        s
+    }
+
+    #[gradient]
+    fn perhaps_none(a: f64, b: f64, x: &[f64]) -> f64 {
+        let mut s = 0.0;
+        for v in x {
+            s += a * b * v;
+        }
+        s
+    }
+
+    #[test]
+    fn branches_not_taken_do_not_leak() {
+        let mut dx = [0.0; 3];
+        assert_eq!(roots_grad(&[0.0, 4.0, -1.0], &mut dx, 1.0), 2.0);
+        assert_eq!(dx, [0.0, 0.25, 0.0]);
+
+        let mut dx = [0.0; 2];
+        assert_eq!(inverses_grad(&[0.0, 2.0], &mut dx, 1.0), 0.5);
+        assert_eq!(dx, [0.0, -0.25]);
+
+        let (mut dx, mut dw) = ([0.0; 2], [0.0; 2]);
+        finite_weights_grad(&[1.0, 3.0], &mut dx, &[f64::INFINITY, 2.0], &mut dw, 1.0);
+        assert_eq!((dx, dw), ([0.0, 2.0], [0.0, 3.0]));
+
+        let mut dx = [0.0; 2];
+        assert_eq!(bounded_grad(&[1000.0, 0.0], &mut dx, 1.0), 1.0);
+        assert_eq!(dx, [0.0, 1.0]);
+
+        assert_eq!(perhaps_none_grad(2.0, f64::INFINITY, &[], &mut [], 1.0), (0.0, 0.0, 0.0));
+    }
+}
