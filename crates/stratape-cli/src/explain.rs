@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use stratape_compiler::explain::{Explanation, Subject, Survey, explain, survey};
+use stratape_compiler::explain::{Explanation, Subject, Survey, explain, survey, survey_of};
 
 use self::source::Source;
 use crate::failure::Failure;
@@ -55,7 +55,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
             return Err(refuse(arguments, &source, &errors.collect::<Vec<_>>()));
         }
     };
-    let mut survey = survey(&file);
+    let mut survey = match &arguments.function {
+        Some(name) => survey_of(&file, name),
+        None => survey(&file),
+    };
     select(arguments, &source, &mut survey)?;
     if !survey.errors.is_empty() {
         return Err(refuse(arguments, &source, &survey.errors));
@@ -89,10 +92,6 @@ fn select(arguments: &Arguments, source: &Source, survey: &mut Survey) -> Result
         }
         Some(wanted) => {
             survey.subjects.retain(|subject| subject.item.sig.ident == wanted);
-            // With the function itself accepted, errors elsewhere are not what was asked about.
-            if !survey.subjects.is_empty() {
-                survey.errors.clear();
-            }
             Ok(())
         }
         None => Ok(()),

@@ -12,20 +12,19 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Error, Item, Result, Token};
 
-use crate::adjoint::{self, differentiate};
 use crate::back::rust;
+use crate::compile::{Compiled, CompiledLoop, Half, compile, compile_half, faulty};
 use crate::front::{self, Module, is_marked, strip_marks};
-use crate::outline::{TimeLoop, outline};
 
 const MARKS: [&str; 3] = ["gradient", "constant", "pullback"];
 
 /// The arguments of `#[gradient(…)]`.
 #[derive(Debug, Default)]
-struct Arguments {
-    wrt: Option<Vec<Ident>>,
-    name: Option<Ident>,
-    parallel: Option<Ident>,
-    plain: bool,
+pub(crate) struct Arguments {
+    pub(crate) wrt: Option<Vec<Ident>>,
+    pub(crate) name: Option<Ident>,
+    pub(crate) parallel: Option<Ident>,
+    pub(crate) plain: bool,
 }
 
 impl Parse for Arguments {
@@ -72,17 +71,78 @@ impl Parse for Arguments {
 
 /// `#[gradient]` on a function.
 pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {
-    let expanded = syn::parse2(item.clone())
-        .map_err(|_| Error::new(Span::call_site(), "`#[gradient]` goes on a function with a body"))
-        .and_then(|function: syn::ItemFn| alone(attribute, &function));
+    let function = match syn::parse2::<syn::ItemFn>(item.clone()) {
+        Ok(function) => function,
+        // What rustc cannot read either, it reports.
+        Err(_) if syn::parse2::<Item>(item.clone()).is_err() && !is_bodiless(item) => {
+            return item.clone();
+        }
+        Err(_) => {
+            let message = "`#[gradient]` goes on a function with a body";
+            let error = Error::new(Span::call_site(), message).to_compile_error();
+            return quote!(#item #error);
+        }
+    };
     let item = &without_loop_marks(item);
-    match expanded {
+    match alone(attribute.clone(), &function) {
         Ok((_, tokens)) => quote!(#item #tokens),
         Err(error) => {
-            let error = error.to_compile_error();
-            quote!(#item #error)
+            let refusal = Arguments::parse
+                .parse2(attribute)
+                .ok()
+                .and_then(|arguments| refusal(&error, &function, &arguments, &Module::alone(&function)));
+            let tokens = refusal.unwrap_or_else(|| reported(error));
+            quote!(#item #tokens)
         }
     }
+}
+
+/// Whether an item is a function without a body, as in a trait.
+fn is_bodiless(item: &TokenStream) -> bool {
+    syn::parse2::<syn::TraitItemFn>(item.clone()).is_ok()
+}
+
+/// Errors as rustc will show them.
+fn reported(error: Error) -> TokenStream {
+    error
+        .into_iter()
+        .map(|error| Error::new(error.span(), front::message_of(&error).0).to_compile_error())
+        .collect()
+}
+
+/// What stands for a gradient where the program itself has an error that rustc reports: the same signature, so that callers have
+/// no errors of their own, and a body that refuses to be compiled, should rustc have nothing to report. An error in its
+/// place would keep rustc from saying what it knows.
+fn refusal(
+    error: &Error,
+    item: &syn::ItemFn,
+    arguments: &Arguments,
+    module: &Module,
+) -> Option<TokenStream> {
+    if !error.clone().into_iter().all(|error| front::message_of(&error).1) {
+        return None;
+    }
+    let (message, _) = front::message_of(error);
+    let mut empty = item.clone();
+    *empty.block = match &item.sig.output {
+        syn::ReturnType::Default => syn::parse_quote!({}),
+        syn::ReturnType::Type(..) => syn::parse_quote!({ 0.0 }),
+    };
+    let (_, tokens) = one(&empty, arguments, module).ok()?;
+    let mut made: syn::File = syn::parse2(tokens).ok()?;
+    let panics = quote::quote_spanned!(error.span()=> ::core::panic!(#message));
+    for made in &mut made.items {
+        if let Item::Fn(function) = made {
+            // Of a generic function such a constant is evaluated when code is generated: after all other errors.
+            *function.block = syn::parse_quote!({
+                fn refused<T>() -> ! {
+                    const { #panics }
+                }
+                refused::<()>()
+            });
+        }
+    }
+    Some(made.into_token_stream())
 }
 
 /// A function by itself: what became of it, and what is emitted beside it.
@@ -108,7 +168,7 @@ pub fn differentiable(attribute: &TokenStream, item: &TokenStream) -> TokenStrea
     match module(attribute, item.clone()) {
         Ok(tokens) => tokens,
         Err(error) => {
-            let (item, error) = (without_marks(item), error.to_compile_error());
+            let (item, error) = (without_marks(item), reported(error));
             quote!(#item #error)
         }
     }
@@ -152,6 +212,8 @@ pub(crate) struct Opened {
     wanted: Vec<(syn::ItemFn, syn::Attribute)>,
     context: Module,
     errors: Option<Error>,
+    /// Errors that rustc reports, and what stands for the gradients meanwhile.
+    refusals: Vec<(Error, TokenStream)>,
 }
 
 /// Reads a module, and takes off the attributes that mean something only to this one.
@@ -199,10 +261,20 @@ pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened>
             function.attrs.retain(|attribute| !is_marked(attribute, &["constant", "pullback"]));
         }
     }
-    Ok(Opened { module, wanted, context, errors })
+    Ok(Opened { module, wanted, context, errors, refusals: Vec::new() })
 }
 
 impl Opened {
+    /// Leaves the gradients of one function.
+    pub(crate) fn keep(&mut self, name: &str) {
+        self.wanted.retain(|(function, _)| function.sig.ident == name);
+    }
+
+    /// Whether there is no gradient to make.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.wanted.is_empty()
+    }
+
     /// Compiles the functions one after the other: what became of each, and what else is added to the module.
     pub(crate) fn compile(
         &mut self,
@@ -212,16 +284,23 @@ impl Opened {
         // The halves of a function that calls itself serve all gradients: they are plain if one of these is.
         let mut plain = false;
         for (function, attribute) in std::mem::take(&mut self.wanted) {
-            let result = Arguments::parse
-                .parse2(arguments_of(&attribute))
-                .and_then(|arguments| one(&function, &arguments, &self.context));
-            match result {
+            let arguments = match Arguments::parse.parse2(arguments_of(&attribute)) {
+                Ok(arguments) => arguments,
+                Err(error) => {
+                    add(&mut self.errors, error);
+                    continue;
+                }
+            };
+            match one(&function, &arguments, &self.context) {
                 Ok((compiled, tokens)) => {
                     plain |= compiled.primal.plain && compiled.fault.is_none();
                     recursive.extend(compiled.recursive.iter().cloned());
                     done.push((function, compiled, tokens));
                 }
-                Err(error) => add(&mut self.errors, error),
+                Err(error) => match refusal(&error, &function, &arguments, &self.context) {
+                    Some(tokens) => self.refusals.push((error, tokens)),
+                    None => add(&mut self.errors, error),
+                },
             }
         }
         (done, halves(recursive, &self.context, plain))
@@ -229,7 +308,9 @@ impl Opened {
 
     /// The errors so far.
     pub(crate) fn into_errors(self) -> Option<Error> {
-        self.errors
+        let mut errors = self.errors;
+        self.refusals.into_iter().for_each(|(error, _)| add(&mut errors, error));
+        errors
     }
 }
 
@@ -246,10 +327,11 @@ fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     let (done, halves) = opened.compile();
     let mut added: TokenStream = done.into_iter().map(|(_, _, tokens)| tokens).collect();
     added.extend(halves?);
+    added.extend(std::mem::take(&mut opened.refusals).into_iter().map(|(_, tokens)| tokens));
     if let Some((_, items)) = &mut opened.module.content {
         items.push(Item::Verbatim(added));
     }
-    let errors = opened.errors.map(|errors| errors.to_compile_error());
+    let errors = opened.errors.map(reported);
     let module = opened.module.into_token_stream();
     Ok(quote!(#module #errors))
 }
@@ -332,14 +414,15 @@ fn check_pullbacks(items: &[Item]) -> Result<()> {
     Ok(())
 }
 
-/// A fault of the compiler: better an error than a wrong gradient.
-fn faulty(item: &syn::ItemFn, fault: &str) -> Error {
-    Error::new(
-        item.sig.ident.span(),
-        format!(
-            "the gradient of this function failed the compiler's own check, please report it: {fault}"
-        ),
-    )
+/// Where the function is left out by `#[cfg]`, so are those made from it.
+fn under_conditions(attributes: &[syn::Attribute], tokens: TokenStream) -> Result<TokenStream> {
+    let conditions: Vec<_> =
+        attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
+    if conditions.is_empty() {
+        return Ok(tokens);
+    }
+    let made: syn::File = syn::parse2(tokens)?;
+    Ok(made.items.iter().map(|item| quote!(#(#conditions)* #item)).collect())
 }
 
 /// The halves of functions that call themselves.
@@ -367,79 +450,6 @@ fn halves(names: BTreeSet<String>, module: &Module, plain: bool) -> Result<Token
     Ok(tokens)
 }
 
-/// A function that calls itself, as two.
-struct Half {
-    function: crate::ir::Function,
-    loops: Vec<CompiledLoop>,
-    recursive: Vec<String>,
-    forward: crate::ir::Function,
-    backward: crate::ir::Function,
-}
-
-impl Half {
-    /// What the checker finds in it.
-    fn check(&self) -> Option<String> {
-        let mut loops = self.loops.iter().map(|one| &one.gradient.function);
-        let found = loops.find_map(|gradient| crate::ir::check(gradient).err());
-        found.or_else(|| crate::ir::check_halves(&self.forward, &self.backward).err())
-    }
-}
-
-fn compile_half(item: &syn::ItemFn, module: &Module, plain: bool) -> Result<Half> {
-    let mut function = front::lower_in(item, module)?;
-    function.plain = plain;
-    let mut recursive = Vec::new();
-    let loops = compile_loops(outline(&mut function)?, &mut recursive)?;
-    crate::passes::simplify(&mut function);
-    mark_parallel(&mut function, None)?;
-    recursive.extend(function.recursive.iter().cloned());
-    let (forward, backward) = adjoint::split(&function);
-    Ok(Half { function, loops, recursive, forward, backward })
-}
-
-/// Proves what loops are marked as; in a plain function they run as any loop.
-fn mark_parallel(function: &mut crate::ir::Function, everywhere: Option<Span>) -> Result<()> {
-    if function.plain {
-        crate::analysis::unmark_parallel(function);
-        return Ok(());
-    }
-    crate::analysis::mark_parallel(function, everywhere)
-        .map_err(|conflict| Error::new(conflict.span, conflict.message))
-}
-
-/// A function and its gradient, before they are emitted.
-#[derive(Clone, Debug)]
-pub struct Compiled {
-    /// The function after the passes that simplify it.
-    pub primal: crate::ir::Function,
-    /// Its gradient.
-    pub gradient: adjoint::Gradient,
-    /// Its loops under `#[checkpoint]`, inner ones first.
-    pub loops: Vec<CompiledLoop>,
-    /// Functions that call themselves it needs the halves of.
-    pub recursive: BTreeSet<String>,
-    /// What the checker found in the gradient that the optional passes made: this is the one without them.
-    pub fault: Option<String>,
-}
-
-impl Compiled {
-    /// What the checker finds in the gradients.
-    fn check(&self) -> Option<String> {
-        let loops = self.loops.iter().map(|one| &one.gradient.function);
-        let mut all = std::iter::once(&self.gradient.function).chain(loops);
-        all.find_map(|gradient| crate::ir::check(gradient).err())
-    }
-}
-
-/// A loop under `#[checkpoint]`, and the gradient of its body.
-#[derive(Clone, Debug)]
-pub struct CompiledLoop {
-    /// The loop; those inside it stand before it in the list.
-    pub time_loop: TimeLoop,
-    /// The gradient of its body.
-    pub gradient: adjoint::Gradient,
-}
-
 /// The gradient of one function, compiled and emitted.
 fn one(
     item: &syn::ItemFn,
@@ -453,100 +463,6 @@ fn one(
     Ok((compiled, tokens))
 }
 
-/// Compiles a function. Where the checker finds that a pass went wrong, once more without the optional ones.
-fn compile(item: &syn::ItemFn, arguments: &Arguments, module: &Module) -> Result<Compiled> {
-    let compiled = attempt(item, arguments, module, arguments.plain)?;
-    let Some(fault) = compiled.check() else { return Ok(compiled) };
-    if arguments.plain {
-        return Err(faulty(item, &fault));
-    }
-    let plain = attempt(item, arguments, module, true)?;
-    match plain.check() {
-        None => Ok(Compiled { fault: Some(fault), ..plain }),
-        Some(fault) => Err(faulty(item, &fault)),
-    }
-}
-
-fn attempt(
-    item: &syn::ItemFn,
-    arguments: &Arguments,
-    module: &Module,
-    plain: bool,
-) -> Result<Compiled> {
-    let mut function = front::lower_in(item, module)?;
-    function.plain = plain;
-    let mut recursive = Vec::new();
-    let loops = compile_loops(outline(&mut function)?, &mut recursive)?;
-    function.parallel = arguments.parallel.is_some();
-    crate::passes::simplify(&mut function);
-    mark_parallel(&mut function, arguments.parallel.as_ref().map(Ident::span))?;
-    if let Some(wrt) = &arguments.wrt {
-        check_wrt(item, wrt, &function)?;
-    }
-    let adjoint = adjoint::Options {
-        wrt: arguments.wrt.as_ref().map(|names| names.iter().map(ToString::to_string).collect()),
-        name: arguments.name.as_ref().map(ToString::to_string),
-    };
-    if arguments.wrt.is_none() && adjoint::inputs(&function, &adjoint).is_empty() {
-        return Err(Error::new(
-            item.sig.ident.span(),
-            "there is nothing to differentiate by: no parameter is or holds a float",
-        ));
-    }
-    let gradient = differentiate(&function, &adjoint);
-    let recursive = function.recursive.iter().cloned().chain(recursive).collect();
-    Ok(Compiled { primal: function, gradient, loops, recursive, fault: None })
-}
-
-/// Loops that are reversed from snapshots, and the gradients of their bodies.
-fn compile_loops(loops: Vec<TimeLoop>, recursive: &mut Vec<String>) -> Result<Vec<CompiledLoop>> {
-    let mut compiled = Vec::new();
-    for mut time_loop in loops {
-        compiled.extend(compile_loops(std::mem::take(&mut time_loop.inner), recursive)?);
-        crate::passes::simplify(&mut time_loop.plain);
-        crate::passes::simplify(&mut time_loop.body);
-        mark_parallel(&mut time_loop.body, None)?;
-        recursive.extend(time_loop.body.recursive.iter().cloned());
-        let gradient = differentiate(&time_loop.body, &adjoint::Options::default());
-        compiled.push(CompiledLoop { time_loop, gradient });
-    }
-    Ok(compiled)
-}
-
 fn emit_loops(loops: &[CompiledLoop]) -> TokenStream {
     loops.iter().map(|one| rust::emit_time_loop(&one.time_loop, &one.gradient)).collect()
-}
-
-/// Where the function is left out by `#[cfg]`, so are those made from it.
-fn under_conditions(attributes: &[syn::Attribute], tokens: TokenStream) -> Result<TokenStream> {
-    let conditions: Vec<_> =
-        attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).collect();
-    if conditions.is_empty() {
-        return Ok(tokens);
-    }
-    let made: syn::File = syn::parse2(tokens)?;
-    Ok(made.items.iter().map(|item| quote!(#(#conditions)* #item)).collect())
-}
-
-fn check_wrt(item: &syn::ItemFn, wrt: &[Ident], function: &crate::ir::Function) -> Result<()> {
-    for (position, name) in wrt.iter().enumerate() {
-        if wrt[..position].contains(name) {
-            return Err(Error::new(name.span(), format!("`{name}` is named twice")));
-        }
-        let known = item.sig.inputs.iter().any(|input| {
-            matches!(input, syn::FnArg::Typed(input)
-                if matches!(&*input.pat, syn::Pat::Ident(pat) if pat.ident == *name))
-        });
-        if !known {
-            return Err(Error::new(name.span(), format!("there is no parameter `{name}`")));
-        }
-        let options = adjoint::Options { wrt: Some(vec![name.to_string()]), name: None };
-        if adjoint::inputs(function, &options).is_empty() {
-            return Err(Error::new(
-                name.span(),
-                format!("`{name}` holds no float: there is no derivative by it"),
-            ));
-        }
-    }
-    Ok(())
 }

@@ -12,13 +12,14 @@
 //! | [`back::rust`] | a gradient | Rust tokens |
 //! | [`back::interp`] | any function, and arguments | its results: the oracle of the tests |
 //!
-//! [`expand`] puts them together for the attributes, [`explain`] for people who ask what is saved and why.
+//! [`compile`] puts them together, [`expand`] for the attributes, [`explain`] for people who ask what is saved and why.
 
 #![forbid(unsafe_code)]
 
 pub mod adjoint;
 pub mod analysis;
 pub mod back;
+pub mod compile;
 pub mod expand;
 pub mod explain;
 pub mod front;

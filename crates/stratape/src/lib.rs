@@ -33,6 +33,7 @@
 //! | a time loop too long to be taped | [`checkpoint`](macro@checkpoint) on the loop; [`TimeLoop`](checkpoint::TimeLoop) |
 //! | an AD tool of your own that needs a tape | [`tape`] |
 //! | arrays of `ndarray` or `nalgebra` | [`flat`], and their features |
+//! | doubts about a gradient | [`check`] compares it with differences; `#[gradient(plain)]` is made without reordering and fusion |
 //! | a minimum to find with a solver of `argmin` | `argmin::Objective`, and its feature |
 //!
 //! # The guide
@@ -58,6 +59,7 @@
 #[cfg(feature = "argmin")]
 pub mod argmin;
 mod buffer;
+pub mod check;
 pub mod flat;
 mod parallel;
 mod private;

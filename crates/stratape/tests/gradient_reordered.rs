@@ -10,7 +10,7 @@ both! {
     // A sum whose value is used inside its own loop was taken for one that nothing looks at: its loop ran forward where it had
     // to run backward.
     #[gradient]
-    pub fn sum_of_sums(u: &[T]) -> T {
+    pub(crate) fn sum_of_sums(u: &[T]) -> T {
         let (mut x, mut v) = (0.0, 0.0);
         for i in 0..u.len() {
             v += u[i];
@@ -20,7 +20,7 @@ both! {
     }
 
     #[gradient]
-    pub fn walk(u: &[T], drift: T) -> T {
+    pub(crate) fn walk(u: &[T], drift: T) -> T {
         let (mut s, mut sum) = (0.0, 0.0);
         for i in 0..u.len() {
             s += drift + 0.1 * u[i];
@@ -30,7 +30,7 @@ both! {
     }
 
     #[gradient]
-    pub fn prefix_sums(u: &[T], out: &mut [T]) {
+    pub(crate) fn prefix_sums(u: &[T], out: &mut [T]) {
         let mut s = 0.0;
         for i in 0..u.len() {
             s += u[i] * u[i];
@@ -39,7 +39,7 @@ both! {
     }
 
     #[gradient]
-    pub fn sliding_window(u: &[T], width: usize) -> T {
+    pub(crate) fn sliding_window(u: &[T], width: usize) -> T {
         let (mut s, mut best) = (0.0, 0.0);
         for i in 0..u.len() {
             s += u[i];
@@ -52,7 +52,7 @@ both! {
     }
 
     #[gradient]
-    pub fn trapezoid(u: &[T]) -> T {
+    pub(crate) fn trapezoid(u: &[T]) -> T {
         let (mut area, mut total) = (0.0, 0.0);
         for i in 1..u.len() {
             area += 0.5 * (u[i] + u[i - 1]);
@@ -62,7 +62,7 @@ both! {
     }
 
     #[gradient]
-    pub fn inner_walks(u: &[T], y: &mut [T], n: usize) {
+    pub(crate) fn inner_walks(u: &[T], y: &mut [T], n: usize) {
         #[parallel]
         for i in 0..y.len() {
             let (mut s, mut t) = (0.0, 0.0);
@@ -76,7 +76,7 @@ both! {
 
     // A backward half that runs early read back a value from memory where it was not stored yet.
     #[gradient]
-    pub fn tanh_after_sum(x: &[T], out: &mut [T], w: T) -> T {
+    pub(crate) fn tanh_after_sum(x: &[T], out: &mut [T], w: T) -> T {
         let mut s = 0.0;
         for i in 0..x.len() {
             s += x[i] * x[i];
@@ -88,7 +88,7 @@ both! {
     }
 
     #[gradient]
-    pub fn root_after_sum(x: &[T], out: &mut [T], w: T) -> T {
+    pub(crate) fn root_after_sum(x: &[T], out: &mut [T], w: T) -> T {
         let mut s = 0.0;
         for i in 0..x.len() {
             s += x[i] * w;
@@ -105,7 +105,7 @@ both! {
     }
 
     #[gradient]
-    pub fn logistic_after_sum(x: &[T], out: &mut [T], w: T) -> T {
+    pub(crate) fn logistic_after_sum(x: &[T], out: &mut [T], w: T) -> T {
         let mut s = 0.0;
         for v in x {
             s += v;
@@ -119,7 +119,7 @@ both! {
 
     // Loops that reset a shadow which they also add to were fused: the reset came after the addition of another iteration.
     #[gradient]
-    pub fn sold_out(stock: &mut [T], k: &[usize], price: &[T]) -> T {
+    pub(crate) fn sold_out(stock: &mut [T], k: &[usize], price: &[T]) -> T {
         let mut income = 0.0;
         for i in 0..k.len() {
             income += stock[k[i]] * price[i];
@@ -129,7 +129,7 @@ both! {
     }
 
     #[gradient]
-    pub fn replaced(w: &mut [T], x: &[T]) -> T {
+    pub(crate) fn replaced(w: &mut [T], x: &[T]) -> T {
         let mut sum = 0.0;
         for i in 0..x.len() {
             sum += w[0] * x[i];
@@ -139,7 +139,7 @@ both! {
     }
 
     #[gradient]
-    pub fn moved_on(w: &mut [T], x: &[T]) -> T {
+    pub(crate) fn moved_on(w: &mut [T], x: &[T]) -> T {
         let mut sum = 0.0;
         for i in 1..x.len() {
             sum += w[i] * x[i];
@@ -150,7 +150,7 @@ both! {
 
     // The checker refused what was made of two edges, one in a loop around the other.
     #[gradient]
-    pub fn nested_edges(z: &[T], y: &mut [T], n: usize, m: usize) {
+    pub(crate) fn nested_edges(z: &[T], y: &mut [T], n: usize, m: usize) {
         for i in 0..n {
             if i > 0 {
                 let mut b = 0.0;

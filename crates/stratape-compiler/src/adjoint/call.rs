@@ -134,7 +134,7 @@ impl Reverse<'_> {
             Some((_, len)) => len,
             None => self.b.emit(Op::Len(passed.place.clone()), Scalar::USIZE, span),
         };
-        let zero = self.zero(item.scalar().unwrap_or(Scalar::Bool));
+        let zero = self.fixed_zeros(&item);
         let object = self.b.function.new_object(Object {
             ty: Type::Vec(Box::new(item)),
             origin: Origin::Local,
@@ -142,7 +142,7 @@ impl Reverse<'_> {
             shadow_of: None,
             span,
         });
-        self.b.node(Node::New { object, init: Init::Repeat(Box::new(Init::Value(zero)), len) });
+        self.b.node(Node::New { object, init: Init::Repeat(Box::new(zero), len) });
         Slice { place: crate::ir::Place::whole(object), part: None, mutable: true }
     }
 

@@ -168,13 +168,20 @@ impl Graph<'_> {
 
     /// Whether an operation needs a value, directly or through others.
     fn depends_on(&self, op: &Op, value: ValueId) -> bool {
-        let mut found = false;
-        op.for_each_operand(&mut |operand| {
-            found = found
-                || operand == value
-                || self.facts.definitions.op(operand).is_some_and(|op| self.depends_on(op, value));
-        });
-        found
+        let mut seen = HashSet::new();
+        let mut left = Vec::new();
+        op.for_each_operand(&mut |operand| left.push(operand));
+        while let Some(operand) = left.pop() {
+            if operand == value {
+                return true;
+            }
+            if seen.insert(operand)
+                && let Some(op) = self.facts.definitions.op(operand)
+            {
+                op.for_each_operand(&mut |operand| left.push(operand));
+            }
+        }
+        false
     }
 
     fn can_recompute(&self, value: ValueId, op: &Op) -> bool {

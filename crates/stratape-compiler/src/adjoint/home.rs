@@ -202,8 +202,9 @@ impl Reverse<'_> {
     /// Whether what runs early asks only for what can be computed from values that are there by then.
     fn early_can_be_recomputed(&self, already: &HashSet<ValueId>, later: &Later) -> bool {
         let written = crate::passes::written(&self.facts.function.body);
-        let fits = |value: &ValueId| self.can_be_recomputed(*value, later, &written);
-        self.fusion.early.difference(already).all(fits)
+        let mut known = HashMap::new();
+        let mut new = self.fusion.early.difference(already);
+        new.all(|value| self.can_be_recomputed(*value, later, &written, &mut known))
     }
 
     /// What early values are computed from is early too.
@@ -224,6 +225,22 @@ impl Reverse<'_> {
         value: ValueId,
         later: &Later,
         written: &HashSet<ObjectId>,
+        known: &mut HashMap<ValueId, bool>,
+    ) -> bool {
+        if let Some(known) = known.get(&value) {
+            return *known;
+        }
+        let found = self.recomputes(value, later, written, known);
+        known.insert(value, found);
+        found
+    }
+
+    fn recomputes(
+        &self,
+        value: ValueId,
+        later: &Later,
+        written: &HashSet<ObjectId>,
+        known: &mut HashMap<ValueId, bool>,
     ) -> bool {
         use crate::analysis::Definition;
         if self.homes.contains(&value) {
@@ -242,7 +259,7 @@ impl Reverse<'_> {
                 };
                 let mut all = there;
                 op.for_each_operand(&mut |operand| {
-                    all = all && self.can_be_recomputed(operand, later, written);
+                    all = all && self.can_be_recomputed(operand, later, written, known);
                 });
                 all
             }

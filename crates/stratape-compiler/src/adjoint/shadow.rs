@@ -74,7 +74,7 @@ impl Reverse<'_> {
         self.b.emit(Op::Len(place), Scalar::USIZE, Span::call_site())
     }
 
-    fn fixed_zeros(&mut self, ty: &Type) -> Init {
+    pub(super) fn fixed_zeros(&mut self, ty: &Type) -> Init {
         match ty {
             Type::Scalar(Scalar::Float(_)) => {
                 Init::Value(self.zero(ty.scalar().unwrap_or(Scalar::Bool)))

@@ -19,8 +19,9 @@ use syn::{Attribute, Error};
 
 use crate::adjoint::{Gradient, Reason};
 use crate::analysis::{Conflict, Definition, Definitions, independence};
-use crate::expand::{self, Compiled, CompiledLoop};
-use crate::front::is_marked;
+use crate::compile::{Compiled, CompiledLoop};
+use crate::expand;
+use crate::front::{self, is_marked};
 use crate::ir::{Function, Node, Op, Param, Scalar, Type, walk};
 
 pub use self::graph::{Fate, Graph, GraphLoop, GraphNode, graphs};
@@ -46,11 +47,20 @@ pub struct Survey {
     pub errors: Vec<Error>,
     /// The names of all functions under `#[gradient]`.
     pub names: Vec<String>,
+    /// Only this function is compiled.
+    only: Option<String>,
 }
 
 /// Finds and compiles the functions under `#[gradient]` of a file, those in a `#[differentiable] mod` with what they can see.
 pub fn survey(file: &syn::File) -> Survey {
     let mut survey = Survey::default();
+    survey.visit_file(file);
+    survey
+}
+
+/// As [`survey`], of the functions of one name alone: what others are refused for is not told.
+pub fn survey_of(file: &syn::File, name: &str) -> Survey {
+    let mut survey = Survey { only: Some(name.to_owned()), ..Survey::default() };
     survey.visit_file(file);
     survey
 }
@@ -61,7 +71,7 @@ impl Survey {
         for error in error {
             let nowhere = error.span().source_text().is_none_or(|text| text.is_empty());
             let span = if nowhere { attribute.span() } else { error.span() };
-            self.errors.push(Error::new(span, error.to_string()));
+            self.errors.push(Error::new(span, front::message_of(&error).0));
         }
     }
 
@@ -71,6 +81,9 @@ impl Survey {
         let Some(attribute) = mark else { return };
         let parsed = syn::parse2::<syn::ItemFn>(item.to_token_stream());
         let Ok(mut item) = parsed else {
+            if self.only.is_some() {
+                return;
+            }
             let message = "`#[gradient]` goes on a function with a body";
             return self.fail(Error::new(Span::call_site(), message), attribute);
         };
@@ -78,6 +91,9 @@ impl Survey {
         let at = item.attrs.iter().position(|attribute| is_marked(attribute, &["gradient"]));
         at.map(|at| item.attrs.remove(at));
         self.names.push(item.sig.ident.to_string());
+        if self.only.as_ref().is_some_and(|only| item.sig.ident != only) {
+            return;
+        }
         match expand::alone(expand::arguments_of(attribute), &item) {
             Ok((compiled, tokens)) => self.subjects.push(Subject { item, compiled, tokens }),
             Err(error) => self.fail(error, attribute),
@@ -107,6 +123,12 @@ impl Survey {
                 return true;
             }
         };
+        if let Some(only) = &self.only {
+            opened.keep(only);
+            if opened.is_empty() {
+                return true;
+            }
+        }
         let (done, halves) = opened.compile();
         for (item, compiled, tokens) in done {
             self.subjects.push(Subject { item, compiled, tokens });
@@ -170,6 +192,8 @@ pub struct Explanation {
     pub parts: Vec<Part>,
     /// Functions that call themselves; what they save is not counted.
     pub recursive: Vec<String>,
+    /// What the compiler's own check found in the optimised gradient, if that is not the one emitted.
+    pub fault: Option<String>,
 }
 
 /// A parameter.
@@ -259,6 +283,7 @@ pub fn explain(subject: &Subject) -> Explanation {
         parameters: parameters(compiled),
         parts,
         recursive: compiled.recursive.iter().cloned().collect(),
+        fault: compiled.fault.clone(),
     }
 }
 

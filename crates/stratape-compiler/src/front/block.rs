@@ -2,11 +2,11 @@
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::{Error, Expr, Pat, Result, Stmt};
+use syn::{Expr, Pat, Result, Stmt};
 
 use super::exits;
 use super::val::{Lv, Val};
-use super::{Lowerer, unsupported};
+use super::{Lowerer, left_to_rustc, unsupported};
 use crate::ir::{Extent, Int, Scalar, Type};
 
 impl Lowerer<'_> {
@@ -16,17 +16,19 @@ impl Lowerer<'_> {
     }
 
     /// Statements in turn. After one that may jump away, the rest runs only if it did not.
-    fn statements(&mut self, stmts: &[Stmt], span: Span) -> Result<Val> {
-        let Some((stmt, rest)) = stmts.split_first() else { return Ok(Val::Unit) };
-        let last = rest.is_empty();
-        if !last && !exits::of_stmt(stmt).is_empty() {
-            return self.statement_then(stmt, rest, span);
+    fn statements(&mut self, mut stmts: &[Stmt], span: Span) -> Result<Val> {
+        while let Some((stmt, rest)) = stmts.split_first() {
+            let last = rest.is_empty();
+            if !last && !exits::of_stmt(stmt).is_empty() {
+                return self.statement_then(stmt, rest, span);
+            }
+            let val = self.statement(stmt, last)?;
+            if last || matches!(val, Val::Never) {
+                return Ok(val);
+            }
+            stmts = rest;
         }
-        let val = self.statement(stmt, last)?;
-        if last || matches!(val, Val::Never) {
-            return Ok(val);
-        }
-        self.statements(rest, span)
+        Ok(Val::Unit)
     }
 
     /// A statement that may jump, and what follows it.
@@ -125,7 +127,10 @@ impl Lowerer<'_> {
                 self.bind_name(&constant.ident.to_string(), val, false);
                 Ok(Val::Unit)
             }
-            Stmt::Item(syn::Item::Use(_)) => Ok(Val::Unit),
+            Stmt::Item(syn::Item::Use(item)) => {
+                self.import(item);
+                Ok(Val::Unit)
+            }
             Stmt::Item(item) => Err(unsupported(
                 item.span(),
                 "items inside the function",
@@ -188,7 +193,9 @@ impl Lowerer<'_> {
         match (val, ty) {
             (Val::Scalar(value), ty) => match ty.scalar() {
                 Some(scalar) => self.expect(*value, scalar, span),
-                None => Err(Error::new(span, format!("`{ty}` was expected, found a number"))),
+                None => {
+                    Err(left_to_rustc(span, format!("`{ty}` was expected, found a number")))
+                }
             },
             (Val::Parts(_, parts), Type::Tuple(types)) if parts.len() == types.len() => {
                 parts.iter().zip(types).try_for_each(|(part, ty)| self.expect_type(part, ty, span))
@@ -205,7 +212,10 @@ impl Lowerer<'_> {
         match (a, b) {
             (Type::Scalar(a), Type::Scalar(b)) => self.infer.unify(*a, *b, span).map(|_| ()),
             (Type::Array(_, Extent::Known(n)), Type::Array(_, Extent::Known(m))) if n != m => {
-                Err(Error::new(span, format!("an array of {m} was expected, found one of {n}")))
+                Err(left_to_rustc(
+                    span,
+                    format!("an array of {m} was expected, found one of {n}"),
+                ))
             }
             (
                 Type::Array(a, _) | Type::Slice(a) | Type::Vec(a),
@@ -220,7 +230,7 @@ impl Lowerer<'_> {
             {
                 Ok(())
             }
-            (a, b) => Err(Error::new(span, format!("`{b}` was expected, found `{a}`"))),
+            (a, b) => Err(left_to_rustc(span, format!("`{b}` was expected, found `{a}`"))),
         }
     }
 }

@@ -9,7 +9,7 @@ use super::infer::Class;
 use super::mention::words_of;
 use super::val::{Binding, Closure, Lv, Names, Val};
 use super::written::scalar_named;
-use super::{Lowerer, unsupported};
+use super::{Lowerer, left_to_rustc, unsupported};
 use crate::ir::{Extent, Float, Init, Op, Scalar, Type, ValueId};
 
 impl Lowerer<'_> {
@@ -43,7 +43,7 @@ impl Lowerer<'_> {
     pub(super) fn place(&mut self, expr: &Expr) -> Result<Lv> {
         match self.operand(expr)? {
             Val::Place(lv) | Val::Ref(lv) => Ok(lv),
-            _ => Err(Error::new(
+            _ => Err(left_to_rustc(
                 expr.span(),
                 "this cannot be assigned to: it is not a mutable variable, element or field",
             )),
@@ -262,6 +262,9 @@ impl Lowerer<'_> {
         let span = path.span();
         if let Some(name) = path.path.get_ident() {
             let name = name.to_string();
+            if let Some(full) = self.imported(path) {
+                return self.path(&full);
+            }
             if let Some(binding) = self.lookup(&name) {
                 return Ok(binding.val.clone());
             }
@@ -276,7 +279,10 @@ impl Lowerer<'_> {
                 return Ok(Val::Function(path.clone()));
             }
             let ty = self.fresh(Class::Any);
-            return Ok(Val::Scalar(self.b.emit(Op::Const(path.to_token_stream()), ty, span)));
+            return Ok(Val::Scalar(self.outer_constant(path, ty)));
+        }
+        if let Some(full) = self.imported(path) {
+            return self.path(&full);
         }
         let segments: Vec<String> =
             path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
@@ -317,7 +323,21 @@ impl Lowerer<'_> {
             ("consts", None) => Scalar::Float(Float::F64),
             _ => self.fresh(Class::Any),
         };
-        Ok(Val::Scalar(self.b.emit(Op::Const(path.to_token_stream()), ty, span)))
+        Ok(Val::Scalar(self.outer_constant(path, ty)))
+    }
+
+    /// Whether a path names a function of the module.
+    pub(super) fn is_function(&self, path: &syn::ExprPath) -> bool {
+        path.path
+            .get_ident()
+            .is_none_or(|name| self.module.functions.contains_key(&name.to_string()))
+    }
+
+    /// A constant from outside the function.
+    fn outer_constant(&mut self, path: &syn::ExprPath, ty: Scalar) -> ValueId {
+        let value = self.b.emit(Op::Const(self.constant_tokens(path)), ty, path.span());
+        self.constants.push(value);
+        value
     }
 
     /// The value of a constant the compiler can see.

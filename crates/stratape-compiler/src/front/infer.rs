@@ -1,7 +1,9 @@
 //! Widths of literals: whether `0.5` is an `f32` is known only from what it meets.
 
 use proc_macro2::Span;
-use syn::{Error, Result};
+use syn::Result;
+
+use super::left_to_rustc;
 
 use crate::ir::{Float, Function, Int, Op, Scalar};
 
@@ -61,7 +63,7 @@ impl Infer {
             return Ok(a);
         }
         let mismatch =
-            || Error::new(span, format!("expected `{}`, found `{}`", self.name(a), self.name(b)));
+            || left_to_rustc(span, format!("expected `{}`, found `{}`", self.name(a), self.name(b)));
         match (a, b) {
             (Scalar::Infer(slot), known) | (known, Scalar::Infer(slot)) => {
                 let class = self.slots[slot as usize].0;
@@ -89,6 +91,15 @@ impl Infer {
             (Scalar::Infer(_), Some(Class::Float)) => "a float",
             (Scalar::Infer(_), Some(Class::Int)) => "an integer",
             (ty, _) => ty.name(),
+        }
+    }
+
+    /// Where nothing else decides the type of a constant that is an integer, it counts something.
+    pub(super) fn assume_usize(&mut self, ty: Scalar) {
+        if let Scalar::Infer(slot) = self.resolve(ty)
+            && self.slots[slot as usize].0 == Class::Int
+        {
+            self.slots[slot as usize].1 = Some(Scalar::USIZE);
         }
     }
 

@@ -17,6 +17,7 @@ mod consume;
 mod control;
 mod exits;
 mod expr;
+mod imports;
 mod infer;
 mod iter;
 mod loops;
@@ -74,8 +75,11 @@ pub fn lower_in(item: &syn::ItemFn, module: &Module) -> Result<Function> {
     let mut lowerer = Lowerer::new(module, &item.sig.ident.to_string());
     lowerer.names_stack.push(item.sig.ident.to_string());
     lowerer.function(item)?;
-    let Lowerer { b, infer, .. } = lowerer;
+    let Lowerer { b, mut infer, constants, .. } = lowerer;
     let mut function = b.finish();
+    for constant in constants {
+        infer.assume_usize(function.ty(constant));
+    }
     infer.finish(&mut function);
     crate::ir::check_definitions(&function).map_err(|fault| {
         Error::new(
@@ -93,6 +97,23 @@ pub(crate) fn methods_alone(span: Span) -> Error {
         "methods by themselves",
         "put `#[gradient]` on a function beside the `impl` that takes the struct as a parameter",
     )
+}
+
+/// What marks an error that rustc will report in words of its own.
+const LEFT_TO_RUSTC: char = '\u{2063}';
+
+/// An error in the program itself, which rustc reports as well, and better: a name that does not exist, a type that is another.
+fn left_to_rustc(span: Span, message: impl std::fmt::Display) -> Error {
+    Error::new(span, format!("{LEFT_TO_RUSTC}{message}"))
+}
+
+/// The text of an error, and whether rustc reports it as well.
+pub(crate) fn message_of(error: &Error) -> (String, bool) {
+    let text = error.to_string();
+    match text.strip_prefix(LEFT_TO_RUSTC) {
+        Some(text) => (text.to_owned(), true),
+        None => (text, false),
+    }
 }
 
 /// An error that names a construct and what to write instead.
@@ -119,6 +140,10 @@ struct Lowerer<'m> {
     enums: HashMap<ValueId, String>,
     /// Where the next loop was asked to be parallel.
     parallel: Option<Span>,
+    /// What was imported whole inside the function.
+    globs: Vec<proc_macro2::TokenStream>,
+    /// Constants the compiler does not look into, whose type it has to find.
+    constants: Vec<ValueId>,
 }
 
 impl<'m> Lowerer<'m> {
@@ -135,6 +160,8 @@ impl<'m> Lowerer<'m> {
             names_stack: Vec::new(),
             enums: HashMap::new(),
             parallel: None,
+            globs: Vec::new(),
+            constants: Vec::new(),
         }
     }
 

@@ -6,7 +6,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
-use super::val::{Lv, Val};
+use super::val::{Lv, Memory, Val};
 use super::{Lowerer, unsupported};
 use crate::ir::{Argument, Call, Half, Node, ObjectId, Op, Scalar, Slice, Type};
 
@@ -61,6 +61,20 @@ impl Lowerer<'_> {
         self.call_node(callee, sig, args, span)
     }
 
+    /// A copy of a part of a list.
+    fn copied(&mut self, memory: Memory, span: Span) -> Result<Memory> {
+        let lv = Lv::Memory(memory);
+        let len = self.len_of(&lv, span)?;
+        let zero = self.b.usize(0, span);
+        let Lv::Memory(part) = self.window_of(&lv, zero, len, span)? else {
+            return Err(Error::new(span, "a slice was expected"));
+        };
+        match self.copy_array(&part, span)? {
+            Val::Place(Lv::Memory(copy)) | Val::Ref(Lv::Memory(copy)) => Ok(copy),
+            _ => Err(Error::new(span, "a slice was expected")),
+        }
+    }
+
     fn call_node(
         &mut self,
         callee: Callee,
@@ -92,6 +106,14 @@ impl Lowerer<'_> {
                     let (Val::Ref(Lv::Memory(memory)) | Val::Place(Lv::Memory(memory))) = arg
                     else {
                         return Err(Error::new(span, "a slice was expected"));
+                    };
+                    let twice = taken.iter().any(|(other, _)| *other == memory.place.object);
+                    let exclusive = mutable || taken.contains(&(memory.place.object, true));
+                    // The shadows of two parts of one list cannot both be handed out: one is the shadow of a copy.
+                    let floats = item.scalar().is_some_and(Scalar::is_float);
+                    let memory = match twice && !exclusive && floats {
+                        true => self.copied(memory, span)?,
+                        false => memory,
                     };
                     let object = memory.place.object;
                     if taken

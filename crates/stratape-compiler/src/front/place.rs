@@ -7,7 +7,7 @@ use syn::{Error, Expr, Result};
 
 use super::aggregate::stored_enum;
 use super::val::{Kind, Lv, Memory, Val, Window};
-use super::{Lowerer, unsupported};
+use super::{Lowerer, left_to_rustc, unsupported};
 use crate::ir::{
     Binary, Check, Compare, Extent, Init, Node, Object, Op, Origin, Range, Scalar, Step, Type,
     ValueId,
@@ -45,8 +45,12 @@ impl Lowerer<'_> {
             )),
             Val::Never => Ok(self.zero(Scalar::Float(crate::ir::Float::F64), span)),
             Val::Unit => Err(Error::new(span, "a number was expected, found `()`")),
+            Val::Function(path) if !self.is_function(&path) => {
+                let path = quote::ToTokens::to_token_stream(&path);
+                Err(left_to_rustc(span, format!("`#[gradient]` cannot find `{path}`")))
+            }
             Val::Closure(_) | Val::Function(_) => {
-                Err(Error::new(span, "a number was expected, found a function"))
+                Err(left_to_rustc(span, "a number was expected, found a function"))
             }
             Val::Iter(_) => Err(Error::new(
                 span,

@@ -89,10 +89,19 @@ impl<'a> Chain<'a> {
 
     /// Whether a value is computed in the chain, by an operation of a kind or from one.
     pub(super) fn has(&self, value: ValueId, kind: &dyn Fn(&Op) -> bool) -> bool {
-        let Some(op) = self.ops.get(&value) else { return false };
-        let mut found = kind(op);
-        op.for_each_operand(&mut |operand| found = found || self.has(operand, kind));
-        found
+        let mut seen = HashSet::new();
+        let mut left = vec![value];
+        while let Some(value) = left.pop() {
+            if seen.insert(value)
+                && let Some(op) = self.ops.get(&value)
+            {
+                if kind(op) {
+                    return true;
+                }
+                op.for_each_operand(&mut |operand| left.push(operand));
+            }
+        }
+        false
     }
 
     /// The floats of the chain that something outside it uses.

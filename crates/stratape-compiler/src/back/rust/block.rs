@@ -1,15 +1,69 @@
 //! Statements, loops and branches.
 
+use std::collections::{HashMap, HashSet};
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
-use crate::ir::{Argument, Call, Check, If, Loop, Node, Range, Slice, ValueId};
+use crate::ir::{Argument, Call, Check, If, Loop, Node, Range, Scalar, Slice, ValueId};
+
+/// Blocks of fewer nodes stand as they are.
+const LONG: usize = 150;
+
+/// The nodes of a long block that stand in a block of their own.
+const PIECE: usize = 50;
 
 impl Emitter<'_> {
-    /// The statements of a block.
+    /// The statements of a block. Every `let` opens a scope that reaches to the end of the block; rustc walks through nested scopes
+    /// by recursion, and a thousand of them overflow its stack in builds with full debug information. So the statements of
+    /// a long block stand in blocks of their own, which hand on what is used after them.
     pub(super) fn block(&self, block: &[Node]) -> TokenStream {
-        block.iter().map(|node| self.node(node)).collect()
+        let is_plain = self.replaced.borrow().is_empty() && self.replaced_nodes.borrow().is_empty();
+        if block.len() < LONG || !is_plain {
+            return block.iter().map(|node| self.node(node)).collect();
+        }
+        let mut out = TokenStream::new();
+        let made = |node: &Node| matches!(node, Node::New { .. } | Node::Restore { .. });
+        for piece in block.chunk_by(|a, b| !made(a) && !made(b)).flat_map(|run| run.chunks(PIECE)) {
+            let nodes: TokenStream = piece.iter().map(|node| self.node(node)).collect();
+            if piece.len() < 2 {
+                out.extend(nodes);
+                continue;
+            }
+            let handed_on = self.handed_on(piece);
+            out.extend(match handed_on[..] {
+                [] => quote!({ #nodes }),
+                _ => quote!(let (#(#handed_on,)*) = { #nodes (#(#handed_on,)*) };),
+            });
+        }
+        out
+    }
+
+    /// The names of what nodes define and others use.
+    fn handed_on(&self, piece: &[Node]) -> Vec<Ident> {
+        let mut inside: HashMap<ValueId, usize> = HashMap::new();
+        walk_all(piece, &mut |node| {
+            node.for_each_operand(&mut |value| *inside.entry(value).or_default() += 1);
+        });
+        let divided: HashSet<ValueId> =
+            self.divisions.values().flat_map(super::division::Division::operands).collect();
+        let mut names: Vec<Ident> = Vec::new();
+        for node in piece {
+            node.for_each_result(&mut |value| {
+                let all = self.uses.get(&value).copied().unwrap_or(0);
+                let here = inside.get(&value).copied().unwrap_or(0);
+                // Views are opened by polynomials, whose symbols may stand far from any use.
+                let needed = all > here
+                    || matches!(self.function.ty(value), Scalar::Int(_))
+                    || divided.contains(&value);
+                let name = self.names.value(value);
+                if needed && !self.literals.contains_key(&value) && !names.contains(&name) {
+                    names.push(name);
+                }
+            });
+        }
+        names
     }
 
     fn node(&self, node: &Node) -> TokenStream {
@@ -258,5 +312,13 @@ impl Emitter<'_> {
                 quote!(if !#condition { ::core::panic!("{}", #message); })
             }
         }
+    }
+}
+
+/// Calls `f` with every node, outer ones first.
+fn walk_all(nodes: &[Node], f: &mut dyn FnMut(&Node)) {
+    for node in nodes {
+        f(node);
+        node.blocks().into_iter().for_each(|inner| walk_all(inner, f));
     }
 }

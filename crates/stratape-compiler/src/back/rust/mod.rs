@@ -100,6 +100,8 @@ struct Emitter<'a> {
     function: &'a Function,
     names: Names,
     used: HashSet<ValueId>,
+    /// How often each value is used.
+    uses: HashMap<ValueId, usize>,
     literals: HashMap<ValueId, Op>,
     affine: Affine<'a>,
     /// The strips around what is being emitted, innermost last.
@@ -124,18 +126,24 @@ impl<'a> Emitter<'a> {
     ) -> Self {
         let mut used = used(&function.body);
         used.extend(function.results.iter().copied());
+        let mut uses: HashMap<ValueId, usize> = HashMap::new();
         let mut literals = HashMap::new();
         walk(&function.body, &mut |node| {
+            node.for_each_operand(&mut |value| *uses.entry(value).or_default() += 1);
             if let Node::Let { value, op } = node
                 && op.is_constant()
             {
                 literals.insert(*value, op.clone());
             }
         });
+        for result in &function.results {
+            *uses.entry(*result).or_default() += 1;
+        }
         Self {
             function,
             names: Names::new(function),
             used,
+            uses,
             literals,
             affine: Affine::new(function, definitions),
             strips: RefCell::default(),

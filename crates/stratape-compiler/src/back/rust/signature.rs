@@ -223,9 +223,13 @@ fn length_checks(
     checks: &mut Vec<TokenStream>,
 ) {
     match ty {
-        Type::Slice(_) | Type::Vec(_) => checks.push(quote! {
-            ::stratape::__private::same_length(#name, #place.len(), #shadow.len());
-        }),
+        Type::Slice(item) | Type::Vec(item) => {
+            checks.push(quote! {
+                ::stratape::__private::same_length(#name, #place.len(), #shadow.len());
+            });
+            elements_checks(item, place, shadow, name, checks);
+        }
+        Type::Array(item, _) => elements_checks(item, place, shadow, name, checks),
         Type::Struct(def) => {
             for (field, ty) in &def.fields {
                 if ty.has_float() {
@@ -254,7 +258,7 @@ fn length_checks(
                 }
             }
         }
-        Type::Scalar(_) | Type::Enum(_) | Type::Array(..) => {}
+        Type::Scalar(_) | Type::Enum(_) => {}
     }
 }
 
@@ -312,4 +316,24 @@ pub(super) fn half_output(half: &Function) -> TokenStream {
     let types: Vec<TokenStream> =
         half.results.iter().map(|value| super::operation::tokens(half.ty(*value).name())).collect();
     tuple(&types)
+}
+
+/// So must those of their elements, where these have lengths.
+fn elements_checks(
+    item: &Type,
+    place: &TokenStream,
+    shadow: &TokenStream,
+    name: &str,
+    checks: &mut Vec<TokenStream>,
+) {
+    let mut inner = Vec::new();
+    if item.has_float() {
+        let name = format!("{name}[…]");
+        length_checks(item, &quote!(element), &quote!(shadow), &name, &mut inner);
+    }
+    if !inner.is_empty() {
+        checks.push(quote! {
+            for (element, shadow) in #place.iter().zip(#shadow.iter()) { #(#inner)* }
+        });
+    }
 }
