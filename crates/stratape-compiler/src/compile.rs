@@ -94,7 +94,11 @@ pub struct CompiledLoop {
 }
 
 /// Compiles a function. Where the checker finds that a pass went wrong, once more without the optional ones.
-pub(crate) fn compile(item: &syn::ItemFn, arguments: &Arguments, module: &Module) -> Result<Compiled> {
+pub(crate) fn compile(
+    item: &syn::ItemFn,
+    arguments: &Arguments,
+    module: &Module,
+) -> Result<Compiled> {
     let compiled = attempt(item, arguments, module, arguments.plain)?;
     let Some(fault) = compiled.check() else { return Ok(compiled) };
     if arguments.plain {

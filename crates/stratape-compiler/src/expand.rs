@@ -87,10 +87,9 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     match alone(attribute.clone(), &function) {
         Ok((_, tokens)) => quote!(#item #tokens),
         Err(error) => {
-            let refusal = Arguments::parse
-                .parse2(attribute)
-                .ok()
-                .and_then(|arguments| refusal(&error, &function, &arguments, &Module::alone(&function)));
+            let refusal = Arguments::parse.parse2(attribute).ok().and_then(|arguments| {
+                refusal(&error, &function, &arguments, &Module::alone(&function))
+            });
             let tokens = refusal.unwrap_or_else(|| reported(error));
             quote!(#item #tokens)
         }

@@ -193,9 +193,7 @@ impl Lowerer<'_> {
         match (val, ty) {
             (Val::Scalar(value), ty) => match ty.scalar() {
                 Some(scalar) => self.expect(*value, scalar, span),
-                None => {
-                    Err(left_to_rustc(span, format!("`{ty}` was expected, found a number")))
-                }
+                None => Err(left_to_rustc(span, format!("`{ty}` was expected, found a number"))),
             },
             (Val::Parts(_, parts), Type::Tuple(types)) if parts.len() == types.len() => {
                 parts.iter().zip(types).try_for_each(|(part, ty)| self.expect_type(part, ty, span))
@@ -212,10 +210,7 @@ impl Lowerer<'_> {
         match (a, b) {
             (Type::Scalar(a), Type::Scalar(b)) => self.infer.unify(*a, *b, span).map(|_| ()),
             (Type::Array(_, Extent::Known(n)), Type::Array(_, Extent::Known(m))) if n != m => {
-                Err(left_to_rustc(
-                    span,
-                    format!("an array of {m} was expected, found one of {n}"),
-                ))
+                Err(left_to_rustc(span, format!("an array of {m} was expected, found one of {n}")))
             }
             (
                 Type::Array(a, _) | Type::Slice(a) | Type::Vec(a),

@@ -62,8 +62,9 @@ impl Infer {
         if a == b {
             return Ok(a);
         }
-        let mismatch =
-            || left_to_rustc(span, format!("expected `{}`, found `{}`", self.name(a), self.name(b)));
+        let mismatch = || {
+            left_to_rustc(span, format!("expected `{}`, found `{}`", self.name(a), self.name(b)))
+        };
         match (a, b) {
             (Scalar::Infer(slot), known) | (known, Scalar::Infer(slot)) => {
                 let class = self.slots[slot as usize].0;
