@@ -16,13 +16,18 @@ pub(super) enum Entry<N> {
     Copy(Vec<Memory<N>>),
 }
 
+/// What lies on the tape: the kind of record, the iterations of the loops around it that left it there, its contents.
+pub(super) type Record<N> = (RecordId, Vec<i128>, Entry<N>);
+
 /// A run of a function.
 pub(super) struct Machine<'a, N> {
     pub(super) function: &'a Function,
     options: &'a Options,
     pub(super) values: Vec<Option<Datum<N>>>,
     pub(super) objects: Vec<Option<Memory<N>>>,
-    pub(super) tape: Vec<(RecordId, Entry<N>)>,
+    pub(super) tape: Vec<Record<N>>,
+    /// The numbers of the iterations that are being run, outermost first.
+    pub(super) iterations: Vec<i128>,
     pub(super) on_tape: usize,
     peak: usize,
     pushes: u64,
@@ -39,6 +44,7 @@ impl<'a, N: Number> Machine<'a, N> {
             values: vec![None; function.values.len()],
             objects: vec![None; function.objects.len()],
             tape: Vec::new(),
+            iterations: Vec::new(),
             on_tape: 0,
             peak: 0,
             pushes: 0,
@@ -143,7 +149,7 @@ impl<'a, N: Number> Machine<'a, N> {
                 self.pushes += 1;
                 self.on_tape += values.len();
                 self.peak = self.peak.max(self.on_tape);
-                self.tape.push((*record, Entry::Values(values)));
+                self.tape.push((*record, self.iterations.clone(), Entry::Values(values)));
                 Ok(())
             }
             Node::Pop { record, values } => self.pop(*record, values),
@@ -152,16 +158,18 @@ impl<'a, N: Number> Machine<'a, N> {
                 self.pushes += 1;
                 self.on_tape += items.len();
                 self.peak = self.peak.max(self.on_tape);
-                self.tape.push((*record, Entry::Copy(items)));
+                self.tape.push((*record, self.iterations.clone(), Entry::Copy(items)));
                 Ok(())
             }
             Node::Restore { record, object } => match self.tape.pop() {
-                Some((found, Entry::Copy(items))) if found == *record => {
+                Some((found, iterations, Entry::Copy(items)))
+                    if found == *record && iterations == self.iterations =>
+                {
                     self.on_tape -= items.len();
                     self.set_object(*object, Memory::List(items))
                 }
                 other => {
-                    let found = other.map(|(found, _)| found);
+                    let found = other.map(|(found, ..)| found);
                     fault(format!("{record:?} is restored where {found:?} lies"))
                 }
             },
@@ -194,7 +202,9 @@ impl<'a, N: Number> Machine<'a, N> {
             };
             self.set(node.counter, Datum::Int(counter))?;
             self.set_all(node.carried.iter().map(insides), state)?;
+            self.iterations.push(counter);
             self.block(&node.body)?;
+            self.iterations.pop();
             state = self.get_all(&nexts)?;
             trips += 1;
             let ends = node.exit.map(|exit| self.bool(exit)).transpose()?;
@@ -246,9 +256,9 @@ impl<'a, N: Number> Machine<'a, N> {
     }
 
     fn pop(&mut self, record: RecordId, values: &[ValueId]) -> Result<(), Trap> {
-        let (found, saved) = match self.tape.pop() {
-            Some((found, Entry::Values(saved))) => (found, saved),
-            Some((found, Entry::Copy(_))) => {
+        let (found, iterations, saved) = match self.tape.pop() {
+            Some((found, iterations, Entry::Values(saved))) => (found, iterations, saved),
+            Some((found, _, Entry::Copy(_))) => {
                 return fault(format!("{record:?} is popped where {found:?}, a copy, lies"));
             }
             None => return fault(format!("{record:?} is popped from an empty tape")),
@@ -258,6 +268,12 @@ impl<'a, N: Number> Machine<'a, N> {
                 "{record:?} with {} slots is popped where {found:?} with {} lies",
                 values.len(),
                 saved.len()
+            ));
+        }
+        if iterations != self.iterations {
+            return fault(format!(
+                "{record:?} of the iterations {iterations:?} is popped in {:?}",
+                self.iterations
             ));
         }
         self.on_tape -= saved.len();

@@ -3,12 +3,12 @@
 //! An iteration keeps the records that are its own: what it pops in the loop's own order, it pops in any; what it pushes lies where
 //! the loop's own order would have put it. To know what each pops, the loop is run once in its own order, and all is put back as it was.
 
-use super::machine::{Entry, Machine};
+use super::machine::{Machine, Record};
 use super::{Datum, Number, Trap, fault};
-use crate::ir::{Carried, Loop, Range, RecordId, ValueId};
+use crate::ir::{Carried, Loop, Range, ValueId};
 
 /// The records of an iteration.
-type Records<N> = Vec<(RecordId, Entry<N>)>;
+type Records<N> = Vec<Record<N>>;
 
 impl<N: Number> Machine<'_, N> {
     /// Whether the iterations of a loop can be run in any order.
@@ -85,7 +85,9 @@ impl<N: Number> Machine<'_, N> {
         self.burn()?;
         self.set(node.counter, Datum::Int(counter))?;
         self.set_all(node.carried.iter().map(|carried| carried.inside), state)?;
+        self.iterations.push(counter);
         self.block(&node.body)?;
+        self.iterations.pop();
         let nexts: Vec<ValueId> = node.carried.iter().map(|carried| carried.next).collect();
         let state = self.get_all(&nexts)?;
         self.forget(&node.body);
