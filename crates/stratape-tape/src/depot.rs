@@ -3,6 +3,7 @@
 //! tape's inbox. Several lanes share one depot.
 
 use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
@@ -149,7 +150,7 @@ fn work_through(inner: &Arc<Inner>, errands: &Receiver<Errand>) {
             match errands.recv_timeout(QUIET) {
                 Ok(errand) => errand,
                 Err(RecvTimeoutError::Timeout) => {
-                    untidy = inner.tier.tidy();
+                    untidy = inner.tidy();
                     continue;
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -163,12 +164,14 @@ fn work_through(inner: &Arc<Inner>, errands: &Receiver<Errand>) {
         untidy |= matches!(errand, Errand::Forget(_));
         Inner::run(inner, errand);
         if untidy && errands.is_empty() && inner.under_way.load(Ordering::Relaxed) <= 1 {
-            untidy = inner.tier.tidy();
+            untidy = inner.tidy();
         }
     }
 }
 
 impl Inner {
+    /// Runs an errand. A tier that panics has failed the operation: the callback it drops on the
+    /// way reports that.
     fn run(this: &Arc<Self>, errand: Errand) {
         match errand {
             Errand::Write(parcel, used) => {
@@ -181,7 +184,7 @@ impl Inner {
                 (Some(parcel), None) => Self::read_plain(this, parcel, receipt),
                 (Some(parcel), Some(len)) => Self::read_packed(this, parcel, receipt, len),
             },
-            Errand::Forget(key) => this.tier.forget(key),
+            Errand::Forget(key) => this.forget(key),
         }
     }
 
@@ -198,57 +201,84 @@ impl Inner {
     fn write(this: &Arc<Self>, parcel: Parcel, used: usize) {
         let Parcel { key, block, inbox } = parcel;
         let mut receipt = this.codec.receipt(&block, used);
-        let packed = this.codec.pack(&block, &mut receipt, &this.pool);
-        let inner = Arc::clone(this);
-        let report = move |block, result: Result<(), TierError>| {
-            let what = Transfer::Wrote(result.map(|()| receipt));
-            inner.deliver(&inbox, Arrival { key, block, what });
-        };
-        match packed {
-            None => this.tier.write(key, block, Box::new(report)),
-            Some(packed) => {
-                this.count_buffer(packed.len());
-                let inner = Arc::clone(this);
-                let unwrap = move |packed: Block, result| {
-                    inner.release_buffer(packed);
-                    report(block, result);
+        let mut report = Report::new(this, key, block.len(), inbox, Way::Down);
+        match this.codec.pack(&block, &mut receipt, &this.pool) {
+            None => {
+                let handed = block.stamp();
+                let done = move |block: Block, result: Result<(), TierError>| {
+                    if receipt.accepts(handed, report.len, &block) {
+                        report.kept = Some(block);
+                        report.end(Transfer::Wrote(result.map(|()| receipt)));
+                    } else {
+                        report.end(Transfer::Wrote(Err(TierError::Contract(OTHER_BLOCK))));
+                    }
                 };
-                this.tier.write(key, packed, Box::new(unwrap));
+                guarded("write", || this.tier.write(key, block, Box::new(done)));
+            }
+            Some(packed) => {
+                // The tier gets a copy, so whatever it does, the slab stays here.
+                report.kept = Some(block);
+                let lent = Lent::new(this, packed.len());
+                let done = move |packed: Block, result: Result<(), TierError>| {
+                    lent.give_back(packed);
+                    report.end(Transfer::Wrote(result.map(|()| receipt)));
+                };
+                guarded("write", || this.tier.write(key, packed, Box::new(done)));
             }
         }
     }
 
     fn read_plain(this: &Arc<Self>, parcel: Parcel, receipt: Receipt) {
         let Parcel { key, block, inbox } = parcel;
-        let inner = Arc::clone(this);
-        let report = move |block, result: Result<(), TierError>| {
-            let what = Transfer::Read(result.and_then(|()| receipt.verify(&block)));
-            inner.deliver(&inbox, Arrival { key, block, what });
+        let mut report = Report::new(this, key, block.len(), inbox, Way::Up);
+        let handed = block.stamp();
+        let done = move |block: Block, result: Result<(), TierError>| {
+            // Without a checksum nothing tells what is in a block that is not the one handed out.
+            let known = block.stamp().same_block(handed) || receipt.checksum.is_some();
+            let result = if known && block.len() == report.len {
+                let result = result.and_then(|()| receipt.verify(&block));
+                report.kept = Some(block);
+                result
+            } else {
+                Err(TierError::Contract(OTHER_BLOCK))
+            };
+            report.end(Transfer::Read(result));
         };
-        this.tier.read(key, block, Box::new(report));
+        guarded("read", || this.tier.read(key, block, Box::new(done)));
     }
 
     fn read_packed(this: &Arc<Self>, parcel: Parcel, receipt: Receipt, packed_len: usize) {
-        let Parcel { key, mut block, inbox } = parcel;
+        let Parcel { key, block, inbox } = parcel;
+        let mut report = Report::new(this, key, block.len(), inbox, Way::Up);
+        report.kept = Some(block);
         let buffer = match this.pool.take(packed_len) {
             Ok(buffer) => buffer,
-            Err(error) => {
-                let what = Transfer::Read(Err(TierError::OutOfMemory(error)));
-                return this.deliver(&inbox, Arrival { key, block, what });
-            }
+            Err(error) => return report.end(Transfer::Read(Err(TierError::OutOfMemory(error)))),
         };
-        this.count_buffer(buffer.len());
-        let inner = Arc::clone(this);
-        let unpack = move |buffer: Block, result: Result<(), TierError>| {
-            let result = result
-                .and_then(|()| {
-                    inner.codec.unpack(&buffer.bytes()[..packed_len], receipt.used, &mut block)
-                })
-                .and_then(|()| receipt.verify(&block));
-            inner.release_buffer(buffer);
-            inner.deliver(&inbox, Arrival { key, block, what: Transfer::Read(result) });
+        let lent = Lent::new(this, buffer.len());
+        let handed = buffer.stamp();
+        let done = move |buffer: Block, result: Result<(), TierError>| {
+            let codec = report.inner.codec;
+            let known = buffer.stamp().same_block(handed) || receipt.checksum.is_some();
+            let result = result.and_then(|()| match (&mut report.kept, buffer.bytes()) {
+                (Some(block), bytes) if known && bytes.len() == lent.len => codec
+                    .unpack(&bytes[..packed_len], receipt.used, block)
+                    .and_then(|()| receipt.verify(block)),
+                _ => Err(TierError::Contract(OTHER_BLOCK)),
+            });
+            lent.give_back(buffer);
+            report.end(Transfer::Read(result));
         };
-        this.tier.read(key, buffer, Box::new(unpack));
+        guarded("read", || this.tier.read(key, buffer, Box::new(done)));
+    }
+
+    fn forget(&self, key: SlabKey) {
+        guarded("forget", || self.tier.forget(key));
+    }
+
+    /// Whether there is more to clean up.
+    fn tidy(&self) -> bool {
+        guarded("tidy", || self.tier.tidy()).unwrap_or(false)
     }
 
     fn deliver(&self, inbox: &Weak<Inbox<Arrival>>, arrival: Arrival) {
@@ -257,11 +287,13 @@ impl Inner {
             Some(inbox) => inbox.put(arrival).err(),
             None => Some(arrival),
         };
-        if let Some(Arrival { key, block, what }) = refused {
+        if let Some(Arrival { key, block, what, .. }) = refused {
             if let Transfer::Wrote(Ok(_)) = what {
-                self.tier.forget(key);
+                self.forget(key);
             }
-            self.pool.give(block);
+            if let Some(block) = block {
+                self.pool.give(block);
+            }
         }
     }
 
@@ -269,10 +301,90 @@ impl Inner {
         let now = self.buffer_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.buffer_peak.fetch_max(now, Ordering::Relaxed);
     }
+}
 
-    fn release_buffer(&self, buffer: Block) {
-        self.buffer_bytes.fetch_sub(buffer.len(), Ordering::Relaxed);
-        self.pool.give(buffer);
+const OTHER_BLOCK: &str = "it handed back another block than it was given";
+const NO_ANSWER: &str = "it panicked, or dropped the callback of a request without calling it";
+
+/// Calls into a tier, whose panics must not end our thread.
+fn guarded<R>(what: &str, call: impl FnOnce() -> R) -> Option<R> {
+    let result = panic::catch_unwind(AssertUnwindSafe(call));
+    if result.is_err() {
+        tracing::warn!(what, "the tier below panicked");
+    }
+    result.ok()
+}
+
+#[derive(Clone, Copy)]
+enum Way {
+    Down,
+    Up,
+}
+
+/// The duty to tell a tape how its transfer went. It travels in the callback that a tier gets, and
+/// is done when the callback is dropped uncalled as well.
+struct Report {
+    inner: Arc<Inner>,
+    inbox: Weak<Inbox<Arrival>>,
+    key: SlabKey,
+    /// Bytes of the slab's block.
+    len: usize,
+    way: Way,
+    /// The slab's block, while the tier does not have it.
+    kept: Option<Block>,
+    /// How it went; `None` until the tier has answered.
+    what: Option<Transfer>,
+}
+
+impl Report {
+    fn new(
+        inner: &Arc<Inner>,
+        key: SlabKey,
+        len: usize,
+        inbox: Weak<Inbox<Arrival>>,
+        way: Way,
+    ) -> Self {
+        Self { inner: Arc::clone(inner), inbox, key, len, way, kept: None, what: None }
+    }
+
+    /// Dropping it delivers.
+    fn end(mut self, what: Transfer) {
+        self.what = Some(what);
+    }
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        let unanswered = || match self.way {
+            Way::Down => Transfer::Wrote(Err(TierError::Contract(NO_ANSWER))),
+            Way::Up => Transfer::Read(Err(TierError::Contract(NO_ANSWER))),
+        };
+        let what = self.what.take().unwrap_or_else(unanswered);
+        let (key, block, len) = (self.key, self.kept.take(), self.len);
+        self.inner.deliver(&self.inbox, Arrival { key, block, len, what });
+    }
+}
+
+/// A transfer buffer that a tier has. Counted until it is back, or dropped with the callback.
+struct Lent {
+    inner: Arc<Inner>,
+    len: usize,
+}
+
+impl Lent {
+    fn new(inner: &Arc<Inner>, len: usize) -> Self {
+        inner.count_buffer(len);
+        Self { inner: Arc::clone(inner), len }
+    }
+
+    fn give_back(self, buffer: Block) {
+        self.inner.pool.give(buffer);
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        self.inner.buffer_bytes.fetch_sub(self.len, Ordering::Relaxed);
     }
 }
 

@@ -94,7 +94,7 @@ pub use codec::checksum;
 pub use error::{ErrorKind, TapeError};
 pub use lanes::Lanes;
 pub use layered::{Iter as LayeredIter, LayeredTape};
-pub use options::{DEFAULT_IN_FLIGHT, DEFAULT_MEMORY, DEFAULT_SLAB, TapeOptions};
+pub use options::{DEFAULT_IN_FLIGHT, DEFAULT_MEMORY, DEFAULT_PATIENCE, DEFAULT_SLAB, TapeOptions};
 pub use pool::{DEFAULT_POOL_LIMIT, Pool};
 pub use record::{RecordMark, RecordTape};
 pub use recorder::Sample;

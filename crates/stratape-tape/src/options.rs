@@ -4,6 +4,7 @@ use std::any::TypeId;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytemuck::Pod;
 
@@ -24,6 +25,9 @@ pub const DEFAULT_MEMORY: usize = 1 << 30;
 pub const DEFAULT_SLAB: usize = 1 << 20;
 /// Transfers under way at once unless [`TapeOptions::in_flight`] says otherwise.
 pub const DEFAULT_IN_FLIGHT: usize = 16;
+
+/// How long a tape waits for an answer unless [`TapeOptions::patience`] says otherwise.
+pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(120);
 
 /// Settings of a layered tape, and the way to open one.
 ///
@@ -49,6 +53,7 @@ pub struct TapeOptions {
     directory: Option<PathBuf>,
     slab: Option<usize>,
     in_flight: usize,
+    patience: Duration,
     checksum: bool,
     compression: bool,
     engine: IoEngine,
@@ -73,6 +78,7 @@ impl TapeOptions {
             directory: None,
             slab: None,
             in_flight: DEFAULT_IN_FLIGHT,
+            patience: DEFAULT_PATIENCE,
             checksum: true,
             compression: false,
             engine: IoEngine::Auto,
@@ -125,6 +131,20 @@ impl TapeOptions {
     pub fn in_flight(mut self, slabs: usize) -> Self {
         self.in_flight = slabs;
         self
+    }
+
+    /// How long to wait for a tier that answers no request at all. Default two minutes.
+    ///
+    /// Then the waiting call fails with [`TierError::Silent`](crate::tier::TierError::Silent). The
+    /// tape is as before, and the same call waits again: answers may come as late as they like.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    pub(crate) fn how_patient(&self) -> Duration {
+        self.patience
     }
 
     /// Whether slabs carry a crc32c that is verified when they come back. Default on.
@@ -312,6 +332,7 @@ impl TapeOptions {
             slab_len,
             memory: self.memory,
             in_flight: self.in_flight,
+            patience: self.patience,
             pool: self.slab_pool(),
             depot: Some(depot),
             record: self.record,
@@ -369,6 +390,7 @@ impl fmt::Debug for TapeOptions {
             .field("directory", &self.directory)
             .field("slab", &self.slab)
             .field("in_flight", &self.in_flight)
+            .field("patience", &self.patience)
             .field("checksum", &self.checksum)
             .field("compression", &self.compression)
             .field("engine", &self.engine)

@@ -103,6 +103,7 @@ impl RecordTape {
             slab_len: DEFAULT_SLAB,
             memory: usize::MAX,
             in_flight: 1,
+            patience: crate::options::DEFAULT_PATIENCE,
             pool: pool.clone(),
             depot: None,
             record: false,

@@ -13,6 +13,7 @@ pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
 pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use std::sync::{Mutex as StdMutex, MutexGuard as StdGuard, PoisonError};
+use std::time::Duration;
 
 /// Takes a lock of the standard library.
 #[inline]
@@ -26,7 +27,11 @@ pub(crate) fn lock_modelled<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives the lock up until notified.
-pub(crate) fn wait<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-    condvar.wait(guard).unwrap_or_else(PoisonError::into_inner)
+/// Gives the lock up until notified, or for so long.
+pub(crate) fn wait_for<'a, T>(
+    condvar: &Condvar,
+    guard: MutexGuard<'a, T>,
+    most: Duration,
+) -> MutexGuard<'a, T> {
+    condvar.wait_timeout(guard, most).unwrap_or_else(PoisonError::into_inner).0
 }
