@@ -3,7 +3,6 @@
 //! tape's inbox. Several lanes share one depot.
 
 use std::fmt;
-use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
@@ -15,6 +14,7 @@ use crate::block::Block;
 use crate::codec::{Codec, Receipt};
 use crate::inbox::{Arrival, Inbox, Transfer};
 use crate::pool::Pool;
+use crate::sync::shielded;
 use crate::tier::{SlabKey, Tier, TierError};
 
 /// Shared by all that reaches the tier. Keep it in an `Arc`.
@@ -213,7 +213,7 @@ impl Inner {
                         report.end(Transfer::Wrote(Err(TierError::Contract(OTHER_BLOCK))));
                     }
                 };
-                guarded("write", || this.tier.write(key, block, Box::new(done)));
+                shielded("a tier's `write`", || this.tier.write(key, block, Box::new(done)));
             }
             Some(packed) => {
                 // The tier gets a copy, so whatever it does, the slab stays here.
@@ -223,7 +223,7 @@ impl Inner {
                     lent.give_back(packed);
                     report.end(Transfer::Wrote(result.map(|()| receipt)));
                 };
-                guarded("write", || this.tier.write(key, packed, Box::new(done)));
+                shielded("a tier's `write`", || this.tier.write(key, packed, Box::new(done)));
             }
         }
     }
@@ -244,7 +244,7 @@ impl Inner {
             };
             report.end(Transfer::Read(result));
         };
-        guarded("read", || this.tier.read(key, block, Box::new(done)));
+        shielded("a tier's `read`", || this.tier.read(key, block, Box::new(done)));
     }
 
     fn read_packed(this: &Arc<Self>, parcel: Parcel, receipt: Receipt, packed_len: usize) {
@@ -269,16 +269,16 @@ impl Inner {
             lent.give_back(buffer);
             report.end(Transfer::Read(result));
         };
-        guarded("read", || this.tier.read(key, buffer, Box::new(done)));
+        shielded("a tier's `read`", || this.tier.read(key, buffer, Box::new(done)));
     }
 
     fn forget(&self, key: SlabKey) {
-        guarded("forget", || self.tier.forget(key));
+        shielded("a tier's `forget`", || self.tier.forget(key));
     }
 
     /// Whether there is more to clean up.
     fn tidy(&self) -> bool {
-        guarded("tidy", || self.tier.tidy()).unwrap_or(false)
+        shielded("a tier's `tidy`", || self.tier.tidy()).unwrap_or(false)
     }
 
     fn deliver(&self, inbox: &Weak<Inbox<Arrival>>, arrival: Arrival) {
@@ -305,15 +305,6 @@ impl Inner {
 
 const OTHER_BLOCK: &str = "it handed back another block than it was given";
 const NO_ANSWER: &str = "it panicked, or dropped the callback of a request without calling it";
-
-/// Calls into a tier, whose panics must not end our thread.
-fn guarded<R>(what: &str, call: impl FnOnce() -> R) -> Option<R> {
-    let result = panic::catch_unwind(AssertUnwindSafe(call));
-    if result.is_err() {
-        tracing::warn!(what, "the tier below panicked");
-    }
-    result.ok()
-}
 
 #[derive(Clone, Copy)]
 enum Way {

@@ -1,4 +1,4 @@
-//! The locks of the parts that threads share.
+//! The locks of the parts that threads share, and a shield against what others throw.
 //!
 //! The parts that the model checker looks at take `Mutex`, `Condvar` and `Arc` from here; the others
 //! take those of the standard library, and [`lock`] as well.
@@ -12,8 +12,22 @@ pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
 #[cfg(not(loom))]
 pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex as StdMutex, MutexGuard as StdGuard, PoisonError};
 use std::time::Duration;
+
+/// Calls foreign code on a thread of ours, which its panics must not end. `None` if it panicked.
+pub(crate) fn shielded<R>(what: &str, call: impl FnOnce() -> R) -> Option<R> {
+    match panic::catch_unwind(AssertUnwindSafe(call)) {
+        Ok(result) => Some(result),
+        Err(payload) => {
+            tracing::warn!(what, "foreign code panicked");
+            // Whatever was thrown may panic once more when it is dropped.
+            std::mem::forget(payload);
+            None
+        }
+    }
+}
 
 /// Takes a lock of the standard library.
 #[inline]

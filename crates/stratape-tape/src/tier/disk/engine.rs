@@ -4,6 +4,7 @@ use std::io;
 
 use super::super::{BLOCK_ALIGN, Block, Done, TierError};
 use super::file::{DiskFile, Way};
+use crate::sync::shielded;
 
 /// One transfer, with how far it has got. Short transfers go on where they stopped.
 pub(super) struct Job {
@@ -20,8 +21,11 @@ impl Job {
         Self { way, offset, block, moved: 0, refused: false, done }
     }
 
+    /// Calls back. The callback is the user's and may panic; the engine's thread must go on, since
+    /// other jobs depend on it.
     pub(super) fn finish(self, result: Result<(), TierError>) {
-        (self.done)(self.block, result);
+        let Self { done, block, .. } = self;
+        shielded("a callback of the disk tier", || done(block, result));
     }
 
     /// Whether to try again after the file system refused direct I/O, which is then turned off for

@@ -88,6 +88,15 @@ impl Drop for Uring {
     }
 }
 
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // The reaping thread keeps the ring until the last job has ended. Should it be gone before,
+        // the kernel may still use the memory of the rest: it is better leaked than given away.
+        let jobs = std::mem::take(&mut self.flight().jobs);
+        jobs.into_values().for_each(std::mem::forget);
+    }
+}
+
 impl Ring {
     fn flight(&self) -> MutexGuard<'_, Flight> {
         lock(&self.flight)
