@@ -446,6 +446,11 @@ impl RecordTape {
         };
         let start = filled.checked_sub(words);
         let fits = |start: usize| {
+            // Slabs are not aligned to more, so such records can neither have been reserved nor be
+            // pointed to.
+            if align_of::<R>() > MOST_ALIGN {
+                return None;
+            }
             let pad = pad_words::<R>(start);
             let records = count.checked_mul(size_of::<R>())?.div_ceil(WORD);
             (pad.checked_add(records)?.checked_add(FOOTER)? == words).then_some((start, pad))
