@@ -47,6 +47,23 @@ pub fn checksum(bytes: &[u8]) -> u32 {
     crc_fast::crc32_iscsi(bytes)
 }
 
+/// [`checksum`] of bytes that come in pieces.
+pub(crate) struct Checksum(crc_fast::Digest);
+
+impl Checksum {
+    pub(crate) fn new() -> Self {
+        Self(crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi))
+    }
+
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub(crate) fn value(&self) -> u32 {
+        self.0.finalize() as u32
+    }
+}
+
 impl Codec {
     pub(crate) fn receipt(self, block: &Block, used: usize) -> Receipt {
         let checksum = self.checksum.then(|| checksum(&block.bytes()[..used]));
