@@ -14,7 +14,7 @@ use crate::block::Block;
 use crate::codec::{Codec, Receipt};
 use crate::inbox::{Arrival, Inbox, Transfer};
 use crate::pool::Pool;
-use crate::sync::shielded;
+use crate::sync::{Process, shielded};
 use crate::tier::{SlabKey, Tier, TierError};
 
 /// Shared by all that reaches the tier. Keep it in an `Arc`.
@@ -24,6 +24,7 @@ pub(crate) struct Depot {
     errands: OnceLock<Option<Sender<Errand>>>,
     /// Whether the tier goes away with this depot, and what it stores with it.
     owns_tier: bool,
+    process: Process,
 }
 
 /// With no errand for this long, there is time to clean up.
@@ -57,6 +58,21 @@ enum Errand {
     Forget(SlabKey),
 }
 
+impl Errand {
+    /// Answers in place of the tier, in a process where that cannot be reached.
+    fn refuse(self, inner: &Arc<Inner>) {
+        let (parcel, way) = match self {
+            Self::Write(parcel, _) => (parcel, Way::Down),
+            Self::Read(parcel, _) => (parcel, Way::Up),
+            Self::Forget(_) => return,
+        };
+        let Some(Parcel { key, block, inbox }) = inner.admit(parcel) else { return };
+        let mut report = Report::new(inner, key, block.len(), inbox, way);
+        report.kept = Some(block);
+        report.end(way.failed(TierError::Forked));
+    }
+}
+
 impl Depot {
     pub(crate) fn new(tier: Arc<dyn Tier>, owns_tier: bool, codec: Codec, pool: Pool) -> Self {
         let inner = Arc::new(Inner {
@@ -67,7 +83,7 @@ impl Depot {
             buffer_bytes: AtomicUsize::new(0),
             buffer_peak: AtomicUsize::new(0),
         });
-        Self { inner, errands: OnceLock::new(), owns_tier }
+        Self { inner, errands: OnceLock::new(), owns_tier, process: Process::current() }
     }
 
     pub(crate) fn next_lane(&self) -> u32 {
@@ -107,7 +123,16 @@ impl Depot {
         self.inner.buffer_peak.load(Ordering::Relaxed)
     }
 
+    /// Whether this is a child of the process that opened the depot. Its threads are not here, and
+    /// what it stores is the parent's: nothing is to be sent to it any more.
+    pub(crate) fn is_forked(&self) -> bool {
+        !self.process.is_current()
+    }
+
     fn send(&self, errand: Errand) {
+        if self.is_forked() {
+            return errand.refuse(&self.inner);
+        }
         let sender = self.errands.get_or_init(|| start(&self.inner));
         let unsent = match sender {
             Some(sender) => sender.send(errand).err().map(crossbeam_channel::SendError::into_inner),
@@ -312,6 +337,15 @@ enum Way {
     Up,
 }
 
+impl Way {
+    fn failed(self, error: TierError) -> Transfer {
+        match self {
+            Self::Down => Transfer::Wrote(Err(error)),
+            Self::Up => Transfer::Read(Err(error)),
+        }
+    }
+}
+
 /// The duty to tell a tape how its transfer went. It travels in the callback that a tier gets, and
 /// is done when the callback is dropped uncalled as well.
 struct Report {
@@ -346,10 +380,7 @@ impl Report {
 
 impl Drop for Report {
     fn drop(&mut self) {
-        let unanswered = || match self.way {
-            Way::Down => Transfer::Wrote(Err(TierError::Contract(NO_ANSWER))),
-            Way::Up => Transfer::Read(Err(TierError::Contract(NO_ANSWER))),
-        };
+        let unanswered = || self.way.failed(TierError::Contract(NO_ANSWER));
         let what = self.what.take().unwrap_or_else(unanswered);
         let (key, block, len) = (self.key, self.kept.take(), self.len);
         self.inner.deliver(&self.inbox, Arrival { key, block, len, what });

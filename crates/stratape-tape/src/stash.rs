@@ -280,7 +280,9 @@ impl Stash {
         if self.under_way.is_empty() {
             return Duration::ZERO;
         }
-        let (arrivals, waited) = self.inbox.wait(self.patience);
+        let forked = self.depot.is_forked();
+        let patience = if forked { Duration::ZERO } else { self.patience };
+        let (arrivals, waited) = self.inbox.wait(patience);
         if arrivals.is_empty() {
             self.give_up(waited);
         }

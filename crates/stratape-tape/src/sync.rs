@@ -49,3 +49,17 @@ pub(crate) fn wait_for<'a, T>(
 ) -> MutexGuard<'a, T> {
     condvar.wait_timeout(guard, most).unwrap_or_else(PoisonError::into_inner).0
 }
+
+/// A process, by its number: to tell a child of `fork`, where what was started before is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Process(u32);
+
+impl Process {
+    pub(crate) fn current() -> Self {
+        Self(std::process::id())
+    }
+
+    pub(crate) fn is_current(self) -> bool {
+        self == Self::current()
+    }
+}

@@ -141,6 +141,8 @@ pub enum TierError {
     Contract(&'static str),
     /// The tier has not answered any request for this long.
     Silent(Duration),
+    /// This is a child of `fork`, and the tape its parent's.
+    Forked,
 }
 
 impl TierError {
@@ -178,6 +180,10 @@ impl fmt::Display for TierError {
             Self::Silent(waited) => {
                 write!(f, "the tier has not answered for {:.1} s", waited.as_secs_f64())
             }
+            Self::Forked => f.write_str(
+                "this process was forked after the tape was opened, and has neither the threads \
+                 nor the right to move slabs of its parent; open a tape of its own here",
+            ),
         }
     }
 }

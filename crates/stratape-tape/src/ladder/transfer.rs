@@ -217,6 +217,9 @@ impl Ladder {
 
     /// Waits until a transfer ends. There must be one under way. After a failure it still is.
     fn wait(&mut self, pass: Pass) -> Result<(), TierError> {
+        if self.plan.depot.as_ref().is_some_and(|depot| depot.is_forked()) {
+            return self.arrived_or(TierError::Forked);
+        }
         let (arrivals, waited) = self.inbox.wait(self.plan.patience);
         let tally = match pass {
             Pass::Push => &mut self.tally.push_waits,
@@ -229,6 +232,16 @@ impl Ladder {
         }
         if arrivals.is_empty() {
             return Err(TierError::Silent(waited));
+        }
+        arrivals.into_iter().for_each(|arrival| self.absorb(arrival));
+        Ok(())
+    }
+
+    /// Takes in what has arrived; if nothing has, there is no point in waiting.
+    fn arrived_or(&mut self, error: TierError) -> Result<(), TierError> {
+        let arrivals = self.inbox.collect();
+        if arrivals.is_empty() {
+            return Err(error);
         }
         arrivals.into_iter().for_each(|arrival| self.absorb(arrival));
         Ok(())

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::{Block, Done, SlabKey, Tier, TierError};
 use crate::error::{ErrorKind, TapeError};
-use crate::sync::lock;
+use crate::sync::{Process, lock};
 use engine::{Engine, Job};
 pub use file::{DiskCall, DiskFault, DiskFaults};
 pub(crate) use file::{DiskFile, Way};
@@ -106,6 +106,7 @@ pub struct DiskTier {
     file: Arc<DiskFile>,
     engine: Box<dyn Engine>,
     slots: Arc<Mutex<Slots>>,
+    process: Process,
 }
 
 impl DiskTier {
@@ -119,9 +120,9 @@ impl DiskTier {
         let file = DiskFile::unnamed(&options.directory, options.direct, options.faults)
             .map_err(unusable)?;
         let file = Arc::new(file);
-        let engine = start_engine(options.engine, &file, options.in_flight.max(1))?;
+        let engine = start_engine(options.engine, options.in_flight.max(1))?;
         let slots = Arc::new(Mutex::new(Slots::new(options.limit)));
-        Ok(Self { file, engine, slots })
+        Ok(Self { file, engine, slots, process: Process::current() })
     }
 
     fn slots(&self) -> MutexGuard<'_, Slots> {
@@ -152,6 +153,9 @@ impl DiskTier {
 
 impl Tier for DiskTier {
     fn write(&self, key: SlabKey, block: Block, done: Done) {
+        if !self.process.is_current() {
+            return done(block, Err(TierError::Forked));
+        }
         let bytes = block.len() as u64;
         let offset = match self.allot(key, bytes) {
             Ok(offset) => offset,
@@ -165,10 +169,13 @@ impl Tier for DiskTier {
             });
             done(block, result);
         };
-        self.engine.submit(Job::new(Way::Out, offset, block, Box::new(settle)));
+        self.engine.submit(Job::new(Way::Out, &self.file, offset, block, Box::new(settle)));
     }
 
     fn read(&self, key: SlabKey, block: Block, done: Done) {
+        if !self.process.is_current() {
+            return done(block, Err(TierError::Forked));
+        }
         let found = self.slots().find(key);
         match found {
             None => done(block, Err(TierError::Missing(key))),
@@ -176,11 +183,17 @@ impl Tier for DiskTier {
                 let expected = block.len() as u64;
                 done(block, Err(TierError::CutShort { expected, found: stored }));
             }
-            Some((offset, _)) => self.engine.submit(Job::new(Way::In, offset, block, done)),
+            Some((offset, _)) => {
+                self.engine.submit(Job::new(Way::In, &self.file, offset, block, done));
+            }
         }
     }
 
     fn forget(&self, key: SlabKey) {
+        // The parent's data lies in the same file.
+        if !self.process.is_current() {
+            return;
+        }
         let held = {
             let mut slots = self.slots();
             slots.release(key);
@@ -193,6 +206,9 @@ impl Tier for DiskTier {
     }
 
     fn tidy(&self) -> bool {
+        if !self.process.is_current() {
+            return false;
+        }
         self.give_back(TIDY_LOT);
         self.slots().held_bytes() > 0
     }
@@ -221,12 +237,12 @@ pub(crate) struct DiskReader {
 impl DiskReader {
     pub(crate) fn start(file: File, options: &DiskOptions) -> Result<Self, TapeError> {
         let file = Arc::new(DiskFile::existing(file, options.direct));
-        let engine = start_engine(options.engine, &file, options.in_flight.max(1))?;
+        let engine = start_engine(options.engine, options.in_flight.max(1))?;
         Ok(Self { engine, file })
     }
 
     pub(crate) fn read(&self, offset: u64, block: Block, done: Done) {
-        self.engine.submit(Job::new(Way::In, offset, block, done));
+        self.engine.submit(Job::new(Way::In, &self.file, offset, block, done));
     }
 
     pub(crate) fn describe(&self) -> String {
@@ -234,14 +250,10 @@ impl DiskReader {
     }
 }
 
-fn start_engine(
-    wanted: IoEngine,
-    file: &Arc<DiskFile>,
-    in_flight: usize,
-) -> Result<Box<dyn Engine>, TapeError> {
+fn start_engine(wanted: IoEngine, in_flight: usize) -> Result<Box<dyn Engine>, TapeError> {
     #[cfg(target_os = "linux")]
     if wanted != IoEngine::Threads {
-        match uring::Uring::new(file, in_flight) {
+        match uring::Uring::new(in_flight) {
             Ok(engine) => return Ok(Box::new(engine)),
             Err(source) if wanted == IoEngine::Uring => {
                 return Err(ErrorKind::EngineUnavailable { source }.into());
@@ -254,5 +266,5 @@ fn start_engine(
         let source = std::io::ErrorKind::Unsupported.into();
         return Err(ErrorKind::EngineUnavailable { source }.into());
     }
-    Ok(Box::new(threads::Threads::new(file, in_flight)))
+    Ok(Box::new(threads::Threads::new(in_flight)))
 }
