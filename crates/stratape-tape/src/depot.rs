@@ -1,34 +1,32 @@
-//! A tier with what a tape needs around it: a background thread that encodes slabs on the way
-//! down and hands them on, checks and decodes them on the way up, and puts the outcome into the
-//! tape's inbox. Several lanes share one depot.
+//! A tier with what a tape needs around it: errands for a background thread, which encodes slabs on
+//! the way down and hands them on; slabs are checked and decoded on the way up, and the outcome is
+//! put into the tape's inbox. Several lanes share one depot; a depot's errands run one by one, in
+//! order, whichever thread of the [crew](crate::crew) takes them.
 
+use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread;
-use std::time::Duration;
-
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
 use crate::block::Block;
 use crate::codec::{Codec, Receipt};
+use crate::crew::{Crew, Member};
 use crate::inbox::{Arrival, Inbox, Transfer};
 use crate::pool::Pool;
-use crate::sync::{Process, shielded};
+use crate::sync::{Process, lock, shielded};
 use crate::tier::{SlabKey, Tier, TierError};
 
 /// Shared by all that reaches the tier. Keep it in an `Arc`.
 pub(crate) struct Depot {
     inner: Arc<Inner>,
-    /// The thread starts with the first errand: a tape that never spills has none.
-    errands: OnceLock<Option<Sender<Errand>>>,
     /// Whether the tier goes away with this depot, and what it stores with it.
     owns_tier: bool,
     process: Process,
 }
 
-/// With no errand for this long, there is time to clean up.
-const QUIET: Duration = Duration::from_millis(5);
+/// Errands of one depot that are run before others have their turn.
+const TURN: usize = 16;
 
 /// Lanes are counted over all depots: several may share a tier, and their keys must differ.
 static LANES: AtomicU32 = AtomicU32::new(0);
@@ -37,6 +35,10 @@ struct Inner {
     tier: Arc<dyn Tier>,
     codec: Codec,
     pool: Pool,
+    crew: Arc<Crew>,
+    errands: Mutex<Errands>,
+    /// Whether the tier has something to clean up.
+    untidy: AtomicBool,
     /// Transfers handed to the tier and not yet answered.
     under_way: AtomicUsize,
     /// Memory in transfer buffers beside the slabs themselves (packed copies).
@@ -50,6 +52,13 @@ pub(crate) struct Parcel {
     pub(crate) block: Block,
     /// Weak: a transfer for a tape that is gone is not started, and one under way just ends.
     pub(crate) inbox: Weak<Inbox<Arrival>>,
+}
+
+#[derive(Default)]
+struct Errands {
+    queue: VecDeque<Errand>,
+    /// Whether the crew has been called and has not seen the queue empty since.
+    called: bool,
 }
 
 enum Errand {
@@ -74,16 +83,20 @@ impl Errand {
 }
 
 impl Depot {
-    pub(crate) fn new(tier: Arc<dyn Tier>, owns_tier: bool, codec: Codec, pool: Pool) -> Self {
+    /// `device` is that of our own tier, which goes away with the depot; none for the user's.
+    pub(crate) fn new(tier: Arc<dyn Tier>, device: Option<u64>, codec: Codec, pool: Pool) -> Self {
         let inner = Arc::new(Inner {
             tier,
             codec,
             pool,
+            crew: device.map_or_else(Crew::private, Crew::of_device),
+            errands: Mutex::default(),
+            untidy: AtomicBool::new(false),
             under_way: AtomicUsize::new(0),
             buffer_bytes: AtomicUsize::new(0),
             buffer_peak: AtomicUsize::new(0),
         });
-        Self { inner, errands: OnceLock::new(), owns_tier, process: Process::current() }
+        Self { inner, owns_tier: device.is_some(), process: Process::current() }
     }
 
     pub(crate) fn next_lane(&self) -> u32 {
@@ -131,16 +144,9 @@ impl Depot {
 
     fn send(&self, errand: Errand) {
         if self.is_forked() {
-            return errand.refuse(&self.inner);
-        }
-        let sender = self.errands.get_or_init(|| start(&self.inner));
-        let unsent = match sender {
-            Some(sender) => sender.send(errand).err().map(crossbeam_channel::SendError::into_inner),
-            None => Some(errand),
-        };
-        // Without a background thread the work is done here: slower, never wrong.
-        if let Some(errand) = unsent {
-            Inner::run(&self.inner, errand);
+            errand.refuse(&self.inner);
+        } else {
+            Inner::post(&self.inner, errand);
         }
     }
 }
@@ -152,49 +158,55 @@ fn let_background_run() {
     thread::yield_now();
 }
 
-fn start(inner: &Arc<Inner>) -> Option<Sender<Errand>> {
-    let (sender, errands) = unbounded::<Errand>();
-    let inner = Arc::clone(inner);
-    let work = move || work_through(&inner, &errands);
-    match thread::Builder::new().name("tape-depot".to_owned()).spawn(work) {
-        Ok(_) => Some(sender),
-        Err(error) => {
-            tracing::warn!(%error, "no background thread for the tape; spilling will not overlap");
-            None
+/// Cleaning up waits until the queue is empty and next to nothing is under way: a pass that the disk
+/// can keep up with leaves such moments all the time, and one that the disk cannot keep up with is
+/// not slowed down further.
+impl Member for Inner {
+    fn work(self: Arc<Self>) -> bool {
+        for _ in 0..TURN {
+            let Some(errand) = lock(&self.errands).next() else {
+                let untidy = self.untidy.load(Ordering::Relaxed);
+                return untidy && (self.under_way.load(Ordering::Relaxed) > 1 || self.clean());
+            };
+            if matches!(errand, Errand::Forget(_)) {
+                self.untidy.store(true, Ordering::Relaxed);
+            }
+            // The thread serves others too, and must outlive whatever happens here.
+            shielded("an errand", || Self::run(&self, errand));
         }
+        let crew = Arc::clone(&self.crew);
+        crew.call(self);
+        false
+    }
+
+    fn clean(&self) -> bool {
+        let more = shielded("a tier's `tidy`", || self.tier.tidy()).unwrap_or(false);
+        self.untidy.store(more, Ordering::Relaxed);
+        more
     }
 }
 
-/// The background thread. Cleaning up waits until the queue is empty and next to nothing is under
-/// way: a pass that the disk can keep up with leaves such moments all the time, and one that the
-/// disk cannot keep up with is not slowed down further.
-fn work_through(inner: &Arc<Inner>, errands: &Receiver<Errand>) {
-    let mut untidy = false;
-    loop {
-        let errand = if untidy {
-            match errands.recv_timeout(QUIET) {
-                Ok(errand) => errand,
-                Err(RecvTimeoutError::Timeout) => {
-                    untidy = inner.tidy();
-                    continue;
-                }
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
-        } else {
-            match errands.recv() {
-                Ok(errand) => errand,
-                Err(_) => return,
-            }
-        };
-        untidy |= matches!(errand, Errand::Forget(_));
-        Inner::run(inner, errand);
-        if untidy && errands.is_empty() && inner.under_way.load(Ordering::Relaxed) <= 1 {
-            untidy = inner.tidy();
-        }
+impl Errands {
+    fn next(&mut self) -> Option<Errand> {
+        let errand = self.queue.pop_front();
+        self.called = errand.is_some();
+        errand
     }
 }
 
 impl Inner {
+    /// Has a background thread run an errand, after those posted before it.
+    fn post(this: &Arc<Self>, errand: Errand) {
+        let call = {
+            let mut errands = lock(&this.errands);
+            errands.queue.push_back(errand);
+            !std::mem::replace(&mut errands.called, true)
+        };
+        if call {
+            this.crew.call(Arc::clone(this) as Arc<dyn Member>);
+        }
+    }
+
     /// Runs an errand. A tier that panics has failed the operation: the callback it drops on the
     /// way reports that.
     fn run(this: &Arc<Self>, errand: Errand) {
@@ -209,7 +221,9 @@ impl Inner {
                 (Some(parcel), None) => Self::read_plain(this, parcel, receipt),
                 (Some(parcel), Some(len)) => Self::read_packed(this, parcel, receipt, len),
             },
-            Errand::Forget(key) => this.forget(key),
+            Errand::Forget(key) => {
+                shielded("a tier's `forget`", || this.tier.forget(key));
+            }
         }
     }
 
@@ -297,27 +311,19 @@ impl Inner {
         shielded("a tier's `read`", || this.tier.read(key, buffer, Box::new(done)));
     }
 
-    fn forget(&self, key: SlabKey) {
-        shielded("a tier's `forget`", || self.tier.forget(key));
-    }
-
-    /// Whether there is more to clean up.
-    fn tidy(&self) -> bool {
-        shielded("a tier's `tidy`", || self.tier.tidy()).unwrap_or(false)
-    }
-
-    fn deliver(&self, inbox: &Weak<Inbox<Arrival>>, arrival: Arrival) {
-        self.under_way.fetch_sub(1, Ordering::Relaxed);
+    fn deliver(this: &Arc<Self>, inbox: &Weak<Inbox<Arrival>>, arrival: Arrival) {
+        this.under_way.fetch_sub(1, Ordering::Relaxed);
         let refused = match inbox.upgrade() {
             Some(inbox) => inbox.put(arrival).err(),
             None => Some(arrival),
         };
         if let Some(Arrival { key, block, what, .. }) = refused {
             if let Transfer::Wrote(Ok(_)) = what {
-                self.forget(key);
+                // Not from here: the tier may hold a lock of its own while it calls back.
+                Self::post(this, Errand::Forget(key));
             }
             if let Some(block) = block {
-                self.pool.give(block);
+                this.pool.give(block);
             }
         }
     }
@@ -383,7 +389,7 @@ impl Drop for Report {
         let unanswered = || self.way.failed(TierError::Contract(NO_ANSWER));
         let what = self.what.take().unwrap_or_else(unanswered);
         let (key, block, len) = (self.key, self.kept.take(), self.len);
-        self.inner.deliver(&self.inbox, Arrival { key, block, len, what });
+        Inner::deliver(&self.inner, &self.inbox, Arrival { key, block, len, what });
     }
 }
 

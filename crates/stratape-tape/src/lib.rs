@@ -67,6 +67,7 @@
 
 mod block;
 mod codec;
+mod crew;
 mod depot;
 mod error;
 mod geometry;
@@ -79,6 +80,7 @@ mod options;
 mod pool;
 mod record;
 mod recorder;
+mod registry;
 mod saved;
 mod shared;
 mod stash;

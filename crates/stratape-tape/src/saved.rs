@@ -15,9 +15,9 @@ use crate::block::{BLOCK_ALIGN, OutOfMemory};
 use crate::codec::{Checksum, Packing, Receipt, checksum};
 use crate::error::{ErrorKind, TapeError};
 use crate::ladder::{Ladder, StoredSlab};
-use crate::options::TapeOptions;
+use crate::options::{Below, TapeOptions};
+use crate::tier::SlabKey;
 use crate::tier::saved::SavedTier;
-use crate::tier::{DiskTier, SlabKey, Tier};
 
 const MAGIC: [u8; 8] = *b"STRATAPE";
 const VERSION: u32 = 1;
@@ -211,10 +211,7 @@ impl SavedReader {
 
     /// A ladder whose slabs are all in the file, over the tier of the options for new ones.
     pub(crate) fn into_ladder<T>(self, options: &TapeOptions) -> Result<Ladder, TapeError> {
-        let below: Arc<dyn Tier> = match options.own_tier() {
-            Some(tier) => tier,
-            None => Arc::new(DiskTier::open(options.disk())?),
-        };
+        let Below { tier: below, device } = options.below()?;
         let stored: Vec<StoredSlab> = self
             .lines
             .iter()
@@ -230,7 +227,7 @@ impl SavedReader {
             })
             .collect();
         let tier = SavedTier::start(self.file, &options.disk(), self.lines, below)?;
-        let depot = options.depot(Some(Arc::new(tier)), Packing::Plain)?;
+        let depot = options.depot_on(Below { tier: Arc::new(tier), device }, Packing::Plain);
         let mut ladder = options.ladder::<T>(depot, self.per_slab)?;
         ladder.adopt(stored);
         Ok(ladder)
@@ -362,12 +359,12 @@ impl<'a> LineChecks<'a> {
         let last = self.seen == self.header.slabs;
         let end = line.offset.checked_add(line.len);
         let fits = line.offset == self.end
-            && line.len % PAGE == 0
+            && line.len.is_multiple_of(PAGE)
             && line.used <= line.len
             && self.full <= line.len
             && end.is_some_and(|end| end <= self.header.table_offset);
         let elements = self.header.contents == 1;
-        let filled = line.used % self.header.element_size == 0
+        let filled = line.used.is_multiple_of(self.header.element_size)
             && (!elements || line.used == self.full || (last && line.used < self.full));
         match end {
             Some(end) if fits && filled => {

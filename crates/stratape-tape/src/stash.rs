@@ -118,7 +118,7 @@ impl Stash {
     /// # Errors
     /// When the directory cannot take a file, or the engine asked for is not to be had.
     pub fn open(options: &TapeOptions) -> Result<Self, TapeError> {
-        let depot = options.depot(None, Packing::Plain)?;
+        let depot = options.depot(Packing::Plain)?;
         Ok(Self {
             lane: depot.next_lane(),
             depot,

@@ -52,7 +52,7 @@ impl Answers {
             assert!(block.bytes().iter().all(|&byte| byte == serial as u8) || result.is_err());
             let counter = if result.is_ok() { &answers.good } else { &answers.bad };
             counter.fetch_add(1, Ordering::SeqCst);
-            if panics && serial % 2 == 0 {
+            if panics && serial.is_multiple_of(2) {
                 panic::panic_any(Grenade);
             }
             assert!(!panics, "the callback panics");

@@ -104,7 +104,7 @@ fn what_is_still_on_its_way_does_not_stay_in_the_tier() {
     stash.forget(given_up);
     drop(stash);
     tier.release();
-    assert_eq!(tier.stored_bytes(), 0);
+    wait_until("nothing is stored", || tier.stored_bytes() == 0);
 }
 
 /// Such sizes, from a file that says where blocks lie, once wrapped around to a small block, and the check of its

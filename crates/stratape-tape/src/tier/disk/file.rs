@@ -112,6 +112,12 @@ impl DiskFile {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// The device the file lies on, as far as the system tells.
+    pub(crate) fn device(&self) -> u64 {
+        use std::os::unix::fs::MetadataExt;
+        self.file.metadata().map_or(0, |data| data.dev())
+    }
+
     pub(crate) fn describe(&self) -> String {
         let direct = self.direct.load(Ordering::Relaxed);
         let how = if direct { "direct" } else { "through the page cache" };
