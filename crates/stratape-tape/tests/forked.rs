@@ -74,6 +74,10 @@ fn use_it_here(tape: &mut LayeredTape<u64>, settled: bool) {
 
 #[test]
 fn a_child_gets_an_error_and_leaves_the_parents_data_alone() {
+    if common::is_sanitized() {
+        println!("not tested: ThreadSanitizer does not survive a fork");
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     let options = TapeOptions::new().memory(8 * PAGE).slab_bytes(PAGE).spill_to(directory.path());
     let mut setups = vec![options.clone().tier(Arc::new(MemoryTier::new()))];
