@@ -131,8 +131,9 @@ impl RecordTape {
         // SAFETY: the slab has room for `words` words at the cursor. All its bytes are
         // initialised, so those of a last word that the value does not cover are too.
         unsafe {
-            self.head.cursor.cast::<R>().write_unaligned(value);
+            let place = self.head.cursor.cast::<R>();
             self.head.advance(words);
+            place.write_unaligned(value);
         }
         self.audit.push(Entry::value::<R>());
         Ok(())
@@ -489,6 +490,8 @@ impl RecordTape {
         if self.head.filled() >= words { Ok(()) } else { Err(too_little(self.words(), asked)) }
     }
 
+    // Inlined, so that the tape's own address stays out of calls: see `tape/slabs.rs`.
+    #[inline(always)]
     fn enter(&mut self, top: &Top) {
         let Some(base) = top.base else {
             return self.head.leave();
