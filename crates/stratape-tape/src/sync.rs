@@ -12,6 +12,7 @@ pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
 #[cfg(not(loom))]
 pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
+use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex as StdMutex, MutexGuard as StdGuard, PoisonError};
 use std::time::Duration;
@@ -21,11 +22,25 @@ pub(crate) fn shielded<R>(what: &str, call: impl FnOnce() -> R) -> Option<R> {
     match panic::catch_unwind(AssertUnwindSafe(call)) {
         Ok(result) => Some(result),
         Err(payload) => {
-            tracing::warn!(what, "foreign code panicked");
-            // Whatever was thrown may panic once more when it is dropped.
-            std::mem::forget(payload);
+            discard(payload, 3);
+            // Who listens to events is foreign as well.
+            let tell = AssertUnwindSafe(|| tracing::warn!(what, "foreign code panicked"));
+            if let Err(payload) = panic::catch_unwind(tell) {
+                discard(payload, 3);
+            }
             None
         }
+    }
+}
+
+/// Drops what was thrown, which may throw something else when it is dropped, and so on; the last is
+/// leaked.
+fn discard(payload: Box<dyn Any + Send>, attempts: u32) {
+    if attempts == 0 {
+        return std::mem::forget(payload);
+    }
+    if let Err(next) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        discard(next, attempts - 1);
     }
 }
 

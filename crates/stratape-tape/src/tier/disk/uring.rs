@@ -24,7 +24,7 @@ use super::super::TierError;
 use super::engine::{Engine, Job};
 use super::file::{DiskFault, Way};
 use super::threads::Threads;
-use crate::sync::{Process, lock};
+use crate::sync::{Process, lock, shielded};
 
 /// Completion with this number tells that the bell was rung: no more jobs will come.
 const CLOSE: u64 = u64::MAX;
@@ -271,8 +271,9 @@ impl Ring {
                 .map(|entry| (entry.user_data(), entry.result()))
                 .collect();
             for (number, result) in finished {
+                // All jobs depend on this thread, and who listens to its events may panic.
                 if number != CLOSE {
-                    self.complete(number, result);
+                    shielded("the end of a transfer", || self.complete(number, result));
                 }
             }
         }
