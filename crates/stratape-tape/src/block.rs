@@ -7,6 +7,7 @@
 use std::alloc::{self, Layout};
 use std::fmt;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Every block starts at, and has a length that is a multiple of, this many bytes.
 ///
@@ -37,6 +38,28 @@ pub struct Block {
     tainted: bool,
     /// Mapped and not touched yet.
     fresh: bool,
+    stamp: Stamp,
+}
+
+/// Tells whether a block that was lent comes back, and comes back as it was: an address does not,
+/// since memory that was released is soon mapped at the same place again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    id: u64,
+    /// How often the bytes were lent to be written.
+    changes: u64,
+}
+
+impl Stamp {
+    fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self { id: NEXT.fetch_add(1, Ordering::Relaxed), changes: 0 }
+    }
+
+    /// Whether both are of one block, changed meanwhile or not.
+    pub(crate) fn same_block(self, other: Self) -> bool {
+        self.id == other.id
+    }
 }
 
 /// The system had no memory for a block.
@@ -78,14 +101,15 @@ impl Block {
         let len = len.max(1).checked_next_multiple_of(BLOCK_ALIGN).ok_or(out_of_memory)?;
         if mapped(len, align) {
             let ptr = map(len).ok_or(out_of_memory)?;
-            return Ok(Self { ptr, len, align, tainted: false, fresh: true });
+            let stamp = Stamp::new();
+            return Ok(Self { ptr, len, align, tainted: false, fresh: true, stamp });
         }
         let layout = Layout::from_size_align(len, align).map_err(|_| out_of_memory)?;
         // SAFETY: `len` is at least one, so the layout has a size.
         let ptr =
             unsafe { if zeroed { alloc::alloc_zeroed(layout) } else { alloc::alloc(layout) } };
         let ptr = NonNull::new(ptr).ok_or(out_of_memory)?;
-        Ok(Self { ptr, len, align, tainted: !zeroed, fresh: false })
+        Ok(Self { ptr, len, align, tainted: !zeroed, fresh: false, stamp: Stamp::new() })
     }
 
     /// Length in bytes.
@@ -105,12 +129,17 @@ impl Block {
     /// The whole block, to be written.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         debug_assert!(!self.tainted);
+        self.stamp.changes += 1;
         // SAFETY: as in `bytes`, and `&mut self` makes the access unique.
         unsafe { std::slice::from_raw_parts_mut(self.ptr.as_ptr(), self.len) }
     }
 
     pub(crate) fn ptr(&self) -> NonNull<u8> {
         self.ptr
+    }
+
+    pub(crate) fn stamp(&self) -> Stamp {
+        self.stamp
     }
 
     pub(crate) fn is_poolable(&self) -> bool {

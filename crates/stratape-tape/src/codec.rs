@@ -4,7 +4,7 @@
 //! default; `pco` packs floats three to four times denser, far slower than a disk, and pays for
 //! capacity or slow remote tiers only.
 
-use crate::block::Block;
+use crate::block::{Block, Stamp};
 use crate::pool::Pool;
 use crate::tier::TierError;
 
@@ -45,6 +45,23 @@ pub(crate) struct Receipt {
 /// ```
 pub fn checksum(bytes: &[u8]) -> u32 {
     crc_fast::crc32_iscsi(bytes)
+}
+
+/// [`checksum`] of bytes that come in pieces.
+pub(crate) struct Checksum(crc_fast::Digest);
+
+impl Checksum {
+    pub(crate) fn new() -> Self {
+        Self(crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi))
+    }
+
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    pub(crate) fn value(&self) -> u32 {
+        self.0.finalize() as u32
+    }
 }
 
 impl Codec {
@@ -124,12 +141,27 @@ impl Codec {
 }
 
 impl Receipt {
+    /// Whether a block that a tier hands back after a write can stand for the one it was given.
+    /// Only a checksum can tell for one that is another, or was changed.
+    pub(crate) fn accepts(&self, handed: Stamp, len: usize, block: &Block) -> bool {
+        let found = block.stamp();
+        let proved = || self.checksum.is_some() && self.verify(block).is_ok();
+        block.len() == len
+            && (found == handed
+                || (found.same_block(handed) && self.checksum.is_none())
+                || proved())
+    }
+
     /// Whether the block holds what was written.
     pub(crate) fn verify(&self, block: &Block) -> Result<(), TierError> {
         let Some(expected) = self.checksum else {
             return Ok(());
         };
-        let found = checksum(&block.bytes()[..self.used]);
+        let Some(bytes) = block.bytes().get(..self.used) else {
+            let (expected, found) = (self.used as u64, block.len() as u64);
+            return Err(TierError::CutShort { expected, found });
+        };
+        let found = checksum(bytes);
         if found == expected { Ok(()) } else { Err(TierError::Damaged { expected, found }) }
     }
 }

@@ -1,32 +1,32 @@
-//! A tier with what a tape needs around it: a background thread that encodes slabs on the way
-//! down and hands them on, checks and decodes them on the way up, and puts the outcome into the
-//! tape's inbox. Several lanes share one depot.
+//! A tier with what a tape needs around it: errands for a background thread, which encodes slabs on
+//! the way down and hands them on; slabs are checked and decoded on the way up, and the outcome is
+//! put into the tape's inbox. Several lanes share one depot; a depot's errands run one by one, in
+//! order, whichever thread of the [crew](crate::crew) takes them.
 
+use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread;
-use std::time::Duration;
-
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
 use crate::block::Block;
 use crate::codec::{Codec, Receipt};
+use crate::crew::{Crew, Member};
 use crate::inbox::{Arrival, Inbox, Transfer};
 use crate::pool::Pool;
+use crate::sync::{Process, lock, shielded};
 use crate::tier::{SlabKey, Tier, TierError};
 
 /// Shared by all that reaches the tier. Keep it in an `Arc`.
 pub(crate) struct Depot {
     inner: Arc<Inner>,
-    /// The thread starts with the first errand: a tape that never spills has none.
-    errands: OnceLock<Option<Sender<Errand>>>,
     /// Whether the tier goes away with this depot, and what it stores with it.
     owns_tier: bool,
+    process: Process,
 }
 
-/// With no errand for this long, there is time to clean up.
-const QUIET: Duration = Duration::from_millis(5);
+/// Errands of one depot that are run before others have their turn.
+const TURN: usize = 16;
 
 /// Lanes are counted over all depots: several may share a tier, and their keys must differ.
 static LANES: AtomicU32 = AtomicU32::new(0);
@@ -35,6 +35,10 @@ struct Inner {
     tier: Arc<dyn Tier>,
     codec: Codec,
     pool: Pool,
+    crew: Arc<Crew>,
+    errands: Mutex<Errands>,
+    /// Whether the tier has something to clean up.
+    untidy: AtomicBool,
     /// Transfers handed to the tier and not yet answered.
     under_way: AtomicUsize,
     /// Memory in transfer buffers beside the slabs themselves (packed copies).
@@ -50,23 +54,49 @@ pub(crate) struct Parcel {
     pub(crate) inbox: Weak<Inbox<Arrival>>,
 }
 
+#[derive(Default)]
+struct Errands {
+    queue: VecDeque<Errand>,
+    /// Whether the crew has been called and has not seen the queue empty since.
+    called: bool,
+}
+
 enum Errand {
     Write(Parcel, usize),
     Read(Parcel, Receipt),
     Forget(SlabKey),
 }
 
+impl Errand {
+    /// Answers in place of the tier, in a process where that cannot be reached.
+    fn refuse(self, inner: &Arc<Inner>) {
+        let (parcel, way) = match self {
+            Self::Write(parcel, _) => (parcel, Way::Down),
+            Self::Read(parcel, _) => (parcel, Way::Up),
+            Self::Forget(_) => return,
+        };
+        let Some(Parcel { key, block, inbox }) = inner.admit(parcel) else { return };
+        let mut report = Report::new(inner, key, block.len(), inbox, way);
+        report.kept = Some(block);
+        report.end(way.failed(TierError::Forked));
+    }
+}
+
 impl Depot {
-    pub(crate) fn new(tier: Arc<dyn Tier>, owns_tier: bool, codec: Codec, pool: Pool) -> Self {
+    /// `device` is that of our own tier, which goes away with the depot; none for the user's.
+    pub(crate) fn new(tier: Arc<dyn Tier>, device: Option<u64>, codec: Codec, pool: Pool) -> Self {
         let inner = Arc::new(Inner {
             tier,
             codec,
             pool,
+            crew: device.map_or_else(Crew::private, Crew::of_device),
+            errands: Mutex::default(),
+            untidy: AtomicBool::new(false),
             under_way: AtomicUsize::new(0),
             buffer_bytes: AtomicUsize::new(0),
             buffer_peak: AtomicUsize::new(0),
         });
-        Self { inner, errands: OnceLock::new(), owns_tier }
+        Self { inner, owns_tier: device.is_some(), process: Process::current() }
     }
 
     pub(crate) fn next_lane(&self) -> u32 {
@@ -106,15 +136,17 @@ impl Depot {
         self.inner.buffer_peak.load(Ordering::Relaxed)
     }
 
+    /// Whether this is a child of the process that opened the depot. Its threads are not here, and
+    /// what it stores is the parent's: nothing is to be sent to it any more.
+    pub(crate) fn is_forked(&self) -> bool {
+        !self.process.is_current()
+    }
+
     fn send(&self, errand: Errand) {
-        let sender = self.errands.get_or_init(|| start(&self.inner));
-        let unsent = match sender {
-            Some(sender) => sender.send(errand).err().map(crossbeam_channel::SendError::into_inner),
-            None => Some(errand),
-        };
-        // Without a background thread the work is done here: slower, never wrong.
-        if let Some(errand) = unsent {
-            Inner::run(&self.inner, errand);
+        if self.is_forked() {
+            errand.refuse(&self.inner);
+        } else {
+            Inner::post(&self.inner, errand);
         }
     }
 }
@@ -126,49 +158,57 @@ fn let_background_run() {
     thread::yield_now();
 }
 
-fn start(inner: &Arc<Inner>) -> Option<Sender<Errand>> {
-    let (sender, errands) = unbounded::<Errand>();
-    let inner = Arc::clone(inner);
-    let work = move || work_through(&inner, &errands);
-    match thread::Builder::new().name("tape-depot".to_owned()).spawn(work) {
-        Ok(_) => Some(sender),
-        Err(error) => {
-            tracing::warn!(%error, "no background thread for the tape; spilling will not overlap");
-            None
+/// Cleaning up waits until the queue is empty and next to nothing is under way: a pass that the disk
+/// can keep up with leaves such moments all the time, and one that the disk cannot keep up with is
+/// not slowed down further.
+impl Member for Inner {
+    fn work(self: Arc<Self>) -> bool {
+        for _ in 0..TURN {
+            let Some(errand) = lock(&self.errands).next() else {
+                let untidy = self.untidy.load(Ordering::Relaxed);
+                return untidy && (self.under_way.load(Ordering::Relaxed) > 1 || self.clean());
+            };
+            if matches!(errand, Errand::Forget(_)) {
+                self.untidy.store(true, Ordering::Relaxed);
+            }
+            // The thread serves others too, and must outlive whatever happens here.
+            shielded("an errand", || Self::run(&self, errand));
         }
+        let crew = Arc::clone(&self.crew);
+        crew.call(self);
+        false
+    }
+
+    fn clean(&self) -> bool {
+        let more = shielded("a tier's `tidy`", || self.tier.tidy()).unwrap_or(false);
+        self.untidy.store(more, Ordering::Relaxed);
+        more
     }
 }
 
-/// The background thread. Cleaning up waits until the queue is empty and next to nothing is under
-/// way: a pass that the disk can keep up with leaves such moments all the time, and one that the
-/// disk cannot keep up with is not slowed down further.
-fn work_through(inner: &Arc<Inner>, errands: &Receiver<Errand>) {
-    let mut untidy = false;
-    loop {
-        let errand = if untidy {
-            match errands.recv_timeout(QUIET) {
-                Ok(errand) => errand,
-                Err(RecvTimeoutError::Timeout) => {
-                    untidy = inner.tier.tidy();
-                    continue;
-                }
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
-        } else {
-            match errands.recv() {
-                Ok(errand) => errand,
-                Err(_) => return,
-            }
-        };
-        untidy |= matches!(errand, Errand::Forget(_));
-        Inner::run(inner, errand);
-        if untidy && errands.is_empty() && inner.under_way.load(Ordering::Relaxed) <= 1 {
-            untidy = inner.tier.tidy();
-        }
+impl Errands {
+    fn next(&mut self) -> Option<Errand> {
+        let errand = self.queue.pop_front();
+        self.called = errand.is_some();
+        errand
     }
 }
 
 impl Inner {
+    /// Has a background thread run an errand, after those posted before it.
+    fn post(this: &Arc<Self>, errand: Errand) {
+        let call = {
+            let mut errands = lock(&this.errands);
+            errands.queue.push_back(errand);
+            !std::mem::replace(&mut errands.called, true)
+        };
+        if call {
+            this.crew.call(Arc::clone(this) as Arc<dyn Member>);
+        }
+    }
+
+    /// Runs an errand. A tier that panics has failed the operation: the callback it drops on the
+    /// way reports that.
     fn run(this: &Arc<Self>, errand: Errand) {
         match errand {
             Errand::Write(parcel, used) => {
@@ -181,7 +221,9 @@ impl Inner {
                 (Some(parcel), None) => Self::read_plain(this, parcel, receipt),
                 (Some(parcel), Some(len)) => Self::read_packed(this, parcel, receipt, len),
             },
-            Errand::Forget(key) => this.tier.forget(key),
+            Errand::Forget(key) => {
+                shielded("a tier's `forget`", || this.tier.forget(key));
+            }
         }
     }
 
@@ -198,70 +240,91 @@ impl Inner {
     fn write(this: &Arc<Self>, parcel: Parcel, used: usize) {
         let Parcel { key, block, inbox } = parcel;
         let mut receipt = this.codec.receipt(&block, used);
-        let packed = this.codec.pack(&block, &mut receipt, &this.pool);
-        let inner = Arc::clone(this);
-        let report = move |block, result: Result<(), TierError>| {
-            let what = Transfer::Wrote(result.map(|()| receipt));
-            inner.deliver(&inbox, Arrival { key, block, what });
-        };
-        match packed {
-            None => this.tier.write(key, block, Box::new(report)),
-            Some(packed) => {
-                this.count_buffer(packed.len());
-                let inner = Arc::clone(this);
-                let unwrap = move |packed: Block, result| {
-                    inner.release_buffer(packed);
-                    report(block, result);
+        let mut report = Report::new(this, key, block.len(), inbox, Way::Down);
+        match this.codec.pack(&block, &mut receipt, &this.pool) {
+            None => {
+                let handed = block.stamp();
+                let done = move |block: Block, result: Result<(), TierError>| {
+                    if receipt.accepts(handed, report.len, &block) {
+                        report.kept = Some(block);
+                        report.end(Transfer::Wrote(result.map(|()| receipt)));
+                    } else {
+                        report.end(Transfer::Wrote(Err(TierError::Contract(OTHER_BLOCK))));
+                    }
                 };
-                this.tier.write(key, packed, Box::new(unwrap));
+                shielded("a tier's `write`", || this.tier.write(key, block, Box::new(done)));
+            }
+            Some(packed) => {
+                // The tier gets a copy, so whatever it does, the slab stays here.
+                report.kept = Some(block);
+                let lent = Lent::new(this, packed.len());
+                let done = move |packed: Block, result: Result<(), TierError>| {
+                    lent.give_back(packed);
+                    report.end(Transfer::Wrote(result.map(|()| receipt)));
+                };
+                shielded("a tier's `write`", || this.tier.write(key, packed, Box::new(done)));
             }
         }
     }
 
     fn read_plain(this: &Arc<Self>, parcel: Parcel, receipt: Receipt) {
         let Parcel { key, block, inbox } = parcel;
-        let inner = Arc::clone(this);
-        let report = move |block, result: Result<(), TierError>| {
-            let what = Transfer::Read(result.and_then(|()| receipt.verify(&block)));
-            inner.deliver(&inbox, Arrival { key, block, what });
+        let mut report = Report::new(this, key, block.len(), inbox, Way::Up);
+        let handed = block.stamp();
+        let done = move |block: Block, result: Result<(), TierError>| {
+            // Without a checksum nothing tells what is in a block that is not the one handed out.
+            let known = block.stamp().same_block(handed) || receipt.checksum.is_some();
+            let result = if known && block.len() == report.len {
+                let result = result.and_then(|()| receipt.verify(&block));
+                report.kept = Some(block);
+                result
+            } else {
+                Err(TierError::Contract(OTHER_BLOCK))
+            };
+            report.end(Transfer::Read(result));
         };
-        this.tier.read(key, block, Box::new(report));
+        shielded("a tier's `read`", || this.tier.read(key, block, Box::new(done)));
     }
 
     fn read_packed(this: &Arc<Self>, parcel: Parcel, receipt: Receipt, packed_len: usize) {
-        let Parcel { key, mut block, inbox } = parcel;
+        let Parcel { key, block, inbox } = parcel;
+        let mut report = Report::new(this, key, block.len(), inbox, Way::Up);
+        report.kept = Some(block);
         let buffer = match this.pool.take(packed_len) {
             Ok(buffer) => buffer,
-            Err(error) => {
-                let what = Transfer::Read(Err(TierError::OutOfMemory(error)));
-                return this.deliver(&inbox, Arrival { key, block, what });
-            }
+            Err(error) => return report.end(Transfer::Read(Err(TierError::OutOfMemory(error)))),
         };
-        this.count_buffer(buffer.len());
-        let inner = Arc::clone(this);
-        let unpack = move |buffer: Block, result: Result<(), TierError>| {
-            let result = result
-                .and_then(|()| {
-                    inner.codec.unpack(&buffer.bytes()[..packed_len], receipt.used, &mut block)
-                })
-                .and_then(|()| receipt.verify(&block));
-            inner.release_buffer(buffer);
-            inner.deliver(&inbox, Arrival { key, block, what: Transfer::Read(result) });
+        let lent = Lent::new(this, buffer.len());
+        let handed = buffer.stamp();
+        let done = move |buffer: Block, result: Result<(), TierError>| {
+            let codec = report.inner.codec;
+            let known = buffer.stamp().same_block(handed) || receipt.checksum.is_some();
+            let result = result.and_then(|()| match (&mut report.kept, buffer.bytes()) {
+                (Some(block), bytes) if known && bytes.len() == lent.len => codec
+                    .unpack(&bytes[..packed_len], receipt.used, block)
+                    .and_then(|()| receipt.verify(block)),
+                _ => Err(TierError::Contract(OTHER_BLOCK)),
+            });
+            lent.give_back(buffer);
+            report.end(Transfer::Read(result));
         };
-        this.tier.read(key, buffer, Box::new(unpack));
+        shielded("a tier's `read`", || this.tier.read(key, buffer, Box::new(done)));
     }
 
-    fn deliver(&self, inbox: &Weak<Inbox<Arrival>>, arrival: Arrival) {
-        self.under_way.fetch_sub(1, Ordering::Relaxed);
+    fn deliver(this: &Arc<Self>, inbox: &Weak<Inbox<Arrival>>, arrival: Arrival) {
+        this.under_way.fetch_sub(1, Ordering::Relaxed);
         let refused = match inbox.upgrade() {
             Some(inbox) => inbox.put(arrival).err(),
             None => Some(arrival),
         };
-        if let Some(Arrival { key, block, what }) = refused {
+        if let Some(Arrival { key, block, what, .. }) = refused {
             if let Transfer::Wrote(Ok(_)) = what {
-                self.tier.forget(key);
+                // Not from here: the tier may hold a lock of its own while it calls back.
+                Self::post(this, Errand::Forget(key));
             }
-            self.pool.give(block);
+            if let Some(block) = block {
+                this.pool.give(block);
+            }
         }
     }
 
@@ -269,10 +332,87 @@ impl Inner {
         let now = self.buffer_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.buffer_peak.fetch_max(now, Ordering::Relaxed);
     }
+}
 
-    fn release_buffer(&self, buffer: Block) {
-        self.buffer_bytes.fetch_sub(buffer.len(), Ordering::Relaxed);
-        self.pool.give(buffer);
+const OTHER_BLOCK: &str = "it handed back another block than it was given";
+const NO_ANSWER: &str = "it panicked, or dropped the callback of a request without calling it";
+
+#[derive(Clone, Copy)]
+enum Way {
+    Down,
+    Up,
+}
+
+impl Way {
+    fn failed(self, error: TierError) -> Transfer {
+        match self {
+            Self::Down => Transfer::Wrote(Err(error)),
+            Self::Up => Transfer::Read(Err(error)),
+        }
+    }
+}
+
+/// The duty to tell a tape how its transfer went. It travels in the callback that a tier gets, and
+/// is done when the callback is dropped uncalled as well.
+struct Report {
+    inner: Arc<Inner>,
+    inbox: Weak<Inbox<Arrival>>,
+    key: SlabKey,
+    /// Bytes of the slab's block.
+    len: usize,
+    way: Way,
+    /// The slab's block, while the tier does not have it.
+    kept: Option<Block>,
+    /// How it went; `None` until the tier has answered.
+    what: Option<Transfer>,
+}
+
+impl Report {
+    fn new(
+        inner: &Arc<Inner>,
+        key: SlabKey,
+        len: usize,
+        inbox: Weak<Inbox<Arrival>>,
+        way: Way,
+    ) -> Self {
+        Self { inner: Arc::clone(inner), inbox, key, len, way, kept: None, what: None }
+    }
+
+    /// Dropping it delivers.
+    fn end(mut self, what: Transfer) {
+        self.what = Some(what);
+    }
+}
+
+impl Drop for Report {
+    fn drop(&mut self) {
+        let unanswered = || self.way.failed(TierError::Contract(NO_ANSWER));
+        let what = self.what.take().unwrap_or_else(unanswered);
+        let (key, block, len) = (self.key, self.kept.take(), self.len);
+        Inner::deliver(&self.inner, &self.inbox, Arrival { key, block, len, what });
+    }
+}
+
+/// A transfer buffer that a tier has. Counted until it is back, or dropped with the callback.
+struct Lent {
+    inner: Arc<Inner>,
+    len: usize,
+}
+
+impl Lent {
+    fn new(inner: &Arc<Inner>, len: usize) -> Self {
+        inner.count_buffer(len);
+        Self { inner: Arc::clone(inner), len }
+    }
+
+    fn give_back(self, buffer: Block) {
+        self.inner.pool.give(buffer);
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        self.inner.buffer_bytes.fetch_sub(self.len, Ordering::Relaxed);
     }
 }
 

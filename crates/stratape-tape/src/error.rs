@@ -14,7 +14,8 @@ use crate::tier::TierError;
 /// what to do about it.
 ///
 /// Failures of the store below leave the tape whole: nothing that was pushed is lost, and the
-/// same call may be made again.
+/// same call may be made again. The one exception is a tier that breaks its contract:
+/// [`ErrorKind::Lost`].
 pub struct TapeError(Box<ErrorKind>);
 
 /// The kinds of [`TapeError`].
@@ -47,6 +48,13 @@ pub enum ErrorKind {
         /// The slab, counted from the bottom.
         slab: usize,
         /// What the tier said.
+        source: TierError,
+    },
+    /// A slab is gone: the tier below broke its contract while it had the slab's memory.
+    Lost {
+        /// The slab, counted from the bottom.
+        slab: usize,
+        /// What the tier did.
         source: TierError,
     },
     /// One region asks for more memory than the budget can hold.
@@ -162,6 +170,11 @@ impl fmt::Display for TapeError {
                 "slab {slab} could not be read back: {source}. The tape is as before the call; \
                  the same call reads it again"
             ),
+            ErrorKind::Lost { slab, source } => write!(
+                f,
+                "slab {slab} is lost: {source}. What lies above it can be popped; truncate, \
+                 rewind or clear the tape below it to go on"
+            ),
             ErrorKind::RegionTooLarge { bytes, memory } => write!(
                 f,
                 "a region of {bytes} bytes does not fit a memory budget of {memory} bytes beside \
@@ -190,7 +203,9 @@ impl std::error::Error for TapeError {
             ErrorKind::SpillDirectory { source, .. }
             | ErrorKind::EngineUnavailable { source }
             | ErrorKind::SavedFile { source, .. } => Some(source),
-            ErrorKind::Spill { source, .. } | ErrorKind::Fetch { source, .. } => Some(source),
+            ErrorKind::Spill { source, .. }
+            | ErrorKind::Fetch { source, .. }
+            | ErrorKind::Lost { source, .. } => Some(source),
             ErrorKind::OutOfMemory(error) => Some(error),
             _ => None,
         }

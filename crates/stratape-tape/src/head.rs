@@ -83,10 +83,12 @@ impl<T> Head<T> {
     /// The head must not be full.
     #[inline(always)]
     pub(crate) unsafe fn put(&mut self, value: T) {
+        // The cursor is read once: LLVM does not always see that the element's store leaves it alone.
+        let place = self.cursor;
         // SAFETY: a head that is not full has room for one element at its cursor.
         unsafe {
-            self.cursor.write(value);
-            self.cursor = self.cursor.add(1);
+            self.cursor = place.add(1);
+            place.write(value);
         }
     }
 
@@ -97,8 +99,9 @@ impl<T> Head<T> {
         // SAFETY: a head that is not empty has an initialised element under its cursor; moving
         // the cursor first makes this read the only one.
         unsafe {
-            self.cursor = self.cursor.sub(1);
-            self.cursor.read()
+            let place = self.cursor.sub(1);
+            self.cursor = place;
+            place.read()
         }
     }
 

@@ -1,18 +1,23 @@
 //! Where finished transfers wait for their tape to collect them.
 
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::block::Block;
 use crate::codec::Receipt;
-use crate::sync::{Condvar, Mutex, lock_modelled, wait};
+use crate::sync::{Condvar, Mutex, lock_modelled, wait_for};
 use crate::tier::{SlabKey, TierError};
 
-/// A transfer that has ended. The block comes back whatever happened.
+/// A transfer that has ended.
 #[derive(Debug)]
 pub(crate) struct Arrival {
     pub(crate) key: SlabKey,
-    pub(crate) block: Block,
+    /// The block that was sent, or one that is as good; `None` only with an error, from a tier that
+    /// kept the block or handed back another. Then the memory is gone, and after a write what was
+    /// in it.
+    pub(crate) block: Option<Block>,
+    /// Bytes of the block that was sent.
+    pub(crate) len: usize,
     pub(crate) what: Transfer,
 }
 
@@ -55,12 +60,15 @@ impl<M> Inbox<M> {
         lock_modelled(&self.queue).take().unwrap_or_default()
     }
 
-    /// Waits until something has arrived. Returns it, and how long that took.
-    pub(crate) fn wait(&self) -> (VecDeque<M>, std::time::Duration) {
+    /// Waits until something has arrived, but not much longer than `patience`. Returns what there
+    /// is, and how long that took.
+    pub(crate) fn wait(&self, patience: Duration) -> (VecDeque<M>, Duration) {
         let start = Instant::now();
         let mut queue = lock_modelled(&self.queue);
-        while queue.as_ref().is_some_and(VecDeque::is_empty) {
-            queue = wait(&self.arrived, queue);
+        while queue.as_ref().is_some_and(VecDeque::is_empty)
+            && let Some(left) = patience.checked_sub(start.elapsed())
+        {
+            queue = wait_for(&self.arrived, queue, left);
         }
         let arrived = queue.as_mut().map(std::mem::take).unwrap_or_default();
         (arrived, start.elapsed())
@@ -69,7 +77,7 @@ impl<M> Inbox<M> {
 
 #[cfg(all(test, loom))]
 mod model {
-    use super::Inbox;
+    use super::{Duration, Inbox};
     use loom::sync::Arc;
     use loom::thread;
 
@@ -85,7 +93,7 @@ mod model {
                 .collect();
             let mut seen = Vec::new();
             while seen.len() < 2 {
-                seen.extend(inbox.wait().0);
+                seen.extend(inbox.wait(Duration::MAX).0);
             }
             seen.sort_unstable();
             assert_eq!(seen, [0, 1]);

@@ -25,7 +25,8 @@
 //! - The copy below is given up as soon as a slab becomes the top by being popped into: it is
 //!   about to change. Coming back to a slab *boundary* touches no slab.
 //! - A slab that cannot be written stays in RAM; one that cannot be read stays below. Either can
-//!   be tried again.
+//!   be tried again. One whose memory the tier does not give back is *lost*, which is the tier's
+//!   breach of contract and an error at every use until the tape is cut below it.
 
 mod transfer;
 
@@ -51,6 +52,8 @@ pub(crate) struct Plan {
     /// Bytes kept in RAM: at least two slabs.
     pub(crate) memory: usize,
     pub(crate) in_flight: usize,
+    /// How long to wait for a tier that does not answer.
+    pub(crate) patience: Duration,
     pub(crate) pool: Pool,
     /// Where slabs go when RAM is full; none for a tape in memory.
     pub(crate) depot: Option<Arc<Depot>>,
@@ -63,6 +66,8 @@ pub(crate) struct Ladder {
     unsaved: BTreeSet<usize>,
     /// Slabs below the top that are in RAM and have a copy below.
     saved: BTreeSet<usize>,
+    /// Slabs below the top that are gone.
+    lost: BTreeSet<usize>,
     spare: Vec<Block>,
     spare_bytes: usize,
     /// Bytes of all blocks this ladder answers for: in slabs, spare, in transit.
@@ -97,6 +102,8 @@ enum Place {
     Writing,
     Reading,
     Stored,
+    /// Gone, because the tier did this.
+    Lost(&'static str),
 }
 
 /// A slab that is stored below from the start, when a saved tape is continued.
@@ -154,6 +161,7 @@ impl Ladder {
             slabs: Vec::new(),
             unsaved: BTreeSet::new(),
             saved: BTreeSet::new(),
+            lost: BTreeSet::new(),
             spare: Vec::new(),
             spare_bytes: 0,
             resident: 0,
@@ -326,6 +334,7 @@ impl Ladder {
             slabs_saved: census.saved,
             slabs_moving: census.moving,
             slabs_below: census.below,
+            slabs_lost: self.lost.len() as u64,
             slabs_spilled: tally.spilled.0,
             bytes_spilled: tally.spilled.1,
             slabs_read: tally.read.0,
@@ -389,6 +398,7 @@ impl Ladder {
         };
         self.unsaved.remove(&last);
         self.saved.remove(&last);
+        self.lost.remove(&last);
         self.forget_copy(last);
         // A slab in transit is recognised by its key when it arrives, and dropped then.
         if let Some(Slab { place: Place::Resident(block), .. }) = self.slabs.pop() {
@@ -411,7 +421,7 @@ impl Ladder {
         let unsaved = (self.unsaved.len() + usize::from(!self.slabs.is_empty())) as u64;
         let saved = self.saved.len() as u64;
         let moving = self.slabs.iter().filter(|slab| slab.is_moving()).count() as u64;
-        let below = self.slabs.len() as u64 - unsaved - saved - moving;
+        let below = (self.slabs.len() - self.lost.len()) as u64 - unsaved - saved - moving;
         Census { unsaved, saved, moving, below }
     }
 

@@ -388,6 +388,8 @@ impl<T: Pod> LayeredTape<T> {
     }
 
     /// Puts the head into slab number `slab`, of which `filled` elements are kept.
+    // Inlined, so that the tape's own address stays out of calls: see `tape/slabs.rs`.
+    #[inline(always)]
     fn enter(&mut self, top: &Top, slab: usize, filled: usize) {
         let Some(base) = top.base else {
             return self.head.leave();

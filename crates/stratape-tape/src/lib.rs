@@ -67,6 +67,7 @@
 
 mod block;
 mod codec;
+mod crew;
 mod depot;
 mod error;
 mod geometry;
@@ -79,6 +80,7 @@ mod options;
 mod pool;
 mod record;
 mod recorder;
+mod registry;
 mod saved;
 mod shared;
 mod stash;
@@ -94,7 +96,7 @@ pub use codec::checksum;
 pub use error::{ErrorKind, TapeError};
 pub use lanes::Lanes;
 pub use layered::{Iter as LayeredIter, LayeredTape};
-pub use options::{DEFAULT_IN_FLIGHT, DEFAULT_MEMORY, DEFAULT_SLAB, TapeOptions};
+pub use options::{DEFAULT_IN_FLIGHT, DEFAULT_MEMORY, DEFAULT_PATIENCE, DEFAULT_SLAB, TapeOptions};
 pub use pool::{DEFAULT_POOL_LIMIT, Pool};
 pub use record::{RecordMark, RecordTape};
 pub use recorder::Sample;

@@ -4,6 +4,7 @@ use std::any::TypeId;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytemuck::Pod;
 
@@ -24,6 +25,9 @@ pub const DEFAULT_MEMORY: usize = 1 << 30;
 pub const DEFAULT_SLAB: usize = 1 << 20;
 /// Transfers under way at once unless [`TapeOptions::in_flight`] says otherwise.
 pub const DEFAULT_IN_FLIGHT: usize = 16;
+
+/// How long a tape waits for an answer unless [`TapeOptions::patience`] says otherwise.
+pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(120);
 
 /// Settings of a layered tape, and the way to open one.
 ///
@@ -49,6 +53,7 @@ pub struct TapeOptions {
     directory: Option<PathBuf>,
     slab: Option<usize>,
     in_flight: usize,
+    patience: Duration,
     checksum: bool,
     compression: bool,
     engine: IoEngine,
@@ -73,6 +78,7 @@ impl TapeOptions {
             directory: None,
             slab: None,
             in_flight: DEFAULT_IN_FLIGHT,
+            patience: DEFAULT_PATIENCE,
             checksum: true,
             compression: false,
             engine: IoEngine::Auto,
@@ -125,6 +131,20 @@ impl TapeOptions {
     pub fn in_flight(mut self, slabs: usize) -> Self {
         self.in_flight = slabs;
         self
+    }
+
+    /// How long to wait for a tier that answers no request at all. Default two minutes.
+    ///
+    /// Then the waiting call fails with [`TierError::Silent`](crate::tier::TierError::Silent). The
+    /// tape is as before, and the same call waits again: answers may come as late as they like.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    pub(crate) fn how_patient(&self) -> Duration {
+        self.patience
     }
 
     /// Whether slabs carry a crc32c that is verified when they come back. Default on.
@@ -207,7 +227,7 @@ impl TapeOptions {
     /// no file can be made there, [`ErrorKind::EngineUnavailable`] for a named engine.
     pub fn open<T: Pod>(self) -> Result<LayeredTape<T>, TapeError> {
         self.check_elements::<T>()?;
-        let depot = self.depot(None, self.packing::<T>()?)?;
+        let depot = self.depot(self.packing::<T>()?)?;
         let per_slab = self.per_slab::<T>();
         Ok(LayeredTape::on(self.ladder::<T>(depot, per_slab)?, per_slab))
     }
@@ -220,7 +240,7 @@ impl TapeOptions {
         if self.compression {
             return Err(options("records mix types; compression works for f32 and f64 tapes"));
         }
-        let depot = self.depot(None, Packing::Plain)?;
+        let depot = self.depot(Packing::Plain)?;
         let words = self.per_slab::<u64>();
         Ok(RecordTape::on(self.ladder::<u64>(depot, words)?, words))
     }
@@ -234,7 +254,7 @@ impl TapeOptions {
         if count == 0 {
             return Err(options("a set of zero lanes; ask for one lane a worker"));
         }
-        let depot = self.depot(None, self.packing::<T>()?)?;
+        let depot = self.depot(self.packing::<T>()?)?;
         let per_lane = Self { memory: self.memory / count, ..self };
         let per_slab = per_lane.per_slab::<T>();
         let open_lane = |_| {
@@ -255,7 +275,7 @@ impl TapeOptions {
         if count == 0 {
             return Err(options("a set of zero lanes; ask for one lane a worker"));
         }
-        let depot = self.depot(None, Packing::Plain)?;
+        let depot = self.depot(Packing::Plain)?;
         let per_lane = Self { memory: self.memory / count, ..self };
         let words = per_lane.per_slab::<u64>();
         let open_lane = |_| {
@@ -265,20 +285,24 @@ impl TapeOptions {
         (0..count).map(open_lane).collect()
     }
 
-    /// A depot on the disk or the user's tier; `below` replaces it for saved tapes.
-    pub(crate) fn depot(
-        &self,
-        below: Option<Arc<dyn Tier>>,
-        packing: Packing,
-    ) -> Result<Arc<Depot>, TapeError> {
-        let tier = match (below, &self.tier) {
-            (Some(tier), _) => tier,
-            (None, Some(tier)) => Arc::clone(tier),
-            (None, None) => Arc::new(DiskTier::open(self.disk())?),
-        };
+    /// A depot on the disk or the user's tier.
+    pub(crate) fn depot(&self, packing: Packing) -> Result<Arc<Depot>, TapeError> {
+        Ok(self.depot_on(self.below()?, packing))
+    }
+
+    pub(crate) fn depot_on(&self, Below { tier, device }: Below, packing: Packing) -> Arc<Depot> {
         let codec = Codec { checksum: self.checksum, packing };
-        let owns_tier = self.tier.is_none();
-        Ok(Arc::new(Depot::new(tier, owns_tier, codec, self.slab_pool())))
+        Arc::new(Depot::new(tier, device, codec, self.slab_pool()))
+    }
+
+    /// The user's tier, or a spill file.
+    pub(crate) fn below(&self) -> Result<Below, TapeError> {
+        if let Some(tier) = &self.tier {
+            return Ok(Below { tier: Arc::clone(tier), device: None });
+        }
+        let tier = DiskTier::on_shared_engine(self.disk())?;
+        let device = Some(tier.device());
+        Ok(Below { tier: Arc::new(tier), device })
     }
 
     pub(crate) fn disk(&self) -> DiskOptions {
@@ -289,10 +313,6 @@ impl TapeOptions {
             limit: self.disk_limit,
             ..DiskOptions::new(self.directory.clone().unwrap_or_else(std::env::temp_dir))
         }
-    }
-
-    pub(crate) fn own_tier(&self) -> Option<Arc<dyn Tier>> {
-        self.tier.clone()
     }
 
     pub(crate) fn ladder<T>(
@@ -312,6 +332,7 @@ impl TapeOptions {
             slab_len,
             memory: self.memory,
             in_flight: self.in_flight,
+            patience: self.patience,
             pool: self.slab_pool(),
             depot: Some(depot),
             record: self.record,
@@ -358,6 +379,13 @@ impl TapeOptions {
     }
 }
 
+/// A tier for a tape.
+pub(crate) struct Below {
+    pub(crate) tier: Arc<dyn Tier>,
+    /// The device of a tier of ours; none for the user's.
+    pub(crate) device: Option<u64>,
+}
+
 fn options(what: &str) -> TapeError {
     ErrorKind::Options(what.to_owned()).into()
 }
@@ -369,6 +397,7 @@ impl fmt::Debug for TapeOptions {
             .field("directory", &self.directory)
             .field("slab", &self.slab)
             .field("in_flight", &self.in_flight)
+            .field("patience", &self.patience)
             .field("checksum", &self.checksum)
             .field("compression", &self.compression)
             .field("engine", &self.engine)

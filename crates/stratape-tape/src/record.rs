@@ -103,6 +103,7 @@ impl RecordTape {
             slab_len: DEFAULT_SLAB,
             memory: usize::MAX,
             in_flight: 1,
+            patience: crate::options::DEFAULT_PATIENCE,
             pool: pool.clone(),
             depot: None,
             record: false,
@@ -130,8 +131,9 @@ impl RecordTape {
         // SAFETY: the slab has room for `words` words at the cursor. All its bytes are
         // initialised, so those of a last word that the value does not cover are too.
         unsafe {
-            self.head.cursor.cast::<R>().write_unaligned(value);
+            let place = self.head.cursor.cast::<R>();
             self.head.advance(words);
+            place.write_unaligned(value);
         }
         self.audit.push(Entry::value::<R>());
         Ok(())
@@ -445,6 +447,11 @@ impl RecordTape {
         };
         let start = filled.checked_sub(words);
         let fits = |start: usize| {
+            // Slabs are not aligned to more, so such records can neither have been reserved nor be
+            // pointed to.
+            if align_of::<R>() > MOST_ALIGN {
+                return None;
+            }
             let pad = pad_words::<R>(start);
             let records = count.checked_mul(size_of::<R>())?.div_ceil(WORD);
             (pad.checked_add(records)?.checked_add(FOOTER)? == words).then_some((start, pad))
@@ -483,6 +490,8 @@ impl RecordTape {
         if self.head.filled() >= words { Ok(()) } else { Err(too_little(self.words(), asked)) }
     }
 
+    // Inlined, so that the tape's own address stays out of calls: see `tape/slabs.rs`.
+    #[inline(always)]
     fn enter(&mut self, top: &Top) {
         let Some(base) = top.base else {
             return self.head.leave();

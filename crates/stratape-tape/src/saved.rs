@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::block::BLOCK_ALIGN;
-use crate::codec::{Packing, Receipt, checksum};
+use crate::block::{BLOCK_ALIGN, OutOfMemory};
+use crate::codec::{Checksum, Packing, Receipt, checksum};
 use crate::error::{ErrorKind, TapeError};
 use crate::ladder::{Ladder, StoredSlab};
-use crate::options::TapeOptions;
+use crate::options::{Below, TapeOptions};
+use crate::tier::SlabKey;
 use crate::tier::saved::SavedTier;
-use crate::tier::{DiskTier, SlabKey, Tier};
 
 const MAGIC: [u8; 8] = *b"STRATAPE";
 const VERSION: u32 = 1;
@@ -211,10 +211,7 @@ impl SavedReader {
 
     /// A ladder whose slabs are all in the file, over the tier of the options for new ones.
     pub(crate) fn into_ladder<T>(self, options: &TapeOptions) -> Result<Ladder, TapeError> {
-        let below: Arc<dyn Tier> = match options.own_tier() {
-            Some(tier) => tier,
-            None => Arc::new(DiskTier::open(options.disk())?),
-        };
+        let Below { tier: below, device } = options.below()?;
         let stored: Vec<StoredSlab> = self
             .lines
             .iter()
@@ -230,7 +227,7 @@ impl SavedReader {
             })
             .collect();
         let tier = SavedTier::start(self.file, &options.disk(), self.lines, below)?;
-        let depot = options.depot(Some(Arc::new(tier)), Packing::Plain)?;
+        let depot = options.depot_on(Below { tier: Arc::new(tier), device }, Packing::Plain);
         let mut ladder = options.ladder::<T>(depot, self.per_slab)?;
         ladder.adopt(stored);
         Ok(ladder)
@@ -306,38 +303,98 @@ fn read_table(path: &Path, file: &mut File, header: &Header) -> Result<Vec<Line>
         let why = format!("it is cut short: {found} bytes where {expected} were written");
         return Err(refuse(why));
     }
-    let mut lines = vec![Line::zeroed(); header.slabs as usize];
     file.seek(SeekFrom::Start(header.table_offset)).map_err(io)?;
-    file.read_exact(bytemuck::cast_slice_mut(&mut lines)).map_err(io)?;
-    if checksum(bytemuck::cast_slice(&lines)) != header.table_checksum {
+    let mut checks = LineChecks::new(header).map_err(refuse)?;
+    let (mut lines, mut crc) = (Vec::<Line>::new(), Checksum::new());
+    let mut chunk = [Line::zeroed(); LINES_AT_ONCE];
+    let mut left = header.slabs;
+    // Line by line, each checked before there is memory for it: the number of lines is only what the
+    // header says, and a file can be long without holding anything.
+    while left > 0 {
+        let count = left.min(LINES_AT_ONCE as u64) as usize;
+        let chunk = &mut chunk[..count];
+        file.read_exact(bytemuck::cast_slice_mut(chunk)).map_err(io)?;
+        crc.add(bytemuck::cast_slice(chunk));
+        for line in &*chunk {
+            checks.next(line).map_err(refuse)?;
+        }
+        let bytes = (lines.len() + count) * size_of::<Line>();
+        lines.try_reserve(count).map_err(|_| OutOfMemory { bytes })?;
+        lines.extend_from_slice(chunk);
+        left -= count as u64;
+    }
+    if crc.value() != header.table_checksum {
         return Err(refuse("its table of slabs is damaged".to_owned()));
     }
-    check_lines(&lines, header, header.contents == 1).map_err(refuse)?;
+    checks.end().map_err(refuse)?;
     Ok(lines)
 }
 
-/// Whether the table describes slabs that a tape can have.
-fn check_lines(lines: &[Line], header: &Header, elements: bool) -> Result<(), String> {
-    let per_slab = header.per_slab;
-    if !per_slab.is_power_of_two() || per_slab.checked_mul(header.element_size).is_none() {
-        return Err(format!("its slabs of {per_slab} elements make no sense"));
-    }
-    let full = per_slab * header.element_size;
-    for (number, line) in lines.iter().enumerate() {
-        let last = number + 1 == lines.len();
-        let fits = line.offset % PAGE == 0
-            && line.len % PAGE == 0
-            && line.used <= line.len
-            && full <= line.len
-            && line.offset.checked_add(line.len).is_some_and(|end| end <= header.table_offset);
-        let filled = !elements
-            || (line.used % header.element_size == 0
-                && (line.used == full || (last && line.used < full)));
-        if !fits || !filled {
-            return Err(format!("its table of slabs is inconsistent at slab {number}"));
+/// Lines of the table that are read at once.
+const LINES_AT_ONCE: usize = 256;
+
+/// Whether the table describes slabs that a tape can have, one behind the other up to the table.
+struct LineChecks<'a> {
+    header: &'a Header,
+    full: u64,
+    seen: u64,
+    end: u64,
+    used: u64,
+}
+
+impl<'a> LineChecks<'a> {
+    fn new(header: &'a Header) -> Result<Self, String> {
+        let per_slab = header.per_slab;
+        match per_slab.checked_mul(header.element_size) {
+            Some(full) if per_slab.is_power_of_two() && full > 0 => {
+                Ok(Self { header, full, seen: 0, end: PAGE, used: 0 })
+            }
+            _ => Err(format!("its slabs of {per_slab} elements make no sense")),
         }
     }
-    Ok(())
+
+    fn next(&mut self, line: &Line) -> Result<(), String> {
+        let number = self.seen;
+        self.seen += 1;
+        let last = self.seen == self.header.slabs;
+        let end = line.offset.checked_add(line.len);
+        let fits = line.offset == self.end
+            && line.len.is_multiple_of(PAGE)
+            && line.used <= line.len
+            && self.full <= line.len
+            && end.is_some_and(|end| end <= self.header.table_offset);
+        let elements = self.header.contents == 1;
+        let filled = line.used.is_multiple_of(self.header.element_size)
+            && (!elements || line.used == self.full || (last && line.used < self.full));
+        match end {
+            Some(end) if fits && filled => {
+                self.end = end;
+                self.used += line.used;
+                Ok(())
+            }
+            _ => Err(format!("its table of slabs is damaged: slab {number} makes no sense")),
+        }
+    }
+
+    fn end(&self) -> Result<(), String> {
+        if self.end == self.header.table_offset && self.used == self.header.used_bytes {
+            return Ok(());
+        }
+        Err("its header and its table of slabs contradict each other".to_owned())
+    }
+}
+
+/// The checksum of a slab in the file, taken piece by piece: it may be larger than memory.
+fn checksum_of(file: &mut File, line: &Line, piece: &mut [u8]) -> io::Result<u32> {
+    file.seek(SeekFrom::Start(line.offset))?;
+    let (mut crc, mut left) = (Checksum::new(), line.used);
+    while left > 0 {
+        let len = left.min(piece.len() as u64) as usize;
+        file.read_exact(&mut piece[..len])?;
+        crc.add(&piece[..len]);
+        left -= len as u64;
+    }
+    Ok(crc.value())
 }
 
 /// What a saved tape holds.
@@ -388,12 +445,11 @@ pub fn inspect(path: impl AsRef<Path>) -> Result<SavedInfo, TapeError> {
         return Err(refused(path, why));
     }
     let lines = read_table(path, &mut file, &header)?;
-    let mut slab = Vec::new();
+    let mut piece = vec![0; 256 << 10];
     for (number, line) in lines.iter().enumerate() {
-        slab.resize(line.used as usize, 0);
-        file.seek(SeekFrom::Start(line.offset)).map_err(|source| failed(path, source))?;
-        file.read_exact(&mut slab).map_err(|source| failed(path, source))?;
-        if checksum(&slab) != line.checksum {
+        let found =
+            checksum_of(&mut file, line, &mut piece).map_err(|source| failed(path, source))?;
+        if found != line.checksum {
             let why = format!("slab {number} of {} is damaged: its checksum is wrong", lines.len());
             return Err(refused(path, why));
         }

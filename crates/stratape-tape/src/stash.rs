@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::block::{Block, OutOfMemory};
+use crate::block::{BLOCK_ALIGN, Block, OutOfMemory};
 use crate::codec::{Packing, Receipt};
 use crate::depot::{Depot, Parcel};
 use crate::error::TapeError;
@@ -55,7 +55,10 @@ pub struct Stash {
     lane: u32,
     serial: u64,
     held: HashMap<u64, Held>,
-    moving: usize,
+    under_way: HashMap<SlabKey, Bytes>,
+    patience: Duration,
+    /// Whether answers may come to transfers that are no longer under way.
+    gave_up: bool,
     tally: StashStats,
 }
 
@@ -69,6 +72,12 @@ struct Held {
     wanted: bool,
 }
 
+/// What a transfer counts for in the statistics.
+struct Bytes {
+    moving: u64,
+    written: u64,
+}
+
 enum Place {
     Writing,
     Below,
@@ -76,7 +85,11 @@ enum Place {
     /// Read back, or never written because that failed.
     Here(Block),
     /// Could not be read.
-    Lost(TierError),
+    Failed(TierError),
+    /// Gone, because the tier did this.
+    Lost(&'static str),
+    /// The tier has not answered for so long that nobody waits for it any more.
+    GivenUp(Duration),
 }
 
 /// What a [`Stash`] has done.
@@ -105,7 +118,7 @@ impl Stash {
     /// # Errors
     /// When the directory cannot take a file, or the engine asked for is not to be had.
     pub fn open(options: &TapeOptions) -> Result<Self, TapeError> {
-        let depot = options.depot(None, Packing::Plain)?;
+        let depot = options.depot(Packing::Plain)?;
         Ok(Self {
             lane: depot.next_lane(),
             depot,
@@ -113,7 +126,9 @@ impl Stash {
             pool: options.slab_pool(),
             serial: 0,
             held: HashMap::new(),
-            moving: 0,
+            under_way: HashMap::new(),
+            patience: options.how_patient(),
+            gave_up: false,
             tally: StashStats::default(),
         })
     }
@@ -135,7 +150,7 @@ impl Stash {
     pub fn put(&mut self, depth: u64, block: Block, used: usize) -> Ticket {
         self.collect();
         let serial = self.serial;
-        self.serial += 1;
+        self.serial = serial.wrapping_add(1);
         let key = SlabKey { lane: self.lane, depth, serial };
         let len = block.len();
         let held = Held {
@@ -148,7 +163,7 @@ impl Stash {
         };
         self.hold(len);
         self.tally.writing += len as u64;
-        self.moving += 1;
+        self.under_way.insert(key, Bytes { moving: len as u64, written: len as u64 });
         let used = held.used;
         self.held.insert(serial, held);
         self.depot.write(Parcel { key, block, inbox: Arc::downgrade(&self.inbox) }, used);
@@ -159,9 +174,10 @@ impl Stash {
     pub fn adopt(&mut self, stored: Stored) -> Ticket {
         let Stored { key, used, checksum } = stored;
         let serial = key.serial;
-        self.serial = self.serial.max(serial + 1);
+        self.serial = self.serial.max(serial.saturating_add(1));
         let receipt = Receipt { used, checksum: Some(checksum), packed: None };
-        let len = used.max(1).next_multiple_of(crate::block::BLOCK_ALIGN);
+        // A size beyond counting is one that no memory has: reading it back says so.
+        let len = used.max(1).checked_next_multiple_of(BLOCK_ALIGN).unwrap_or(usize::MAX);
         let place = Place::Below;
         self.held
             .insert(serial, Held { key, used, len, receipt: Some(receipt), place, wanted: false });
@@ -188,7 +204,7 @@ impl Stash {
         match held.place {
             Place::Writing => held.wanted = true,
             Place::Below => self.start_read(ticket.0),
-            Place::Reading | Place::Here(_) | Place::Lost(_) => {}
+            _ => {}
         }
     }
 
@@ -217,7 +233,15 @@ impl Stash {
                     held.place = Place::Here(block);
                     return copy.map_err(TierError::OutOfMemory);
                 }
-                Place::Lost(error) => return Err(error),
+                Place::Failed(error) => return Err(error),
+                Place::Lost(why) => {
+                    held.place = Place::Lost(why);
+                    return Err(TierError::Contract(why));
+                }
+                Place::GivenUp(waited) => {
+                    held.place = Place::GivenUp(waited);
+                    return Err(TierError::Silent(waited));
+                }
                 moving => {
                     held.place = moving;
                     self.wait();
@@ -249,11 +273,19 @@ impl Stash {
     }
 
     /// Waits until a transfer has ended, and says how long that took; returns at once when none is under way.
+    ///
+    /// When the tier's time is up ([`TapeOptions::patience`]), the transfers under way count as failed: their blocks are gone
+    /// unless the tier answers after all.
     pub fn wait(&mut self) -> Duration {
-        if self.moving == 0 {
+        if self.under_way.is_empty() {
             return Duration::ZERO;
         }
-        let (arrivals, waited) = self.inbox.wait();
+        let forked = self.depot.is_forked();
+        let patience = if forked { Duration::ZERO } else { self.patience };
+        let (arrivals, waited) = self.inbox.wait(patience);
+        if arrivals.is_empty() {
+            self.give_up(waited);
+        }
         arrivals.into_iter().for_each(|arrival| self.absorb(arrival));
         waited
     }
@@ -289,33 +321,55 @@ impl Stash {
         match self.pool.take(len) {
             Ok(block) => {
                 held.place = Place::Reading;
-                self.moving += 1;
+                self.under_way.insert(key, Bytes { moving: len as u64, written: 0 });
                 self.hold(len);
                 self.depot.read(Parcel { key, block, inbox: Arc::downgrade(&self.inbox) }, receipt);
             }
-            Err(error) => held.place = Place::Lost(TierError::OutOfMemory(error)),
+            Err(error) => held.place = Place::Failed(TierError::OutOfMemory(error)),
         }
     }
 
     fn collect(&mut self) {
-        if self.moving > 0 {
+        if !self.under_way.is_empty() || self.gave_up {
             self.inbox.collect().into_iter().for_each(|arrival| self.absorb(arrival));
         }
     }
 
-    fn absorb(&mut self, Arrival { key, block, what }: Arrival) {
-        self.moving -= 1;
-        let len = block.len() as u64;
-        self.tally.resident -= len;
-        if matches!(what, Transfer::Wrote(_)) {
-            self.tally.writing -= len;
+    /// Ends the transfers under way without their blocks. What arrives later is taken in then.
+    fn give_up(&mut self, waited: Duration) {
+        self.gave_up = true;
+        for (key, bytes) in std::mem::take(&mut self.under_way) {
+            tracing::warn!(%key, ?waited, "the tier does not answer");
+            self.tally.resident -= bytes.moving;
+            self.tally.writing -= bytes.written;
+            match bytes.written {
+                0 => self.tally.failed_reads += 1,
+                _ => self.tally.failed_writes += 1,
+            }
+            if let Some(held) = self.held.get_mut(&key.serial).filter(|held| held.key == key) {
+                held.place = Place::GivenUp(waited);
+            }
         }
-        let serial = key.serial;
-        let Some(held) = self.held.get_mut(&serial).filter(|held| held.key == key) else {
+    }
+
+    fn absorb(&mut self, Arrival { key, block, len, what }: Arrival) {
+        let len = len as u64;
+        if let Some(bytes) = self.under_way.remove(&key) {
+            self.tally.resident -= bytes.moving;
+            self.tally.writing -= bytes.written;
+        }
+        let held = self.held.get_mut(&key.serial).filter(|held| held.key == key);
+        let Some(held) = held else {
             if let Transfer::Wrote(Ok(_)) = what {
                 self.depot.forget(key);
             }
-            return self.pool.give(block);
+            if let Some(block) = block {
+                self.pool.give(block);
+            }
+            return;
+        };
+        let Some(block) = block else {
+            return Self::note_loss(held, &mut self.tally, what);
         };
         match what {
             Transfer::Wrote(Ok(receipt)) => {
@@ -343,10 +397,33 @@ impl Stash {
             }
             Transfer::Read(Err(error)) => {
                 tracing::warn!(%key, %error, "a block could not be read back");
-                held.place = Place::Lost(error);
+                held.place = Place::Failed(error);
                 self.tally.failed_reads += 1;
                 self.pool.give(block);
             }
+        }
+    }
+}
+
+impl Stash {
+    /// A transfer ended and the tier has not given the memory back.
+    fn note_loss(held: &mut Held, tally: &mut StashStats, what: Transfer) {
+        match what {
+            Transfer::Wrote(result) => {
+                let why = match result {
+                    Err(TierError::Contract(why)) => why,
+                    _ => "it kept the block",
+                };
+                tracing::error!(key = %held.key, why, "a block is lost: the tier broke its contract");
+                held.place = Place::Lost(why);
+                tally.failed_writes += 1;
+            }
+            Transfer::Read(Err(error)) => {
+                tracing::warn!(key = %held.key, %error, "a block could not be read back");
+                held.place = Place::Failed(error);
+                tally.failed_reads += 1;
+            }
+            Transfer::Read(Ok(())) => held.place = Place::Below,
         }
     }
 }

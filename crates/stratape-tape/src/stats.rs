@@ -29,6 +29,8 @@ pub struct TapeStats {
     pub slabs_moving: u64,
     /// Slabs that are only in the tier below.
     pub slabs_below: u64,
+    /// Slabs that a tier has lost against its contract.
+    pub slabs_lost: u64,
     /// Slabs written so far.
     pub slabs_spilled: u64,
     /// Their bytes.
@@ -81,6 +83,7 @@ impl TapeStats {
             slabs_saved,
             slabs_moving,
             slabs_below,
+            slabs_lost,
             slabs_spilled,
             bytes_spilled,
             slabs_read,

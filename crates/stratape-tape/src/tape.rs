@@ -128,7 +128,7 @@ impl<T, const N: usize> Tape<T, N> {
             unsafe { self.put_inline(value) };
         } else {
             if !self.grow() {
-                self.out_of_memory();
+                out_of_memory::<T>(self.next_slab_bytes());
             }
             // SAFETY: `grow` entered an empty slab.
             unsafe { self.head.put(value) };
@@ -297,7 +297,7 @@ impl<T, const N: usize> Tape<T, N> {
                     continue;
                 }
                 if !self.grow() {
-                    self.out_of_memory();
+                    out_of_memory::<T>(self.next_slab_bytes());
                 }
             }
             let (now, later) = values.split_at(values.len().min(self.head.room()));
@@ -447,14 +447,15 @@ impl<T, const N: usize> Tape<T, N> {
             }
         }
     }
+}
 
-    #[cold]
-    #[inline(never)]
-    fn out_of_memory(&self) -> ! {
-        match std::alloc::Layout::from_size_align(self.next_slab_bytes(), align_of::<T>()) {
-            Ok(layout) => std::alloc::handle_alloc_error(layout),
-            Err(_) => std::process::abort(),
-        }
+/// By value, like the other cold paths, so that the tape's own address stays out of calls.
+#[cold]
+#[inline(never)]
+fn out_of_memory<T>(bytes: usize) -> ! {
+    match std::alloc::Layout::from_size_align(bytes, align_of::<T>()) {
+        Ok(layout) => std::alloc::handle_alloc_error(layout),
+        Err(_) => std::process::abort(),
     }
 }
 

@@ -36,6 +36,7 @@ mod stacked;
 
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 pub use crate::block::{BLOCK_ALIGN, Block, OutOfMemory};
 pub use disk::{DiskCall, DiskFault, DiskFaults, DiskOptions, DiskTier, IoEngine};
@@ -63,13 +64,21 @@ impl fmt::Display for SlabKey {
 /// Called once with the block and how the operation went.
 ///
 /// A block that was written comes back unchanged, whatever happened. A block that was read into
-/// holds the data if the result is `Ok`, anything otherwise.
+/// holds the data if the result is `Ok`, anything otherwise. Another block of the same length will
+/// do if a checksum proves that it holds the same bytes.
+///
+/// What a tape hands out reports a failure by itself when it is dropped without being called.
 pub type Done = Box<dyn FnOnce(Block, Result<(), TierError>) + Send>;
 
 /// A place for slabs.
 ///
-/// Every operation must call its `done` in the end; dropping it uncalled, or panicking, leaves the
-/// tape waiting.
+/// Every operation must call its `done` in the end, with the block it was given.
+///
+/// A tier that does otherwise is an error value at the tape, never more: panicking, or dropping
+/// `done`, is a failure of the operation; handing back another block after a write, or none, loses
+/// the slab, and the tape says so ([`ErrorKind::Lost`](crate::ErrorKind::Lost)); keeping `done` for
+/// ever ends the tape's [patience](crate::TapeOptions::patience).
+///
 /// Operations on different keys may overlap and finish in any order. The tape reads or forgets a
 /// key only after its write has been reported.
 pub trait Tier: Send + Sync {
@@ -128,6 +137,12 @@ pub enum TierError {
     Undecodable(String),
     /// No memory for a transfer buffer.
     OutOfMemory(OutOfMemory),
+    /// The tier did not do as [`Tier`] asks, in this way.
+    Contract(&'static str),
+    /// The tier has not answered any request for this long.
+    Silent(Duration),
+    /// This is a child of `fork`, and the tape its parent's.
+    Forked,
 }
 
 impl TierError {
@@ -161,6 +176,14 @@ impl fmt::Display for TierError {
             ),
             Self::Undecodable(what) => write!(f, "the stored slab cannot be decompressed: {what}"),
             Self::OutOfMemory(error) => error.fmt(f),
+            Self::Contract(what) => write!(f, "the tier broke its contract: {what}"),
+            Self::Silent(waited) => {
+                write!(f, "the tier has not answered for {:.1} s", waited.as_secs_f64())
+            }
+            Self::Forked => f.write_str(
+                "this process was forked after the tape was opened, and has neither the threads \
+                 nor the right to move slabs of its parent; open a tape of its own here",
+            ),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod common;
 
+use stratape_tape::bytemuck::{Pod, Zeroable};
 use stratape_tape::{ErrorKind, RecordTape, TapeError};
 
 #[track_caller]
@@ -35,6 +36,56 @@ fn a_commit_beyond_the_region_is_refused() {
     tape.commit::<u32>(3).unwrap();
     tape.commit::<u32>(2).unwrap();
     assert_eq!(tape.take::<u32>().unwrap(), [1, 2]);
+    assert!(tape.is_empty());
+}
+
+/// Aligned to more than slabs are.
+#[derive(Clone, Copy, Debug, PartialEq, Zeroable)]
+#[repr(C, align(8192))]
+struct OverAligned([u64; 1024]);
+
+// SAFETY: an array of integers that fills the whole struct.
+unsafe impl Pod for OverAligned {}
+
+/// Aligned to more than slabs are, and empty.
+#[derive(Clone, Copy, Debug, PartialEq, Zeroable)]
+#[repr(C, align(65536))]
+struct Nothing;
+
+// SAFETY: there is nothing in it.
+unsafe impl Pod for Nothing {}
+
+/// `reserve` refuses such types when it is compiled; `take`, in release builds, once handed out references to them
+/// wherever the region happened to lie.
+#[test]
+fn a_region_of_records_aligned_to_more_than_slabs_is_refused() {
+    for words in [0_u64, 1, 2, 511, 1024, 2048, 8192, 16384] {
+        let mut tape = RecordTape::new();
+        (0..words).for_each(|i| tape.push(i).unwrap());
+        tape.reserve::<u64>(1024).unwrap().fill(7);
+        assert_names(&tape.take::<OverAligned>().unwrap_err(), &["OverAligned"]);
+        assert_names(&tape.commit::<OverAligned>(1).unwrap_err(), &["OverAligned"]);
+        assert_eq!(tape.take::<u64>().unwrap(), [7; 1024]);
+        tape.reserve::<[u64; 0]>(3).unwrap();
+        assert_names(&tape.take::<Nothing>().unwrap_err(), &["Nothing"]);
+        assert_names(&tape.commit::<Nothing>(0).unwrap_err(), &["Nothing"]);
+    }
+}
+
+/// Values are copied, so their alignment does not matter.
+#[test]
+fn values_of_any_alignment_come_back() {
+    let mut tape = RecordTape::new();
+    for i in 0..5_u64 {
+        tape.push(i as u8).unwrap();
+        tape.push(OverAligned([i; 1024])).unwrap();
+        tape.push(Nothing).unwrap();
+    }
+    for i in (0..5_u64).rev() {
+        assert_eq!(tape.pop::<Nothing>().unwrap(), Nothing);
+        assert_eq!(tape.pop::<OverAligned>().unwrap(), OverAligned([i; 1024]));
+        assert_eq!(tape.pop::<u8>().unwrap(), i as u8);
+    }
     assert!(tape.is_empty());
 }
 

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use stratape::tape::{Pool, Tape};
+use stratape::tape::{Pool, RecordTape, Tape};
 
 use super::per_element;
 use super::references::{Doubling, Stack, Walked};
@@ -31,6 +31,7 @@ pub(super) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
     for &n in sizes {
         warm_chain(runner, n)?;
         warm_independent(runner, n)?;
+        warm_words(runner, n)?;
         slices(runner, n)?;
     }
     fresh(runner)?;
@@ -153,6 +154,78 @@ fn warm_independent(runner: &mut Runner<'_>, n: usize) -> Result<(), BenchError>
         }],
     );
     per_element(runner, &case, "raw array", n, ours, theirs, None)
+}
+
+/// Words that do not depend on each other, folded by an operation that has no order, so that the loops over an array are vectorised
+/// and nothing but the stack itself is in the way of the others: the least flattering case there is.
+#[inline(never)]
+fn words_on_array(array: &mut [u64], factor: u64) -> u64 {
+    for (i, place) in array.iter_mut().enumerate() {
+        *place = (i as u64).wrapping_mul(factor);
+    }
+    array.iter().rev().fold(0, |sum, word| sum ^ word)
+}
+
+#[inline(never)]
+fn words_through_vec(vec: &mut Vec<u64>, factor: u64, n: usize) -> u64 {
+    for i in 0..n {
+        vec.push((i as u64).wrapping_mul(factor));
+    }
+    let mut sum = 0;
+    while let Some(word) = vec.pop() {
+        sum ^= word;
+    }
+    sum
+}
+
+#[inline(never)]
+fn words_through_tape(tape: &mut Tape<u64>, factor: u64, n: usize) -> u64 {
+    for i in 0..n {
+        tape.push((i as u64).wrapping_mul(factor));
+    }
+    let mut sum = 0;
+    while let Some(word) = tape.pop() {
+        sum ^= word;
+    }
+    sum
+}
+
+#[inline(never)]
+fn words_through_records(tape: &mut RecordTape, factor: u64, n: usize) -> u64 {
+    for i in 0..n {
+        if tape.push((i as u64).wrapping_mul(factor)).is_err() {
+            return 0;
+        }
+    }
+    let mut sum = 0;
+    for _ in 0..n {
+        let Ok(word) = tape.pop::<u64>() else { return 0 };
+        sum ^= word;
+    }
+    sum
+}
+
+fn warm_words(runner: &mut Runner<'_>, n: usize) -> Result<(), BenchError> {
+    let case = format!("push_pop_words_warm_{n}");
+    let records_case = format!("record_push_pop_words_warm_{n}");
+    if !runner.wants(&case) && !runner.wants(&records_case) {
+        return Ok(());
+    }
+    let factor = black_box(0x9e37_79b9_7f4a_7c15);
+    let (mut tape, mut records) = (Tape::new(), RecordTape::new());
+    let (mut array, mut vec) = (vec![0; n], Vec::with_capacity(n));
+    let [ours, recorded, raw, pushed] = best_of(
+        rounds(n).max(9),
+        [
+            &mut || sink(words_through_tape(&mut tape, factor, n)),
+            &mut || sink(words_through_records(&mut records, factor, n)),
+            &mut || sink(words_on_array(black_box(&mut array), factor)),
+            &mut || sink(words_through_vec(&mut vec, factor, n)),
+        ],
+    );
+    per_element(runner, &case, "raw array", n, ours, raw, None)?;
+    per_element(runner, &case, "Vec of the right capacity", n, ours, pushed, None)?;
+    per_element(runner, &records_case, "raw array", n, recorded, raw, None)
 }
 
 fn slices(runner: &mut Runner<'_>, n: usize) -> Result<(), BenchError> {

@@ -8,7 +8,7 @@ use crate::block::Block;
 use crate::depot::Parcel;
 use crate::error::{ErrorKind, TapeError};
 use crate::inbox::{Arrival, Transfer};
-use crate::tier::SlabKey;
+use crate::tier::{SlabKey, TierError};
 
 impl Ladder {
     /// Memory for a slab of `len` bytes, within the budget; waits for transfers if need be.
@@ -16,6 +16,12 @@ impl Ladder {
         self.absorb_arrived();
         self.failed_write = None;
         loop {
+            if pass == Pass::Push
+                && let Some(&slab) = self.lost.first()
+            {
+                // A tape with a hole in it need not grow further.
+                return Err(self.lost_error(slab));
+            }
             if let Some(block) = self.block_at_once(len, |_| true) {
                 return block.map_err(TapeError::from);
             }
@@ -23,7 +29,10 @@ impl Ladder {
                 self.start_writes(self.flight());
             }
             if self.writing + self.reading > 0 {
-                self.wait(pass);
+                self.wait(pass).map_err(|source| {
+                    let slab = self.slabs.iter().position(super::Slab::is_moving).unwrap_or(0);
+                    ErrorKind::Spill { slab, source }
+                })?;
                 continue;
             }
             return Err(match self.failed_write.take() {
@@ -171,8 +180,9 @@ impl Ladder {
                 Place::Resident(_) => break,
                 Place::Writing | Place::Reading => {
                     waited = true;
-                    self.wait(pass);
+                    self.wait(pass).map_err(|source| ErrorKind::Fetch { slab, source })?;
                 }
+                Place::Lost(_) => return Err(self.lost_error(slab)),
                 Place::Stored => {
                     if let Some((failed, source)) = self.failed_read.take()
                         && failed == slab
@@ -196,9 +206,21 @@ impl Ladder {
         Ok(())
     }
 
-    /// Waits until a transfer ends. There must be one under way.
-    fn wait(&mut self, pass: Pass) {
-        let (arrivals, waited) = self.inbox.wait();
+    /// What is to be said of a slab that is gone.
+    fn lost_error(&self, slab: usize) -> TapeError {
+        let what = match self.slabs[slab].place {
+            Place::Lost(what) => what,
+            _ => "",
+        };
+        ErrorKind::Lost { slab, source: TierError::Contract(what) }.into()
+    }
+
+    /// Waits until a transfer ends. There must be one under way. After a failure it still is.
+    fn wait(&mut self, pass: Pass) -> Result<(), TierError> {
+        if self.plan.depot.as_ref().is_some_and(|depot| depot.is_forked()) {
+            return self.arrived_or(TierError::Forked);
+        }
+        let (arrivals, waited) = self.inbox.wait(self.plan.patience);
         let tally = match pass {
             Pass::Push => &mut self.tally.push_waits,
             Pass::Pop => &mut self.tally.pop_waits,
@@ -208,7 +230,21 @@ impl Ladder {
         if waited > Duration::from_millis(1) {
             tracing::debug!(?pass, ?waited, "stall");
         }
+        if arrivals.is_empty() {
+            return Err(TierError::Silent(waited));
+        }
         arrivals.into_iter().for_each(|arrival| self.absorb(arrival));
+        Ok(())
+    }
+
+    /// Takes in what has arrived; if nothing has, there is no point in waiting.
+    fn arrived_or(&mut self, error: TierError) -> Result<(), TierError> {
+        let arrivals = self.inbox.collect();
+        if arrivals.is_empty() {
+            return Err(error);
+        }
+        arrivals.into_iter().for_each(|arrival| self.absorb(arrival));
+        Ok(())
     }
 
     pub(super) fn absorb_arrived(&mut self) {
@@ -217,9 +253,12 @@ impl Ladder {
         }
     }
 
-    pub(super) fn absorb(&mut self, Arrival { key, block, what }: Arrival) {
+    pub(super) fn absorb(&mut self, Arrival { key, block, len, what }: Arrival) {
         let slab = key.depth as usize;
-        let len = block.len() as u64;
+        let Some(block) = block else {
+            return self.absorb_loss(key, len, what);
+        };
+        let len = len as u64;
         let current = self.slabs.get_mut(slab).filter(|state| state.key == Some(key));
         match what {
             Transfer::Wrote(result) => {
@@ -268,6 +307,39 @@ impl Ladder {
                         self.failed_read = Some((slab, error));
                         self.tally.failed_reads += 1;
                     }
+                }
+            }
+        }
+    }
+
+    /// A transfer ended and the tier has not given the memory back.
+    fn absorb_loss(&mut self, key: SlabKey, len: usize, what: Transfer) {
+        let slab = key.depth as usize;
+        self.resident -= len;
+        let current = self.slabs.get_mut(slab).filter(|state| state.key == Some(key));
+        match what {
+            Transfer::Wrote(result) => {
+                self.writing -= 1;
+                let Some(state) = current else { return };
+                let why = match result {
+                    Err(TierError::Contract(why)) => why,
+                    _ => "it kept the block",
+                };
+                tracing::error!(slab, why, "a slab is lost: the tier broke its contract");
+                state.place = Place::Lost(why);
+                state.key = None;
+                self.lost.insert(slab);
+                self.tally.failed_writes += 1;
+            }
+            Transfer::Read(result) => {
+                self.reading -= 1;
+                let Some(state) = current else { return };
+                state.place = Place::Stored;
+                state.awaited = false;
+                self.tally.failed_reads += 1;
+                if let Err(error) = result {
+                    tracing::warn!(slab, %error, "a slab could not be read back");
+                    self.failed_read = Some((slab, error));
                 }
             }
         }

@@ -12,14 +12,17 @@ mod threads;
 #[cfg(target_os = "linux")]
 mod uring;
 
+use std::convert::Infallible;
 use std::fmt;
 use std::fs::File;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::{Block, Done, SlabKey, Tier, TierError};
 use crate::error::{ErrorKind, TapeError};
-use crate::sync::lock;
+use crate::registry::Registry;
+use crate::sync::{Process, lock};
 use engine::{Engine, Job};
 pub use file::{DiskCall, DiskFault, DiskFaults};
 pub(crate) use file::{DiskFile, Way};
@@ -104,24 +107,41 @@ impl fmt::Debug for DiskOptions {
 /// ```
 pub struct DiskTier {
     file: Arc<DiskFile>,
-    engine: Box<dyn Engine>,
+    engine: Arc<dyn Engine>,
     slots: Arc<Mutex<Slots>>,
+    process: Process,
 }
 
 impl DiskTier {
-    /// Makes the file and starts the engine.
+    /// Makes the file and starts an engine for it alone, on whose threads the callbacks run.
     ///
     /// # Errors
     /// When the directory cannot take a file, or the engine asked for is not to be had.
     pub fn open(options: DiskOptions) -> Result<Self, TapeError> {
-        let directory = options.directory.clone();
-        let unusable = |source| ErrorKind::SpillDirectory { path: directory.clone(), source };
-        let file = DiskFile::unnamed(&options.directory, options.direct, options.faults)
-            .map_err(unusable)?;
-        let file = Arc::new(file);
-        let engine = start_engine(options.engine, &file, options.in_flight.max(1))?;
-        let slots = Arc::new(Mutex::new(Slots::new(options.limit)));
-        Ok(Self { file, engine, slots })
+        let in_flight = options.in_flight.max(1);
+        Self::on(options, |wanted, _| own_engine(wanted, in_flight))
+    }
+
+    /// Makes the file, to be served by the engine that all tapes on its device share. The callbacks
+    /// must be ours: one that does not return would hold up all others.
+    pub(crate) fn on_shared_engine(options: DiskOptions) -> Result<Self, TapeError> {
+        Self::on(options, shared_engine)
+    }
+
+    fn on(
+        options: DiskOptions,
+        engine: impl FnOnce(IoEngine, &DiskFile) -> Result<Arc<dyn Engine>, TapeError>,
+    ) -> Result<Self, TapeError> {
+        let DiskOptions { directory, engine: wanted, direct, limit, faults, .. } = options;
+        let file = DiskFile::unnamed(&directory, direct, faults)
+            .map_err(|source| ErrorKind::SpillDirectory { path: directory, source })?;
+        let engine = engine(wanted, &file)?;
+        let slots = Arc::new(Mutex::new(Slots::new(limit)));
+        Ok(Self { file: Arc::new(file), engine, slots, process: Process::current() })
+    }
+
+    pub(crate) fn device(&self) -> u64 {
+        self.file.device()
     }
 
     fn slots(&self) -> MutexGuard<'_, Slots> {
@@ -152,6 +172,9 @@ impl DiskTier {
 
 impl Tier for DiskTier {
     fn write(&self, key: SlabKey, block: Block, done: Done) {
+        if !self.process.is_current() {
+            return done(block, Err(TierError::Forked));
+        }
         let bytes = block.len() as u64;
         let offset = match self.allot(key, bytes) {
             Ok(offset) => offset,
@@ -165,10 +188,13 @@ impl Tier for DiskTier {
             });
             done(block, result);
         };
-        self.engine.submit(Job::new(Way::Out, offset, block, Box::new(settle)));
+        self.engine.submit(Job::new(Way::Out, &self.file, offset, block, Box::new(settle)));
     }
 
     fn read(&self, key: SlabKey, block: Block, done: Done) {
+        if !self.process.is_current() {
+            return done(block, Err(TierError::Forked));
+        }
         let found = self.slots().find(key);
         match found {
             None => done(block, Err(TierError::Missing(key))),
@@ -176,11 +202,17 @@ impl Tier for DiskTier {
                 let expected = block.len() as u64;
                 done(block, Err(TierError::CutShort { expected, found: stored }));
             }
-            Some((offset, _)) => self.engine.submit(Job::new(Way::In, offset, block, done)),
+            Some((offset, _)) => {
+                self.engine.submit(Job::new(Way::In, &self.file, offset, block, done));
+            }
         }
     }
 
     fn forget(&self, key: SlabKey) {
+        // The parent's data lies in the same file.
+        if !self.process.is_current() {
+            return;
+        }
         let held = {
             let mut slots = self.slots();
             slots.release(key);
@@ -193,6 +225,9 @@ impl Tier for DiskTier {
     }
 
     fn tidy(&self) -> bool {
+        if !self.process.is_current() {
+            return false;
+        }
         self.give_back(TIDY_LOT);
         self.slots().held_bytes() > 0
     }
@@ -214,19 +249,19 @@ impl fmt::Debug for DiskTier {
 
 /// Reads ranges of an existing file; what a saved tape is continued from.
 pub(crate) struct DiskReader {
-    engine: Box<dyn Engine>,
+    engine: Arc<dyn Engine>,
     file: Arc<DiskFile>,
 }
 
 impl DiskReader {
     pub(crate) fn start(file: File, options: &DiskOptions) -> Result<Self, TapeError> {
         let file = Arc::new(DiskFile::existing(file, options.direct));
-        let engine = start_engine(options.engine, &file, options.in_flight.max(1))?;
+        let engine = shared_engine(options.engine, &file)?;
         Ok(Self { engine, file })
     }
 
     pub(crate) fn read(&self, offset: u64, block: Block, done: Done) {
-        self.engine.submit(Job::new(Way::In, offset, block, done));
+        self.engine.submit(Job::new(Way::In, &self.file, offset, block, done));
     }
 
     pub(crate) fn describe(&self) -> String {
@@ -234,15 +269,47 @@ impl DiskReader {
     }
 }
 
-fn start_engine(
+/// Transfers that a shared engine has under way at once; each tape has its own, lower limit.
+const SHARED_IN_FLIGHT: usize = 255;
+
+#[cfg(target_os = "linux")]
+static RINGS: Registry<uring::Uring> = Registry::new();
+static MOVERS: Registry<threads::Threads> = Registry::new();
+
+/// The engine that tapes on the device of a file share.
+fn shared_engine(wanted: IoEngine, file: &DiskFile) -> Result<Arc<dyn Engine>, TapeError> {
+    let device = file.device();
+    choose_engine(
+        wanted,
+        #[cfg(target_os = "linux")]
+        || RINGS.get(device, || uring::Uring::new(SHARED_IN_FLIGHT)),
+        || {
+            let Ok(movers) =
+                MOVERS.get(device, || Ok::<_, Infallible>(threads::Threads::new(SHARED_IN_FLIGHT)));
+            movers
+        },
+    )
+}
+
+/// An engine for one file alone.
+fn own_engine(wanted: IoEngine, in_flight: usize) -> Result<Arc<dyn Engine>, TapeError> {
+    choose_engine(
+        wanted,
+        #[cfg(target_os = "linux")]
+        || uring::Uring::new(in_flight).map(Arc::new),
+        || Arc::new(threads::Threads::new(in_flight)),
+    )
+}
+
+fn choose_engine(
     wanted: IoEngine,
-    file: &Arc<DiskFile>,
-    in_flight: usize,
-) -> Result<Box<dyn Engine>, TapeError> {
+    #[cfg(target_os = "linux")] ring: impl FnOnce() -> io::Result<Arc<uring::Uring>>,
+    movers: impl FnOnce() -> Arc<threads::Threads>,
+) -> Result<Arc<dyn Engine>, TapeError> {
     #[cfg(target_os = "linux")]
     if wanted != IoEngine::Threads {
-        match uring::Uring::new(file, in_flight) {
-            Ok(engine) => return Ok(Box::new(engine)),
+        match ring() {
+            Ok(engine) => return Ok(engine),
             Err(source) if wanted == IoEngine::Uring => {
                 return Err(ErrorKind::EngineUnavailable { source }.into());
             }
@@ -251,8 +318,8 @@ fn start_engine(
     }
     #[cfg(not(target_os = "linux"))]
     if wanted == IoEngine::Uring {
-        let source = std::io::ErrorKind::Unsupported.into();
+        let source = io::ErrorKind::Unsupported.into();
         return Err(ErrorKind::EngineUnavailable { source }.into());
     }
-    Ok(Box::new(threads::Threads::new(file, in_flight)))
+    Ok(movers())
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
-use super::{Block, Done, SlabKey, Tier, TierError};
+use super::{Block, Done, OutOfMemory, SlabKey, Tier, TierError};
 use crate::sync::lock;
 
 /// Slabs in a map. Answers at once, on the caller's thread.
@@ -24,6 +24,20 @@ pub struct MemoryTier {
 struct Store {
     slabs: HashMap<SlabKey, Vec<u8>>,
     bytes: u64,
+}
+
+impl Store {
+    fn insert(&mut self, key: SlabKey, bytes: &[u8]) -> Result<(), TierError> {
+        let refused = |_| TierError::OutOfMemory(OutOfMemory { bytes: bytes.len() });
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(bytes.len()).map_err(refused)?;
+        copy.extend_from_slice(bytes);
+        self.bytes += bytes.len() as u64;
+        if let Some(before) = self.slabs.insert(key, copy) {
+            self.bytes -= before.len() as u64;
+        }
+        Ok(())
+    }
 }
 
 impl MemoryTier {
@@ -50,11 +64,7 @@ impl Tier for MemoryTier {
             Some(limit) if store.bytes + needed > limit => {
                 Err(TierError::Full { needed, limit: Some(limit) })
             }
-            _ => {
-                store.bytes += needed;
-                store.slabs.insert(key, block.bytes().to_vec());
-                Ok(())
-            }
+            _ => store.insert(key, block.bytes()),
         };
         drop(store);
         done(block, result);

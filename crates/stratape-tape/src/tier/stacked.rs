@@ -107,14 +107,16 @@ impl StackedTier {
             let report = report.clone();
             let Ok(block) = Block::zeroed(bytes as usize) else { break };
             let lower = Arc::clone(&self.lower);
+            let handed = block.stamp();
             let then_write = move |block: Block, result: Result<(), TierError>| match result {
-                Ok(()) => {
+                // Another block than was sent may hold anything; the slab stays where it is.
+                Ok(()) if block.stamp().same_block(handed) => {
                     let reported = move |_, result: Result<(), TierError>| {
                         let _ = report.send((key, result.is_ok()));
                     };
                     lower.write(key, block, Box::new(reported));
                 }
-                Err(_) => {
+                _ => {
                     let _ = report.send((key, false));
                 }
             };
@@ -143,6 +145,7 @@ impl StackedTier {
         let bytes = block.len() as u64;
         {
             let mut index = self.index();
+            index.remove(key);
             index.slabs.insert(place(key), Entry { bytes, level, settled: false, readers: 0 });
             if level == Level::Upper {
                 index.in_upper += bytes;
@@ -210,7 +213,7 @@ impl Tier for StackedTier {
         let index = Arc::clone(&self.index);
         let finish = move |block, result| {
             if let Some(entry) = lock(&index).slabs.get_mut(&place(key)) {
-                entry.readers -= 1;
+                entry.readers = entry.readers.saturating_sub(1);
             }
             done(block, result);
         };

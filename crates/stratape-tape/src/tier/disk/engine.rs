@@ -1,13 +1,16 @@
-//! What an engine does: carry out jobs, each a block to or from an offset of the file.
+//! What an engine does: carry out jobs, each a block to or from an offset of a file.
 
 use std::io;
+use std::sync::Arc;
 
 use super::super::{BLOCK_ALIGN, Block, Done, TierError};
 use super::file::{DiskFile, Way};
+use crate::sync::shielded;
 
 /// One transfer, with how far it has got. Short transfers go on where they stopped.
 pub(super) struct Job {
     pub(super) way: Way,
+    pub(super) file: Arc<DiskFile>,
     pub(super) offset: u64,
     pub(super) block: Block,
     pub(super) moved: usize,
@@ -16,18 +19,28 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub(super) fn new(way: Way, offset: u64, block: Block, done: Done) -> Self {
-        Self { way, offset, block, moved: 0, refused: false, done }
+    pub(super) fn new(
+        way: Way,
+        file: &Arc<DiskFile>,
+        offset: u64,
+        block: Block,
+        done: Done,
+    ) -> Self {
+        let file = Arc::clone(file);
+        Self { way, file, offset, block, moved: 0, refused: false, done }
     }
 
+    /// Calls back. The callback is the user's and may panic; the engine's thread must go on, since
+    /// other jobs depend on it.
     pub(super) fn finish(self, result: Result<(), TierError>) {
-        (self.done)(self.block, result);
+        let Self { done, block, .. } = self;
+        shielded("a callback of the disk tier", || done(block, result));
     }
 
     /// Whether to try again after the file system refused direct I/O, which is then turned off for
     /// all. Once a job: jobs that were refused together all get their second chance.
-    pub(super) fn retry_through_cache(&mut self, file: &DiskFile) -> bool {
-        file.leave_direct();
+    pub(super) fn retry_through_cache(&mut self) -> bool {
+        self.file.leave_direct();
         !std::mem::replace(&mut self.refused, true)
     }
 

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{FallocateFlags, OFlags};
 
+use crate::sync::shielded;
+
 /// Out of the process, or into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -110,6 +112,12 @@ impl DiskFile {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// The device the file lies on, as far as the system tells.
+    pub(crate) fn device(&self) -> u64 {
+        use std::os::unix::fs::MetadataExt;
+        self.file.metadata().map_or(0, |data| data.dev())
+    }
+
     pub(crate) fn describe(&self) -> String {
         let direct = self.direct.load(Ordering::Relaxed);
         let how = if direct { "direct" } else { "through the page cache" };
@@ -118,11 +126,17 @@ impl DiskFile {
     }
 
     pub(crate) fn fault(&self, way: Way, len: usize) -> Option<DiskFault> {
-        let faults = self.faults.as_ref()?;
-        faults(match way {
+        self.ask(match way {
             Way::Out => DiskCall::Write { len },
             Way::In => DiskCall::Read { len },
         })
+    }
+
+    /// What the test wants to happen to a call; if it panics over that, a failure.
+    fn ask(&self, call: DiskCall) -> Option<DiskFault> {
+        let faults = self.faults.as_ref()?;
+        let failure = Some(DiskFault::Fail(io::ErrorKind::Other));
+        shielded("a plan of disk faults", || faults(call)).unwrap_or(failure)
     }
 
     /// One `pwrite`; may move less than asked.
@@ -137,9 +151,7 @@ impl DiskFile {
 
     /// Makes the file reach to `to` with space behind it, or at least to `at_least`.
     pub(crate) fn reserve(&self, from: u64, to: u64, at_least: u64) -> io::Result<()> {
-        if let Some(faults) = &self.faults
-            && let Some(DiskFault::Fail(kind)) = faults(DiskCall::Reserve)
-        {
+        if let Some(DiskFault::Fail(kind)) = self.ask(DiskCall::Reserve) {
             return Err(kind.into());
         }
         if !self.can_reserve.load(Ordering::Relaxed) {

@@ -1,57 +1,54 @@
 //! The engine that works everywhere: a few threads, each moving one block at a time. They start with
-//! the first job.
+//! the jobs.
 
 use std::io;
-use std::sync::{Arc, OnceLock};
+use std::sync::Mutex;
 use std::thread;
 
-use crossbeam_channel::{SendError, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::engine::{Engine, Job};
-use super::file::{DiskFault, DiskFile, Way};
+use super::file::{DiskFault, Way};
+use crate::sync::lock;
 
 /// More threads than this do not help any disk we know.
 const MOST_THREADS: usize = 8;
 
 pub(super) struct Threads {
-    file: Arc<DiskFile>,
-    count: usize,
-    /// Set with the first job; empty inside if no thread could be started.
-    jobs: OnceLock<Option<Sender<Job>>>,
+    most: usize,
+    started: Mutex<usize>,
+    jobs: Sender<Job>,
+    queue: Receiver<Job>,
 }
 
 impl Threads {
-    pub(super) fn new(file: &Arc<DiskFile>, in_flight: usize) -> Self {
-        let count = in_flight.clamp(1, MOST_THREADS);
-        Self { file: Arc::clone(file), count, jobs: OnceLock::new() }
+    pub(super) fn new(in_flight: usize) -> Self {
+        let (jobs, queue) = unbounded();
+        let most = in_flight.clamp(1, MOST_THREADS);
+        Self { most, started: Mutex::new(0), jobs, queue }
     }
 
-    fn start(&self) -> Option<Sender<Job>> {
-        let (jobs, queue) = unbounded::<Job>();
-        let mut started = 0;
-        for number in 0..self.count {
-            let (file, queue) = (Arc::clone(&self.file), queue.clone());
-            let work = move || {
-                for job in queue {
-                    run(&file, job);
-                }
-            };
-            let thread = thread::Builder::new().name(format!("tape-io-{number}"));
-            started += usize::from(thread.spawn(work).is_ok());
+    /// Starts a thread unless there are enough. Whether there is one at all.
+    fn start(&self) -> bool {
+        let mut started = lock(&self.started);
+        if *started < self.most {
+            let queue = self.queue.clone();
+            let work = move || queue.into_iter().for_each(run);
+            let thread = thread::Builder::new().name(format!("tape-io-{started}"));
+            *started += usize::from(thread.spawn(work).is_ok());
         }
-        (started > 0).then_some(jobs)
+        *started > 0
     }
 }
 
 impl Engine for Threads {
     fn submit(&self, job: Job) {
-        let unsent = match self.jobs.get_or_init(|| self.start()) {
-            Some(jobs) => jobs.send(job).err().map(SendError::into_inner),
-            None => Some(job),
-        };
         // Without threads the work is done here: slower, never wrong.
-        if let Some(job) = unsent {
-            run(&self.file, job);
+        if !self.start() {
+            return run(job);
+        }
+        if let Err(unsent) = self.jobs.send(job) {
+            run(unsent.into_inner());
         }
     }
 
@@ -60,9 +57,9 @@ impl Engine for Threads {
     }
 }
 
-fn run(file: &DiskFile, mut job: Job) {
+fn run(mut job: Job) {
     while !job.is_complete() {
-        match step(file, &mut job) {
+        match step(&mut job) {
             Ok(bytes) => {
                 if let Err(error) = job.advance(bytes) {
                     return job.finish(Err(error));
@@ -71,17 +68,16 @@ fn run(file: &DiskFile, mut job: Job) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             // The file system changed its mind about direct I/O; it need not stop us.
             Err(error)
-                if error.kind() == io::ErrorKind::InvalidInput && job.retry_through_cache(file) => {
-            }
+                if error.kind() == io::ErrorKind::InvalidInput && job.retry_through_cache() => {}
             Err(error) => return job.finish(Err(error.into())),
         }
     }
     job.finish(Ok(()));
 }
 
-fn step(file: &DiskFile, job: &mut Job) -> io::Result<usize> {
+fn step(job: &mut Job) -> io::Result<usize> {
     let (from, mut to) = (job.moved, job.block.len());
-    match file.fault(job.way, to - from) {
+    match job.file.fault(job.way, to - from) {
         None => {}
         Some(DiskFault::Fail(kind)) => return Err(kind.into()),
         Some(DiskFault::Interrupt) => return Err(io::ErrorKind::Interrupted.into()),
@@ -89,7 +85,7 @@ fn step(file: &DiskFile, job: &mut Job) -> io::Result<usize> {
     }
     let offset = job.offset + from as u64;
     match job.way {
-        Way::Out => file.transfer_out(&job.block.bytes()[from..to], offset),
-        Way::In => file.transfer_in(&mut job.block.bytes_mut()[from..to], offset),
+        Way::Out => job.file.transfer_out(&job.block.bytes()[from..to], offset),
+        Way::In => job.file.transfer_in(&mut job.block.bytes_mut()[from..to], offset),
     }
 }
