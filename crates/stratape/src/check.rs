@@ -238,7 +238,8 @@ impl Check {
         let mut random = Random(self.seed);
         let mut report = Report { value: value.wide(), arguments: Vec::new(), together: None };
         for (which, (name, _)) in point.iter().enumerate() {
-            let found = differences.along(self.directions, &mut random, |argument| argument == which);
+            let found =
+                differences.along(self.directions, &mut random, |argument| argument == which);
             report.arguments.push(Finding { name: (*name).to_owned(), ..found });
         }
         if N > 1 {

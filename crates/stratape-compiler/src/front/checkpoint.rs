@@ -63,7 +63,9 @@ impl Lowerer<'_> {
             let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
             if let Some((_, ty)) = NUMBERS.iter().find(|(known, _)| *known == name) {
                 let expr: Expr = meta.value()?.parse()?;
-                let value = self.setting(&expr, *ty)?;
+                // The attribute is ours: rustc does not read what stands in it.
+                let ours = |error: Error| Error::new(error.span(), super::message_of(&error).0);
+                let value = self.setting(&expr, *ty).map_err(ours)?;
                 checkpoint.numbers.push((name, value));
                 return Ok(());
             }

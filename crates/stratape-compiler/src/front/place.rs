@@ -6,6 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
 use super::aggregate::stored_enum;
+use super::infer::Class;
 use super::val::{Kind, Lv, Memory, Val, Window};
 use super::{Lowerer, left_to_rustc, unsupported};
 use crate::ir::{
@@ -43,7 +44,10 @@ impl Lowerer<'_> {
                 "an `Option` as a number",
                 "end with `.unwrap()` or `.unwrap_or(…)`",
             )),
-            Val::Never => Ok(self.zero(Scalar::Float(crate::ir::Float::F64), span)),
+            Val::Never => {
+                let ty = self.fresh(Class::Float);
+                Ok(self.zero(ty, span))
+            }
             Val::Unit => Err(Error::new(span, "a number was expected, found `()`")),
             Val::Function(path) if !self.is_function(&path) => {
                 let path = quote::ToTokens::to_token_stream(&path);

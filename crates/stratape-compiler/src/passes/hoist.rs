@@ -19,7 +19,7 @@ use crate::ir::{
 pub fn hoist(function: &mut Function) {
     let mut body = std::mem::take(&mut function.body);
     let integers = integers(&body);
-    let literals = literals(&body);
+    let literals = literals(function, &body);
     Hoister { function, around: Vec::new(), integers, literals }.block(&mut body);
     function.body = body;
 }

@@ -228,13 +228,25 @@ pub(crate) fn is_total(op: &Op, ty: Scalar) -> bool {
     }
 }
 
-/// The floats that are literals.
-pub(crate) fn literals(block: &Block) -> HashSet<ValueId> {
+/// The floats that are made of finite literals, constants and integers alone: no derivative passes through them.
+pub(crate) fn literals(function: &Function, block: &Block) -> HashSet<ValueId> {
     let mut literals = HashSet::new();
     walk(block, &mut |node| {
-        if let Node::Let { value, op: Op::Float(number, _) } = node
-            && number.is_finite()
-        {
+        let Node::Let { value, op } = node else { return };
+        let known = match op {
+            Op::Float(number, _) => number.is_finite(),
+            Op::Const(tokens) => {
+                let text = tokens.to_string();
+                !text.ends_with("INFINITY") && !text.ends_with("NAN")
+            }
+            Op::Cast(a, _) => matches!(function.ty(*a), Scalar::Int(_)) || literals.contains(a),
+            Op::Unary(Unary::Neg, a) => literals.contains(a),
+            Op::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Div, a, b) => {
+                literals.contains(a) && literals.contains(b)
+            }
+            _ => false,
+        };
+        if known && !matches!(function.ty(*value), Scalar::Int(_)) {
             literals.insert(*value);
         }
     });

@@ -15,7 +15,7 @@ const LIMIT: usize = 4;
 /// Turns small branches into selections.
 pub fn select(function: &mut Function) {
     let mut body = std::mem::take(&mut function.body);
-    let literals = literals(&body);
+    let literals = literals(function, &body);
     block(function, &mut body, &literals);
     function.body = body;
 }

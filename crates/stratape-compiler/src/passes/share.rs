@@ -23,7 +23,7 @@ pub fn share_of_gradient(function: &mut Function) {
 
 fn share_all(function: &mut Function, into_arms: bool) {
     let mut body = std::mem::take(&mut function.body);
-    let literals = super::literals(&body);
+    let literals = super::literals(function, &body);
     let substitution = Substitution::default();
     let scales = HashSet::new();
     let mut sharer = Sharer { function, substitution, into_arms, literals, scales };

@@ -70,8 +70,7 @@ impl Emitter<'_> {
         let mut found = Vec::new();
         for item in &node.body {
             let Node::Accumulate { place, value, subtract } = item else { continue };
-            // Only adjoints may be added in another order.
-            if !self.function.holds_adjoints(place.object) {
+            if !self.function.ty(*value).is_float() || !self.keeps_sums(node, place.object) {
                 continue;
             }
             let in_piece = self.piece_of(place).is_some();
@@ -95,6 +94,31 @@ impl Emitter<'_> {
             }
         }
         found
+    }
+
+    /// Whether the additions of a loop to an object may be kept aside by blocks: adjoints always; sums of the primal if no element is
+    /// added to by two iterations, so that each is summed in its own order.
+    fn keeps_sums(&self, node: &Loop, object: ObjectId) -> bool {
+        if self.function.holds_adjoints(object) {
+            return true;
+        }
+        let Some(extent) = self.affine.counted(node.counter).and_then(|node| node.extent.clone())
+        else {
+            return false;
+        };
+        let mut bases: Vec<Polynomial> = Vec::new();
+        for item in &node.body {
+            let Node::Accumulate { place, .. } = item else { continue };
+            if place.object == object {
+                match self.first_index(place, node.counter) {
+                    Some((1, base)) if place.path.len() == 1 => bases.push(base),
+                    _ => return false,
+                }
+            }
+        }
+        let apart =
+            |a: &Polynomial, b: &Polynomial| self.affine.is_at_least(&a.minus(b).minus(&extent), 0);
+        bases.iter().all(|a| bases.iter().all(|b| a == b || apart(a, b) || apart(b, a)))
     }
 
     /// What a group becomes; its nodes are replaced until they are restored.
