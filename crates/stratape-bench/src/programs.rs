@@ -219,10 +219,13 @@ fn measure(program: &Program, report: &mut Report<'_, '_>) -> Result<(), BenchEr
     Ok(())
 }
 
-/// The gradient as a thing to be timed. The shadows gather what all calls add.
+/// The gradient as a thing to be timed, with the zeros that it adds to.
 fn calling(program: &Program, gradient: &Gradient) -> impl FnMut() {
     let (mut inputs, mut shadows) = (program.inputs.clone(), program.inputs.shadows());
-    move || sink(gradient(black_box(&mut inputs), black_box(&mut shadows)))
+    move || {
+        shadows.clear();
+        sink(gradient(black_box(&mut inputs), black_box(&mut shadows)));
+    }
 }
 
 /// Not in turn with the reference: a peer's tape of many megabytes leaves the allocator in a state

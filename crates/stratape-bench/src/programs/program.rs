@@ -114,6 +114,16 @@ impl Shadows {
         self.0.as_mut_array().expect("as many names as shadows")
     }
 
+    /// Zeros, as a user's program writes them before each gradient.
+    ///
+    /// ```
+    /// let mut shadows = stratape_bench::programs::Inputs::default().shadows();
+    /// shadows.clear();
+    /// ```
+    pub fn clear(&mut self) {
+        self.0.iter_mut().for_each(|shadow| shadow.fill(0.0));
+    }
+
     /// All entries in order.
     ///
     /// ```
