@@ -360,6 +360,48 @@ mod bits {
     }
 }
 
+/// A helper that certainly returns early was taken for the end of its caller: the value was 0, and so was the gradient.
+#[stratape::differentiable]
+mod helpers {
+    fn at_once(n: usize) {
+        if n == 0 {
+            return;
+        }
+    }
+
+    fn always(y: &mut [f64]) {
+        y[0] *= 2.0;
+        return;
+    }
+
+    #[gradient]
+    pub(crate) fn after_helpers(y: &mut [f64], b: f64) -> f64 {
+        at_once(0);
+        always(y);
+        let through = |v: f64| {
+            if v > -1e9 {
+                return v * v;
+            }
+            v
+        };
+        through(b) * y[0]
+    }
+
+    #[gradient]
+    pub(crate) fn single_after_helpers(b: f32) -> f32 {
+        at_once(0);
+        b * 3.0
+    }
+}
+
+#[test]
+fn helpers_that_return_at_once_come_back() {
+    let (mut y, mut dy) = ([3.0], [0.0]);
+    assert_eq!(helpers::after_helpers_grad(&mut y, &mut dy, 4.0, 1.0), (96.0, 48.0));
+    assert_eq!((y, dy), ([6.0], [32.0]));
+    assert_eq!(helpers::single_after_helpers_grad(2.0, 1.0), (6.0, 3.0));
+}
+
 /// What a branch that is not taken would compute must not reach the gradient, be it infinite or no number.
 mod guards {
     use stratape::gradient;

@@ -252,6 +252,8 @@ impl<'m> Lowerer<'m> {
                 }
                 self.rvalue(result, span)
             }
+            // Whoever returns comes back to the caller. (Whoever panics has left a check behind.)
+            None if matches!(val, Val::Never) => Ok(Val::Unit),
             None => self.rvalue(val, span),
         }
     }
