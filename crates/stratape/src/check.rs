@@ -244,7 +244,8 @@ impl Check {
         }
         if N > 1 {
             let found = differences.along(self.directions, &mut random, |_| true);
-            report.together = Some(Finding { name: "all together".to_owned(), ..found });
+            let name = "all together".to_owned();
+            report.together = Some(Box::new(Finding { name, ..found }));
         }
         let mut mismatch = Mismatch {
             value: (self.same_value && !value.same_bits(returned))
@@ -252,9 +253,9 @@ impl Check {
             elements: Vec::new(),
             report,
         };
-        for which in 0..N {
+        for (which, (name, _)) in point.iter().enumerate() {
             if mismatch.report.arguments[which].verdict == Verdict::Wrong {
-                let (name, worst) = (point[which].0, differences.elements(which));
+                let worst = differences.elements(which);
                 let named = |(index, gradient, difference)| Element {
                     name: format!("{name}[{index}]"),
                     gradient,
@@ -316,12 +317,12 @@ pub struct Report {
     /// What was found of each argument.
     pub arguments: Vec<Finding>,
     /// Along directions in which all arguments change; `None` if there is one argument only.
-    pub together: Option<Finding>,
+    pub together: Option<Box<Finding>>,
 }
 
 impl Report {
     fn findings(&self) -> impl Iterator<Item = &Finding> {
-        self.arguments.iter().chain(&self.together)
+        self.arguments.iter().chain(self.together.as_deref())
     }
 
     /// The greatest relative error that was found.
