@@ -160,3 +160,48 @@ fn many_more() {
     let shown: Vec<_> = configs.iter().map(|config| failures(config, 1_000..6_000)).collect();
     assert!(shown.concat().is_empty(), "{}", shown.concat());
 }
+
+/// The configuration with a name.
+fn named(name: &str) -> Config {
+    match name {
+        "straight" => Config::straight(),
+        "core" => Config::core(),
+        "control" => Config::control(),
+        "full" => Config::full(),
+        "loops" => Config::loops(),
+        "everyday" => Config::everyday(),
+        "single" => Config::everyday().single(),
+        other => panic!("there is no configuration `{other}`"),
+    }
+}
+
+fn variable(name: &str, otherwise: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| otherwise.to_owned())
+}
+
+/// Prints every failure of `STRATAPE_CONFIG` in the seeds `STRATAPE_FIRST` and so many after it, made smaller.
+#[test]
+#[ignore = "for those who look for failures"]
+fn survey() {
+    let config = named(&variable("STRATAPE_CONFIG", "everyday"));
+    let first: u64 = variable("STRATAPE_FIRST", "0").parse().unwrap();
+    let count: u64 = variable("STRATAPE_COUNT", "1000").parse().unwrap();
+    let most: usize = variable("STRATAPE_SHOWN", "20").parse().unwrap();
+    let (mut failed, mut skipped, mut shown) = (0, 0, 0);
+    for seed in first..first + count {
+        let program = generate(seed, &config);
+        match judge(&program.source, &program.inputs, seed) {
+            Ok(report) => skipped += u64::from(report.skipped),
+            Err(failure) => {
+                failed += 1;
+                if shown < most {
+                    shown += 1;
+                    println!("{}", show(seed, &program, &failure));
+                } else {
+                    println!("seed {seed}, {:?}", failure.stage);
+                }
+            }
+        }
+    }
+    println!("{failed} of {count} failed, {skipped} were skipped");
+}

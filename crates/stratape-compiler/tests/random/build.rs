@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::Input;
+use super::value::{Input, Passing};
 use super::judge::{compile, interpret};
 
 /// A program, and what its gradient must compute.
@@ -58,22 +58,26 @@ fn main_of(samples: &[Sample]) -> String {
         let (mut lets, mut args) = (String::new(), Vec::new());
         let (mut floats, mut after) = (0, String::new());
         for (position, input) in sample.inputs.iter().enumerate() {
-            match input {
-                Input::Float(value) => {
+            match (input, input.data()) {
+                (Input::Float(value), _) => {
                     args.push(format!("{value:?}"));
                     let _ = write!(after, "show(&[scalars[{floats}]]);");
                     floats += 1;
                 }
-                Input::Int(number) => args.push(number.to_string()),
-                Input::Indices(numbers) => args.push(format!("&{numbers:?}")),
-                Input::Shared(values) | Input::Exclusive(values) => {
-                    let sign = if matches!(input, Input::Shared(_)) { "&" } else { "&mut " };
-                    let _ = write!(lets, "let mut a{position} = {values:?};");
-                    let _ = write!(lets, "let mut d{position} = {:?};", shadow(values.len()));
+                (Input::Int(number), _) => args.push(number.to_string()),
+                (Input::Indices(numbers), _) => args.push(format!("&{numbers:?}")),
+                (_, Some((passing, value))) => {
+                    let sign = if passing == Passing::Shared { "&" } else { "&mut " };
+                    let text = value.text("", "f64");
+                    let mut numbers = shadow(value.count()).into_iter();
+                    let shadow = value.map(&mut |_| numbers.next().unwrap_or(0.0)).text("", "f64");
+                    let _ = write!(lets, "let mut a{position} = {text};");
+                    let _ = write!(lets, "let mut d{position} = {shadow};");
                     args.push(format!("{sign}a{position}"));
                     args.push(format!("&mut d{position}"));
                     let _ = write!(after, "show(&a{position}); show(&d{position});");
                 }
+                _ => args.push("false".to_owned()),
             }
         }
         if sample.has_result {
