@@ -6,7 +6,7 @@
 
 mod random;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use random::judge::{Failure, Stage, judge};
@@ -188,13 +188,20 @@ fn survey() {
     let count: u64 = variable("STRATAPE_COUNT", "1000").parse().unwrap();
     let most: usize = variable("STRATAPE_SHOWN", "20").parse().unwrap();
     let (mut failed, mut skipped, mut shown) = (0, 0, 0);
+    let mut kinds: HashMap<String, usize> = HashMap::new();
     for seed in first..first + count {
         let program = generate(seed, &config);
         match judge(&program.source, &program.inputs, seed) {
             Ok(report) => skipped += u64::from(report.skipped),
             Err(failure) => {
                 failed += 1;
-                if shown < most {
+                let about = failure.message.lines().next().unwrap_or_default();
+                let about = about.replace(|c: char| !c.is_alphabetic(), "");
+                let about = if failure.stage == Stage::Value { String::new() } else { about };
+                let seen = kinds.entry(format!("{:?}{about}", failure.stage)).or_default();
+                *seen += 1;
+                let enough = if failure.stage == Stage::Derivative { most } else { 3 };
+                if shown < most && *seen <= enough {
                     shown += 1;
                     println!("{}", show(seed, &program, &failure));
                 } else {

@@ -16,7 +16,7 @@ use stratape_compiler::back::interp::{self, Argument, Datum, Memory, Number, Out
 use stratape_compiler::ir::{Function, Param};
 use stratape_compiler::{adjoint, front, ir, passes};
 
-use super::measure::Measured;
+use super::measure::{Measured, was_steep};
 use super::rewrite;
 use super::value::{Input, Passing, Value};
 use super::Random;
@@ -102,7 +102,7 @@ pub(crate) enum Manner {
     /// As the macro makes it.
     Optimised,
     /// Without the passes before the adjoint, which shows what it does without them.
-    Unsimplified,
+    Plain,
 }
 
 /// The function of a source, with what is in its module.
@@ -136,7 +136,7 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> syn::Result<T>) -> Result<T, Failur
 pub(crate) fn gradient_of(function: &Function, manner: Manner) -> Result<Function, Failure> {
     let gradient = guarded(|| {
         let mut simple = function.clone();
-        if manner != Manner::Unsimplified {
+        if manner != Manner::Plain {
             passes::simplify(&mut simple);
         }
         Ok(adjoint::differentiate(&simple, &adjoint::Options::default()))
@@ -259,7 +259,7 @@ pub(crate) fn judge(source: &str, inputs: &[Input], seed: u64) -> Result<Report,
     let function = guarded(|| lowered(source))?;
     let report = judge_manner(source, &function, inputs, seed, Manner::Optimised)?;
     if seed.is_multiple_of(4) {
-        judge_manner(source, &function, inputs, seed, Manner::Unsimplified)?;
+        judge_manner(source, &function, inputs, seed, Manner::Plain)?;
     }
     Ok(report)
 }
@@ -349,8 +349,8 @@ fn judge_manner(
                 for (number, weight) in numbers.iter().zip(&weights) {
                     forward.tangent += weight * number.dual.tangent;
                     forward.size += weight.abs() * number.size;
-                    forward.singular |= number.singular;
                 }
+                forward.steep = was_steep();
                 Ok(forward)
             }
             Err(trap) => fail(Stage::Primal, trap),
@@ -372,7 +372,8 @@ fn judge_manner(
         let terms = adjoint.iter().zip(&direction).filter(|(_, d)| **d != 0.0).map(|(a, d)| a * d);
         let backward: f64 = terms.sum();
         // Where a slope is infinite, so is the gradient, or not a number.
-        if forward.singular || !forward.tangent.is_finite() || !forward.size.is_finite() {
+        let infinite = !forward.tangent.is_finite() || !forward.size.is_finite();
+        if infinite || (forward.steep && !backward.is_finite()) {
             continue;
         }
         let offset = if full { tolerance * 1e-3 } else { f64::MIN_POSITIVE };
@@ -396,7 +397,19 @@ fn judge_manner(
 struct Forward {
     tangent: f64,
     size: f64,
-    singular: bool,
+    steep: bool,
+}
+
+/// How large the terms are that the adjoints of a gradient are summed from, seeded as for [`interpret`].
+pub(crate) fn scale_of(function: &Function, inputs: &[Input]) -> Result<f64, Failure> {
+    let ones = vec![1.0; inputs.iter().map(Input::count).sum()];
+    match interp::run(function, arguments(inputs, &ones, Measured::new), &options()) {
+        Ok(outcome) => {
+            let numbers = left(inputs, &outcome, !function.results.is_empty(), false).outputs;
+            Ok(numbers.iter().map(|number| 4.0 * number.size).sum())
+        }
+        Err(trap) => fail(Stage::Primal, trap),
+    }
 }
 
 /// Constants of the standard library and of the programs, by the text of their tokens.

@@ -285,11 +285,11 @@ impl Generator<'_> {
                 bound,
             ),
             (3, Some((name, ..))) => Float::compound(
-                format!("if {name}.iter().all(|v| *v > -0.5) {{ {} }} else {{ 0.5 }}", a.text),
+                format!("if {name}.iter().all(|v| *v > -0.5) {{ {} }} else {{ 0.5 }}", a.typed(ty)),
                 a.bound.max(0.5),
             ),
             (4, Some((name, ..))) => Float::compound(
-                format!("if {name}.iter().any(|v| *v > 0.5) {{ {} }} else {{ 0.25 }}", a.text),
+                format!("if {name}.iter().any(|v| *v > 0.5) {{ {} }} else {{ 0.25 }}", a.typed(ty)),
                 a.bound.max(0.25),
             ),
             (5, Some((name, len, ..))) => Float::atom(

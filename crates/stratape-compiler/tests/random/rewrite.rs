@@ -69,16 +69,15 @@ pub(crate) fn unrolled(file: &File) -> File {
             Item::Fn(function) if is_recursive(&function.sig.ident.to_string()) => {
                 for level in 0..=DEPTH {
                     let mut copy = function.clone();
-                    copy.sig.ident = format_ident!("{}_{level}", function.sig.ident);
+                    // The first keeps its name: calls of it stand in macros too.
+                    if level > 0 {
+                        copy.sig.ident = format_ident!("{}_{level}", function.sig.ident);
+                    }
                     Deeper { level: level + 1 }.visit_block_mut(&mut copy.block);
                     out.items.push(Item::Fn(copy));
                 }
             }
-            _ => {
-                let mut item = item.clone();
-                Deeper { level: 0 }.visit_item_mut(&mut item);
-                out.items.push(item);
-            }
+            _ => out.items.push(item.clone()),
         }
     }
     out
@@ -137,4 +136,31 @@ pub(crate) fn inlined(source: &str) -> Option<String> {
     let mut inline = Inline { functions: &functions, done: 0 };
     inline.visit_file_mut(&mut out);
     (inline.done > 0).then(|| prettyplease::unparse(&out))
+}
+
+/// Whether a line starts a loop, after its label.
+fn starts_loop(line: &str) -> bool {
+    let words = line.trim_start();
+    let words = words
+        .split_once(": ")
+        .filter(|(label, _)| label.starts_with('\''))
+        .map_or(words, |(_, rest)| rest);
+    ["for ", "while ", "loop {"].iter().any(|word| words.starts_with(word))
+}
+
+/// The program with `#[checkpoint]` on some of its loops, chosen by the seed; nothing if it has none.
+pub(crate) fn checkpointed(source: &str, seed: u64) -> Option<String> {
+    // One statement a line, whatever the templates wrote.
+    let source = prettyplease::unparse(&syn::parse_file(source).ok()?);
+    let mut marked = String::new();
+    let mut marks = 0;
+    for (number, line) in source.lines().enumerate() {
+        if starts_loop(line) && !(seed + number as u64 * 7).is_multiple_of(3) {
+            marked += &format!("#[checkpoint(slots = {})]\n", 1 + seed % 4);
+            marks += 1;
+        }
+        marked += line;
+        marked.push('\n');
+    }
+    (marks > 0).then_some(marked)
 }
