@@ -6,12 +6,9 @@
 
 mod random;
 
-use proc_macro2::Span;
-use random::build::{Sample, Variant, differences};
-use random::judge::{guarded, judge};
-use random::{Config, Program, generate, rewrite};
-use stratape_compiler::ir::{Block, Node};
-use stratape_compiler::{adjoint, analysis, back, front, ir, outline, passes};
+use random::build::{Sample, Variant, Wrong, differences};
+use random::judge::judge;
+use random::{Config, Program, generate, rewrite, shrink};
 
 fn variable(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
@@ -36,70 +33,23 @@ fn sample(seed: u64, varied: bool) -> Result<Option<Sample>, String> {
         Ok(_) => {}
         Err(failure) => return Err(wrong(&failure)),
     }
-    let expanded =
-        |name, source: &str| Variant::expanded(name, source).map_err(|error| wrong(&error));
-    let mut variants = vec![expanded("attribute", &source)?];
-    if varied {
-        let small = Variant { name: "small tape", items: String::new(), workspace: Some("small") };
-        variants.push(small);
-        if let Some(source) = rewrite::inlined(&source) {
-            variants.push(expanded("inlined", &source)?);
-        }
-        variants.extend(checkpointed(&source, seed));
-        variants.extend(parallel(&source).map_err(|error| wrong(&error))?);
-    }
+    let variants = variants(&source, seed, varied).map_err(|error| wrong(&error))?;
     Ok(Some(Sample::with(seed, source, inputs, variants)))
 }
 
-/// The program with marks on some loops, if what they carry can be stored.
-fn checkpointed(source: &str, seed: u64) -> Option<Variant> {
-    let marked = rewrite::checkpointed(source, seed)?;
-    let file = syn::parse_file(&marked).unwrap();
-    let item = rewrite::program(&file)?;
-    let module = front::Module::collect(&file.items).ok()?;
-    let mut function = front::lower_in(&item, &module).ok()?;
-    if function.checkpoints.is_empty() || outline::outline(&mut function).is_err() {
-        return None;
-    }
-    Variant::expanded("checkpointed", &marked).ok()
-}
-
-/// A part for every iteration, if there are lanes for it.
-fn cut_fine(block: &mut Block) {
-    for node in block {
-        if let Node::Loop(node) = node
-            && let Some(parallel) = &mut node.parallel
-        {
-            parallel.grain = 1;
+/// The gradient by the attribute, and in the other ways that the program allows.
+fn variants(source: &str, seed: u64, varied: bool) -> Result<Vec<Variant>, String> {
+    let mut variants = vec![Variant::expanded("attribute", source)?];
+    if varied {
+        let small = Variant { name: "small tape", items: String::new(), workspace: Some("small") };
+        variants.push(small);
+        if let Some(source) = rewrite::inlined(source) {
+            variants.push(Variant::expanded("inlined", &source)?);
         }
-        node.blocks_mut().into_iter().for_each(cut_fine);
+        variants.extend(Variant::checkpointed(source, seed));
+        variants.extend(Variant::parallel(source)?);
     }
-}
-
-/// The program with every loop that can be cut into as many parts as it has iterations, if one can.
-fn parallel(source: &str) -> Result<Option<Variant>, String> {
-    if source.contains("rec_") {
-        return Ok(None);
-    }
-    let source = source.replacen("fn program(", "pub fn program(", 1).replace("pub pub", "pub");
-    let made = guarded(|| {
-        let file = syn::parse_file(&source)?;
-        let Some(item) = rewrite::program(&file) else { return Ok(None) };
-        let mut primal = front::lower_in(&item, &front::Module::collect(&file.items)?)?;
-        passes::simplify(&mut primal);
-        if analysis::mark_parallel(&mut primal, Some(Span::call_site())).is_err() {
-            return Ok(None);
-        }
-        cut_fine(&mut primal.body);
-        let gradient = adjoint::differentiate(&primal, &adjoint::Options::default());
-        ir::check(&gradient.function).map_err(|fault| syn::Error::new(Span::call_site(), fault))?;
-        Ok(Some(back::rust::emit(&item, &primal, &gradient).to_string()))
-    });
-    let emitted = made.map_err(|failure| failure.to_string())?;
-    Ok(emitted.filter(|emitted| emitted.contains("begin_lanes")).map(|emitted| {
-        let items = format!("{source}\n{emitted}");
-        Variant { name: "parallel", items, workspace: Some("lanes") }
-    }))
+    Ok(variants)
 }
 
 /// A share of what `soak` runs; `STRATAPE_SAMPLES` asks for more.
@@ -108,6 +58,39 @@ fn compiled_gradients_are_the_interpreted_ones() {
     let count = variable("STRATAPE_SAMPLES", 60);
     let (_, wrong) = run("compiled_programs", variable("STRATAPE_FIRST", 50_000), count);
     assert!(wrong.is_empty(), "{} are wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Makes a program smaller whose gradient is wrong in a variant, as long as it stays wrong. A crate holds many candidates at
+/// once; those that do not build are none.
+fn reduce(seed: u64, variant: &str) -> String {
+    let Program { mut source, inputs } = generate(seed, &config_of(seed));
+    for _ in 0..12 {
+        let candidates = shrink::candidates(&source).into_iter().filter(|candidate| {
+            matches!(judge(candidate, &inputs, seed), Ok(report) if !report.skipped)
+        });
+        let mut samples = Vec::new();
+        for (at, candidate) in candidates.take(60).enumerate() {
+            let Ok(mut variants) = variants(&candidate, seed, true) else { continue };
+            variants.retain(|known| known.name == variant || known.name == "attribute");
+            samples.push(Sample::with(at as u64, candidate, inputs.clone(), variants));
+        }
+        let sources: Vec<String> = samples.iter().map(|sample| sample.source.clone()).collect();
+        let wrong = differences("reduced_programs", samples);
+        let smaller = wrong.iter().filter(|wrong| wrong.built).map(|wrong| wrong.seed).min();
+        let Some(smaller) = smaller else { break };
+        source.clone_from(&sources[smaller as usize]);
+    }
+    source
+}
+
+/// What was wrong in a batch: its messages, and one program made smaller.
+fn report(wrong: &[Wrong]) -> Vec<String> {
+    let mut messages: Vec<String> = wrong.iter().map(|wrong| wrong.message.clone()).collect();
+    if let Some(first) = wrong.iter().find(|wrong| wrong.built) {
+        let reduced = reduce(first.seed, first.variant);
+        messages.push(format!("seed {} made smaller ({}):\n{reduced}", first.seed, first.variant));
+    }
+    messages
 }
 
 /// Runs so many programs from a seed on: how many were compared, and what is wrong with them.
@@ -119,8 +102,9 @@ fn run(name: &str, first: u64, count: u64) -> (usize, Vec<String>) {
             Err(message) => wrong.push(message),
         }
     }
-    wrong.extend(differences(name, &samples).into_iter().map(|wrong| wrong.message));
-    (samples.len(), wrong)
+    let count = samples.len();
+    wrong.extend(report(&differences(name, samples)));
+    (count, wrong)
 }
 
 /// `STRATAPE_SAMPLES` programs from `STRATAPE_FIRST` on, in crates of three hundred: see `ci/soak-programs`.

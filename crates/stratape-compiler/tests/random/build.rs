@@ -10,12 +10,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use proc_macro2::TokenStream;
-use stratape_compiler::expand;
-
 use super::judge::{Manner, gradient_of, guarded, interpret, lowered, scale_of};
-use super::rewrite;
 use super::value::{Input, Passing, Value, literal};
+pub(crate) use super::variant::Variant;
 
 /// Programs in a file.
 const IN_A_FILE: usize = 12;
@@ -30,47 +27,6 @@ pub(crate) struct Sample {
     /// How large the terms are that adjoints are summed from.
     pub(crate) scale: f64,
     pub(crate) variants: Vec<Variant>,
-}
-
-/// A way to compute the gradient.
-#[derive(Clone, Debug)]
-pub(crate) struct Variant {
-    pub(crate) name: &'static str,
-    /// The module's items, with the gradient among them; those of the first variant, if empty.
-    pub(crate) items: String,
-    /// The workspace it runs on; one of the thread's own, if `None`.
-    pub(crate) workspace: Option<&'static str>,
-}
-
-impl Variant {
-    /// What the attributes make of a source.
-    pub(crate) fn expanded(name: &'static str, source: &str) -> Result<Self, String> {
-        Ok(Self { name, items: expanded(source)?, workspace: None })
-    }
-}
-
-/// The items of a source and of the gradient of its program.
-fn expanded(source: &str) -> Result<String, String> {
-    let source = if source.contains("pub fn program(") {
-        source.to_owned()
-    } else {
-        source.replacen("fn program(", "pub fn program(", 1)
-    };
-    let text = if rewrite::has_module(&source) {
-        let marked = source.replacen("pub fn program(", "#[gradient] pub fn program(", 1);
-        let module: TokenStream = format!("mod inner {{ {marked} }}").parse().unwrap();
-        let module = guarded(|| Ok(expand::differentiable(&TokenStream::new(), &module)));
-        format!("{} pub use inner::*;", module.map_err(|failure| failure.to_string())?)
-    } else {
-        let item: TokenStream = source.parse().unwrap();
-        let function = guarded(|| Ok(expand::gradient(TokenStream::new(), &item)));
-        function.map_err(|failure| failure.to_string())?.to_string()
-    };
-    if text.contains("compile_error !") {
-        return Err(format!("the attribute refuses the program: {text}"));
-    }
-    // So that rustc's messages have lines.
-    Ok(syn::parse_file(&text).map_or(text, |file| prettyplease::unparse(&file)))
 }
 
 impl Sample {
@@ -109,6 +65,7 @@ impl Sample {
         let (mut lets, mut args, mut after) = (String::new(), Vec::new(), String::new());
         let mut names = Vec::new();
         let put = |text: &mut String, value: &Value, place: &str| match value {
+            Value::Array(items) if items.is_empty() => {}
             Value::Array(items) if items.iter().all(|item| matches!(item, Value::Float(_))) => {
                 let _ = write!(text, "for v in {place}.iter() {{ put(line, *v as f64); }}");
             }
@@ -232,6 +189,7 @@ fn files(samples: &[Sample]) -> Vec<(String, String)> {
         for (at, sample) in some.iter().enumerate() {
             let number = part * IN_A_FILE + at;
             let first = format!("p{at}_0");
+            let _ = writeln!(text, "{MARK}{number} 0");
             let mut run = |name: &str, code: String| {
                 let _ = writeln!(
                     text,
@@ -252,7 +210,8 @@ fn files(samples: &[Sample]) -> Vec<(String, String)> {
             }
             for (place, variant) in sample.variants.iter().enumerate() {
                 if !variant.items.is_empty() {
-                    let _ = writeln!(text, "mod p{at}_{place} {{\n{}\n}}", variant.items);
+                    let mark = format!("{MARK}{number} {place}");
+                    let _ = writeln!(text, "{mark}\nmod p{at}_{place} {{\n{}\n}}", variant.items);
                 }
             }
         }
@@ -266,8 +225,27 @@ fn files(samples: &[Sample]) -> Vec<(String, String)> {
     files
 }
 
-/// Builds and runs the samples; what is printed.
-fn build_and_run(directory: &Path, samples: &[Sample], flags: &[&str]) -> String {
+/// Where the text of a sample's variant begins: its number, and the variant's.
+const MARK: &str = "// sample ";
+
+/// The sample and the variant that a message of rustc is about.
+fn blamed(directory: &Path, message: &str) -> Option<(usize, usize)> {
+    let (_, place) = message.split_once("--> src/")?;
+    let mut place = place.lines().next()?.split(':');
+    let text = std::fs::read_to_string(directory.join("src").join(place.next()?)).ok()?;
+    let line: usize = place.next()?.parse().ok()?;
+    let lines: Vec<&str> = text.lines().take(line).collect();
+    let mark = lines.iter().rev().find_map(|line| line.strip_prefix(MARK))?;
+    let (sample, variant) = mark.split_once(' ')?;
+    Some((sample.parse().ok()?, variant.parse().ok()?))
+}
+
+/// Builds and runs the samples; what is printed, or what rustc says.
+fn build_and_run(
+    directory: &Path,
+    samples: &[Sample],
+    flags: &[&str],
+) -> Result<String, String> {
     let _ = std::fs::remove_dir_all(directory.join("src"));
     std::fs::create_dir_all(directory.join("src")).unwrap();
     let stratape = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stratape");
@@ -293,43 +271,75 @@ fn build_and_run(directory: &Path, samples: &[Sample], flags: &[&str]) -> String
         .env_remove("RUSTFLAGS")
         .output()
         .unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "the sample does not build:\n{errors}");
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
     let output = Command::new(target.join("release/sample")).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "the sample does not run:\n{errors}");
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// A sample whose gradient is not what it must be: the seed, and what is wrong.
 pub(crate) struct Wrong {
     pub(crate) seed: u64,
+    /// The name of the variant.
+    pub(crate) variant: &'static str,
+    /// Whether rustc accepts it.
+    pub(crate) built: bool,
     pub(crate) message: String,
 }
 
-/// Builds and runs the samples in a directory of their own, for every processor and for this one, and compares.
-pub(crate) fn differences(name: &str, samples: &[Sample]) -> Vec<Wrong> {
+/// Builds and runs the samples in a directory of their own, for every processor and for this one, and compares. What does
+/// not build is wrong as well; the others are built without it.
+pub(crate) fn differences(name: &str, samples: Vec<Sample>) -> Vec<Wrong> {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let mut wrong = Vec::new();
+    let mut samples = samples;
     for flags in [&[][..], &["-C", "target-cpu=native"][..]] {
-        let output = build_and_run(&directory, samples, flags);
+        let output = loop {
+            let errors = match build_and_run(&directory, &samples, flags) {
+                Ok(output) => break output,
+                Err(errors) => errors,
+            };
+            let mut refused: Vec<(usize, usize, &str)> = Vec::new();
+            for message in errors.split("\n\n") {
+                if let Some((sample, variant)) = blamed(&directory, message)
+                    && !refused.iter().any(|(known, ..)| *known == sample)
+                {
+                    refused.push((sample, variant, message));
+                }
+            }
+            assert!(!refused.is_empty(), "the samples do not build:\n{errors}");
+            refused.sort_by_key(|(sample, ..)| std::cmp::Reverse(*sample));
+            for (at, variant, message) in refused {
+                let sample = samples.remove(at);
+                let message = format!("it does not build: {message}");
+                wrong.push(Wrong { built: false, ..sample.wrong(variant, flags, &message) });
+            }
+        };
         let mut lines = output.lines();
-        for sample in samples {
+        for sample in &samples {
             let mut next = || lines.next().unwrap_or_default();
             let value = next();
-            for variant in &sample.variants {
+            for at in 0..sample.variants.len() {
                 if let Err(message) = compare_lines(sample, value, next()) {
-                    let message = format!(
-                        "seed {}, {} {flags:?}: {message}\ninputs {:?}\n{}",
-                        sample.seed, variant.name, sample.inputs, sample.source
-                    );
-                    wrong.push(Wrong { seed: sample.seed, message });
+                    wrong.push(sample.wrong(at, flags, &message));
                 }
             }
         }
         assert!(lines.next().is_none(), "a line for each variant");
     }
     wrong
+}
+
+impl Sample {
+    fn wrong(&self, variant: usize, flags: &[&str], message: &str) -> Wrong {
+        let Self { seed, inputs, source, .. } = self;
+        let name = self.variants.get(variant).map_or("", |variant| variant.name);
+        let message = format!("seed {seed}, {name} {flags:?}: {message}\ninputs {inputs:?}\n{source}");
+        Wrong { seed: *seed, variant: name, built: true, message }
+    }
 }
 
 /// Numbers as they are printed, after the sample's number; an error if it panicked.
@@ -364,7 +374,7 @@ fn compare_lines(sample: &Sample, value: &str, line: &str) -> Result<(), String>
 }
 
 /// Compares, and panics with what is wrong.
-pub(crate) fn compare(name: &str, samples: &[Sample]) {
+pub(crate) fn compare(name: &str, samples: Vec<Sample>) {
     let wrong = differences(name, samples);
     let texts: Vec<_> = wrong.iter().map(|wrong| wrong.message.as_str()).collect();
     assert!(wrong.is_empty(), "{} are wrong\n{}", wrong.len(), texts[..texts.len().min(10)].join("\n"));

@@ -231,6 +231,13 @@ impl Generator<'_> {
             (0..=1, Some((name, ..))) => {
                 format!("match {name} % 3 {{ 0 => {a}, 1 => {b}, _ => {c} }}")
             }
+            (2, Some((name, ..))) if self.config.library => {
+                if self.random.chance(50) {
+                    format!("match {name} {{ m if m > 2 => {a}, 0 | 1 => {b}, _ => {c} }}")
+                } else {
+                    format!("match {name} % 2 == 0 {{ true => {a}, false => {b} }}")
+                }
+            }
             (2, _) => {
                 let (first, second) = (self.condition(depth - 1), self.condition(depth - 1));
                 format!("if {first} {{ {a} }} else if {second} {{ {b} }} else {{ {c} }}")
@@ -250,7 +257,9 @@ impl Generator<'_> {
         match (self.random.below(10), integer, bool) {
             (0..=2, Some((name, from, to)), _) => {
                 let sign = *self.random.pick(&["<", "<=", ">", ">=", "==", "!="]);
-                match self.random.below(3) {
+                match self.random.below(if self.config.library { 5 } else { 3 }) {
+                    3 => format!("{name} & 1 == {}", self.random.below(2)),
+                    4 => format!("{name} >> 1 == {}", self.random.below(2)),
                     0 => format!("{name} % 2 == {}", self.random.below(2)),
                     1 => format!("{name} {sign} {}", self.random.within(from, to)),
                     _ => format!("{name} * {name} {sign} {}", self.random.within(from, to)),

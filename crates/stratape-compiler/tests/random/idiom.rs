@@ -75,6 +75,8 @@ const LINEAR: &[&str] = &[
     "for i in 0..N { if X[i] > 0.0 { S += X[i].ln(); W[i] = X[i].sqrt(); } }",
     "for i in 0..N { let d = X[i] - 0.5; let r = if d > 0.0 { d.sqrt() } else { 0.0 }; S += r; }",
     // Exits.
+    "'rows: for i in 0..N { for j in 0..3 { if j > i { continue 'rows; } S += X[i] * A; if S > 50.0 { break 'rows; } } W[i] = S; }",
+    "'outer: for i in 0..N { for j in 0..2 { S += X[i]; if S > 2.0 + j as F { S = 0.5; continue 'outer; } } T += S; }",
     "for i in 0..N { S += X[i]; if S > 3.0 { break; } T += S * A; }",
     "for i in 0..N { if X[i] < 0.0 { continue; } S += X[i]; W[i] = S; }",
     "let mut i = 0; while i < N { S += X[i] * A; i += 1 + i % 2; }",
@@ -103,12 +105,21 @@ const NESTED: &[&str] = &[
     "for i in 0..N { let mut s: F = 1.0; for j in 0..N { if j != i { s *= (X[i] - X[j]).cos(); } } T += s * W[i]; }",
 ];
 
+/// Templates with marks that mean something only to the gradient.
+const MARKED: &[&str] = &[
+    "#[checkpoint(slots = 2)] for i in 0..N { S = S.sin() + X[i]; }",
+    "#[checkpoint(slots = 3)] for i in 0..N { W[i] = W[i].sin(); S += W[i]; W[0] = S.cos(); }",
+    "#[parallel] for i in 0..N { W[i] *= A; }",
+    "#[parallel] for i in 0..N { W[i] = W[i].sin() * A + B; }",
+];
+
 impl Generator<'_> {
     /// An idiom, of this file or one made of random statements.
     pub(super) fn idiom(&mut self) {
         match self.random.below(10) {
             0..=3 => self.template(LINEAR, false),
             4..=5 => self.template(NESTED, true),
+            6 if self.config.library && self.random.chance(50) => self.template(MARKED, false),
             6 if self.config.loops => self.nest(),
             _ => self.dense(),
         }

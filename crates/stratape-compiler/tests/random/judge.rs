@@ -101,7 +101,7 @@ pub(crate) fn optimised(source: &str) -> Function {
 pub(crate) enum Manner {
     /// As the macro makes it.
     Optimised,
-    /// Without the passes before the adjoint, which shows what it does without them.
+    /// As `#[gradient(plain)]` makes it: no pass reorders or fuses anything.
     Plain,
 }
 
@@ -136,9 +136,8 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> syn::Result<T>) -> Result<T, Failur
 pub(crate) fn gradient_of(function: &Function, manner: Manner) -> Result<Function, Failure> {
     let gradient = guarded(|| {
         let mut simple = function.clone();
-        if manner != Manner::Plain {
-            passes::simplify(&mut simple);
-        }
+        simple.plain = manner == Manner::Plain;
+        passes::simplify(&mut simple);
         Ok(adjoint::differentiate(&simple, &adjoint::Options::default()))
     })?;
     if let Err(message) = ir::check(&gradient.function) {
@@ -161,7 +160,7 @@ pub(crate) fn compile(source: &str) -> Result<(Function, Function), Failure> {
 }
 
 fn options() -> interp::Options {
-    interp::Options { constants: constants(), fuel: 2_000_000 }
+    interp::Options { constants: constants(), fuel: 2_000_000, shuffle: None }
 }
 
 /// Arguments of the program: the direction gives each float its tangent.
@@ -254,142 +253,217 @@ fn arguments_of_gradient(
     args
 }
 
-/// Compares one program on one set of inputs.
+/// How many inputs are looked at by themselves, at most.
+const ONE_BY_ONE: usize = 12;
+
+/// What a gradient is compared with.
+struct Reference<'a> {
+    function: &'a Function,
+    inputs: &'a [Input],
+    has_result: bool,
+    single: bool,
+    /// The outputs, and their weights.
+    values: Vec<f64>,
+    weights: Vec<f64>,
+    /// What shadows hold before: nothing, so that no rounding hides small adjoints, or numbers that must stay.
+    before: Vec<f64>,
+    /// Derivatives along some directions.
+    forwards: Vec<(Vec<f64>, Forward)>,
+}
+
+/// Compares one program on one set of inputs: its gradient optimised, with loops in several orders, and plain.
 pub(crate) fn judge(source: &str, inputs: &[Input], seed: u64) -> Result<Report, Failure> {
     let function = guarded(|| lowered(source))?;
-    let report = judge_manner(source, &function, inputs, seed, Manner::Optimised)?;
-    if seed.is_multiple_of(4) {
-        judge_manner(source, &function, inputs, seed, Manner::Plain)?;
+    // The compiler's faults first: they do not depend on the inputs.
+    let gradient = gradient_of(&function, Manner::Optimised)?;
+    let plain = gradient_of(&function, Manner::Plain)?;
+    let single = source.contains("f32");
+    let skipped = Report { skipped: true, ..Report::default() };
+    let Some(reference) = Reference::new(&function, inputs, seed, single)? else {
+        return Ok(skipped);
+    };
+    let Some((mut report, adjoint)) = reference.check("optimised", &gradient, None)? else {
+        return Ok(skipped);
+    };
+    report.skipped = false;
+    for shuffle in [seed, !seed] {
+        reference.check("optimised, in another order", &gradient, Some(shuffle))?;
+    }
+    if let Some((_, other)) = reference.check("plain", &plain, None)? {
+        reference.agree(&adjoint, &other)?;
     }
     Ok(report)
 }
 
-/// How many inputs are looked at by themselves, at most.
-const ONE_BY_ONE: usize = 12;
-
-fn judge_manner(
-    source: &str,
-    function: &Function,
-    inputs: &[Input],
-    seed: u64,
-    manner: Manner,
-) -> Result<Report, Failure> {
-    let single = source.contains("f32");
-    let gradient = gradient_of(function, manner)?;
-    let options = options();
-    let skipped = Report { skipped: true, ..Report::default() };
-    let primal = match interp::run(function, arguments(inputs, &[], |value, _| value), &options) {
-        Ok(outcome) => outcome,
-        Err(Trap::Fuel) => return Ok(skipped),
-        Err(trap) => return fail(Stage::Primal, trap),
-    };
-    let has_result = !function.results.is_empty();
-    let values = left(inputs, &primal, has_result, false).outputs;
-
-    let mut random = Random::new(seed ^ 0x5eed);
-    let mut weight = || {
-        let number = random.float(-1.0, 1.0);
-        if single { f64::from(number as f32) } else { number }
-    };
-    let weights: Vec<f64> = values.iter().map(|_| weight()).collect();
-    let mut weights_of_memory = weights.iter().copied().skip(usize::from(has_result));
-    // What shadows hold before must stay; where they hold nothing, no rounding hides small adjoints.
-    let full = seed.is_multiple_of(2);
-    let mut shadows = HashMap::new();
-    let args = arguments_of_gradient(inputs, has_result.then(|| weights[0]), &mut |input, value| {
-        let exclusive = matches!(input, Input::Exclusive(_) | Input::Data(Passing::Exclusive, _));
-        let shadow = value.map(&mut |_| match (exclusive, full) {
-            (true, _) => weights_of_memory.next().unwrap_or(0.0),
-            (false, true) => weight(),
-            (false, false) => 0.0,
-        });
-        if !exclusive {
-            shadows.insert(std::ptr::from_ref(input), shadow.clone());
+impl<'a> Reference<'a> {
+    /// Runs a program forward; nothing if it runs too long, or its outputs are not finite.
+    fn new(
+        function: &'a Function,
+        inputs: &'a [Input],
+        seed: u64,
+        single: bool,
+    ) -> Result<Option<Self>, Failure> {
+        let args = arguments(inputs, &[], |value, _| value);
+        let primal = match interp::run(function, args, &options()) {
+            Ok(outcome) => outcome,
+            Err(Trap::Fuel) => return Ok(None),
+            Err(trap) => return fail(Stage::Primal, trap),
+        };
+        let has_result = !function.results.is_empty();
+        let values = left(inputs, &primal, has_result, false).outputs;
+        if !values.iter().all(|value| value.is_finite()) {
+            return Ok(None);
         }
-        shadow
-    });
-    let mut before = Vec::new();
-    for input in inputs {
-        match shadows.get(&std::ptr::from_ref(input)) {
-            Some(shadow) => drop(shadow.map(&mut |number| {
-                before.push(number);
-                number
-            })),
-            None => before.extend(vec![0.0; input.count()]),
+        let mut random = Random::new(seed ^ 0x5eed);
+        let mut weight = || {
+            let number = random.float(-1.0, 1.0);
+            if single { f64::from(number as f32) } else { number }
+        };
+        let weights: Vec<f64> = values.iter().map(|_| weight()).collect();
+        let mut before = Vec::new();
+        for input in inputs {
+            let shared = matches!(input, Input::Shared(_) | Input::Data(Passing::Shared, _));
+            let full = shared && seed.is_multiple_of(2);
+            before.extend((0..input.count()).map(|_| if full { weight() } else { 0.0 }));
         }
+        let count = before.len();
+        let unit = |at: usize| -> Vec<f64> {
+            (0..count).map(|i| f64::from(u8::from(i == at))).collect()
+        };
+        let mut directions = vec![vec![1.0; count], before.iter().map(|_| weight()).collect()];
+        if count <= ONE_BY_ONE {
+            directions.extend((0..count).map(unit));
+        } else {
+            directions.extend((0..ONE_BY_ONE).map(|_| unit(random.below(count))));
+        }
+        let mut reference = Self {
+            function,
+            inputs,
+            has_result,
+            single,
+            values,
+            weights,
+            before,
+            forwards: Vec::new(),
+        };
+        for direction in directions {
+            let forward = reference.along(&direction)?;
+            reference.forwards.push((direction, forward));
+        }
+        Ok(Some(reference))
     }
-    let outcome = match interp::run(&gradient, args, &options) {
-        Ok(outcome) => outcome,
-        Err(Trap::Fuel) => return Ok(skipped),
-        Err(trap) => return fail(Stage::Gradient, trap),
-    };
-    let after = left(inputs, &outcome, has_result, true);
-    if !values.iter().all(|value| value.is_finite()) {
-        return Ok(skipped);
-    }
-    let again = after.outputs;
-    if values.iter().map(|v| v.to_bits()).ne(again.iter().map(|v| v.to_bits())) {
-        return fail(
-            Stage::Value,
-            format!("{manner:?}: {values:?} of the program, {again:?} of the gradient"),
-        );
-    }
-    if after.adjoints.len() != before.len() {
-        let message = format!("{} adjoints of {}", after.adjoints.len(), before.len());
-        return fail(Stage::Derivative, message);
-    }
-    let adjoint: Vec<f64> =
-        after.adjoints.iter().zip(&before).map(|(after, before)| after - before).collect();
 
-    let along = |direction: &[f64]| -> Result<Forward, Failure> {
-        match interp::run(function, arguments(inputs, direction, Measured::new), &options) {
+    /// The derivative along a direction.
+    fn along(&self, direction: &[f64]) -> Result<Forward, Failure> {
+        let args = arguments(self.inputs, direction, Measured::new);
+        match interp::run(self.function, args, &options()) {
             Ok(outcome) => {
-                let numbers = left(inputs, &outcome, has_result, false).outputs;
-                let mut forward = Forward::default();
-                for (number, weight) in numbers.iter().zip(&weights) {
+                let numbers = left(self.inputs, &outcome, self.has_result, false).outputs;
+                let mut forward = Forward { steep: was_steep(), ..Forward::default() };
+                for (number, weight) in numbers.iter().zip(&self.weights) {
                     forward.tangent += weight * number.dual.tangent;
                     forward.size += weight.abs() * number.size;
                 }
-                forward.steep = was_steep();
                 Ok(forward)
             }
             Err(trap) => fail(Stage::Primal, trap),
         }
-    };
-    let mut directions: Vec<Vec<f64>> = vec![before.iter().map(|_| weight()).collect()];
-    let unit = |at: usize| -> Vec<f64> {
-        (0..before.len()).map(|i| f64::from(u8::from(i == at))).collect()
-    };
-    if before.len() <= ONE_BY_ONE {
-        directions.extend((0..before.len()).map(unit));
-    } else {
-        let mut picked = Random::new(seed);
-        directions.extend((0..ONE_BY_ONE).map(|_| unit(picked.below(before.len()))));
     }
-    let tolerance = if single { 2e-4 } else { 1e-10 };
-    for direction in directions {
-        let forward = along(&direction)?;
-        let terms = adjoint.iter().zip(&direction).filter(|(_, d)| **d != 0.0).map(|(a, d)| a * d);
-        let backward: f64 = terms.sum();
-        // Where a slope is infinite, so is the gradient, or not a number.
-        let infinite = !forward.tangent.is_finite() || !forward.size.is_finite();
-        if infinite || (forward.steep && !backward.is_finite()) {
-            continue;
+
+    fn tolerance(&self, size: f64) -> f64 {
+        let relative = if self.single { 2e-4 } else { 1e-10 };
+        let full = self.before.iter().any(|before| *before != 0.0);
+        relative * size + if full { relative * 1e-3 } else { f64::MIN_POSITIVE }
+    }
+
+    /// Compares a gradient; what it tells, and its adjoints. Nothing if it runs too long.
+    fn check(
+        &self,
+        manner: &str,
+        gradient: &Function,
+        shuffle: Option<u64>,
+    ) -> Result<Option<(Report, Vec<f64>)>, Failure> {
+        let mut weights = self.weights.iter().copied().skip(usize::from(self.has_result));
+        let mut before = self.inputs.iter().scan(0, |at, input| {
+            let from = *at;
+            *at += input.count();
+            Some((std::ptr::from_ref(input), from))
+        });
+        let seed = self.has_result.then(|| self.weights[0]);
+        let args = arguments_of_gradient(self.inputs, seed, &mut |input, value| {
+            let exclusive =
+                matches!(input, Input::Exclusive(_) | Input::Data(Passing::Exclusive, _));
+            let place = before.find(|(known, _)| *known == std::ptr::from_ref(input));
+            let mut at = place.map_or(0, |(_, from)| from);
+            value.map(&mut |_| {
+                at += 1;
+                if exclusive { weights.next().unwrap_or(0.0) } else { self.before[at - 1] }
+            })
+        });
+        let options = interp::Options { shuffle, ..options() };
+        let outcome = match interp::run(gradient, args, &options) {
+            Ok(outcome) => outcome,
+            Err(Trap::Fuel) => return Ok(None),
+            Err(trap) => return fail(Stage::Gradient, format!("{manner}: {trap}")),
+        };
+        let after = left(self.inputs, &outcome, self.has_result, true);
+        let (values, again) = (&self.values, after.outputs);
+        if values.iter().map(|v| v.to_bits()).ne(again.iter().map(|v| v.to_bits())) {
+            let message =
+                format!("{manner}: {values:?} of the program, {again:?} of the gradient");
+            return fail(Stage::Value, message);
         }
-        let offset = if full { tolerance * 1e-3 } else { f64::MIN_POSITIVE };
-        // Written so that a NaN fails.
-        if (forward.tangent - backward).abs() <= tolerance * forward.size + offset {
-            continue;
+        if after.adjoints.len() != self.before.len() {
+            let message = format!("{} adjoints of {}", after.adjoints.len(), self.before.len());
+            return fail(Stage::Derivative, message);
         }
+        let adjoint: Vec<f64> =
+            after.adjoints.iter().zip(&self.before).map(|(after, before)| after - before).collect();
+        for (direction, forward) in &self.forwards {
+            let terms = adjoint.iter().zip(direction).filter(|(_, d)| **d != 0.0);
+            let backward: f64 = terms.map(|(a, d)| a * d).sum();
+            // Where a slope is infinite, so is the gradient, or not a number.
+            let infinite = !forward.tangent.is_finite() || !forward.size.is_finite();
+            if infinite || (forward.steep && !backward.is_finite()) {
+                continue;
+            }
+            // Written so that a NaN fails.
+            if (forward.tangent - backward).abs() <= self.tolerance(forward.size) {
+                continue;
+            }
+            return fail(Stage::Derivative, self.by_each(manner, &adjoint)?);
+        }
+        Ok(Some((Report { pushes: outcome.pushes, peak: outcome.peak, skipped: false }, adjoint)))
+    }
+
+    /// Two gradients are one, up to rounding.
+    fn agree(&self, adjoint: &[f64], other: &[f64]) -> Result<(), Failure> {
+        let Some((_, all)) = self.forwards.first() else { return Ok(()) };
+        for (a, b) in adjoint.iter().zip(other) {
+            let close = (a - b).abs() <= self.tolerance(all.size);
+            if !close && !all.steep && all.size.is_finite() {
+                let message = format!("{a:?} optimised, {b:?} plain");
+                return fail(Stage::Derivative, message);
+            }
+        }
+        Ok(())
+    }
+
+    fn by_each(&self, manner: &str, adjoint: &[f64]) -> Result<String, Failure> {
         let mut message =
-            format!("{manner:?}: forward and backward derivative by each input, and the size of its terms:");
+            format!("{manner}: forward and backward derivative by inputs, and the size of the terms:");
         for (i, backward) in adjoint.iter().enumerate() {
-            let forward = along(&unit(i))?;
-            message += &format!("\n    {:?} | {backward:?} | {:e}", forward.tangent, forward.size);
+            let mut unit = vec![0.0; adjoint.len()];
+            unit[i] = 1.0;
+            let forward = self.along(&unit)?;
+            let close = (forward.tangent - backward).abs() <= self.tolerance(forward.size);
+            if !close {
+                let Forward { tangent, size, .. } = forward;
+                message += &format!("\n    {i}: {tangent:?} | {backward:?} | {size:e}");
+            }
         }
-        return fail(Stage::Derivative, message);
+        Ok(message)
     }
-    Ok(Report { pushes: outcome.pushes, peak: outcome.peak, skipped: false })
 }
 
 /// The weighted sum of the outputs' changes along a direction.

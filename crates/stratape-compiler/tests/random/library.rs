@@ -6,7 +6,8 @@ use super::generate::{Access, COLLECTED, Generator, Kind, TAME};
 impl Generator<'_> {
     /// A statement that uses the library.
     pub(super) fn library(&mut self, depth: usize) {
-        match self.random.below(12) {
+        match self.random.below(13) {
+            12 => self.checks(),
             0..=2 => self.slices(),
             3..=4 => self.parts(depth),
             5..=6 => self.integers(),
@@ -76,7 +77,12 @@ impl Generator<'_> {
         let size = self.random.within(1, 3);
         let last = size - 1;
         let factor = self.float_below(depth.min(1), 2.0).operand();
-        let text = match (written, self.random.below(6)) {
+        let text = match (written, self.random.below(7)) {
+            (false, 5) if name == "x" => format!("for v in x {{ {sum} += v * {factor}; }}"),
+            (false, 6) if len > 1 => {
+                let (from, to) = (self.random.below(len), len);
+                format!("let c = &{name}[{from}..{to}]; for i in 1..c.len() {{ {sum} += c[i] * c[i - 1] * {factor}; }}")
+            }
             (false, 0) => {
                 format!("for c in {name}.chunks_exact({size}) {{ {sum} += c[0] * c[{last}] * {factor}; }}")
             }
@@ -328,6 +334,10 @@ impl Generator<'_> {
                 let method = *self.random.pick(&["to_radians", "to_degrees"]);
                 Float::atom(format!("{x}.{method}()"), a.bound * 60.0)
             }
+            (15, _) if self.random.chance(40) => Float::atom(
+                format!("{ty}::sqrt({x} * {x} + 0.5)"),
+                a.bound + 1.0,
+            ),
             (15, _) => Float::atom(format!("{ty}::max({}, {})", a.text, small.text), a.bound.max(2.0)),
             (16, _) => Float::atom(format!("{ty}::sin(std::{ty}::consts::PI * {})", a.operand()), 1.0),
             (17, _) => Float::atom(format!("({x} * {x} + 1.0).log(3.0)"), a.bound.abs() + 1.0),

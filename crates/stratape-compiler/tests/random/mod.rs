@@ -11,6 +11,7 @@
 pub(crate) mod build;
 mod dense;
 mod expression;
+pub(crate) mod features;
 mod generate;
 mod helper;
 mod idiom;
@@ -25,6 +26,7 @@ pub(crate) mod rewrite;
 pub(crate) mod shrink;
 mod statement;
 pub(crate) mod value;
+mod variant;
 
 pub(crate) use self::generate::generate;
 pub(crate) use self::value::{Input, Passing, Value};

@@ -32,6 +32,25 @@ pub(crate) fn shrink(source: &str, fails: &dyn Fn(&str) -> bool) -> String {
     text(&best)
 }
 
+/// Every program that one edit makes of another, those first that leave out most.
+pub(crate) fn candidates(source: &str) -> Vec<String> {
+    let Ok(file) = syn::parse_file(source) else { return Vec::new() };
+    let mut found = Vec::new();
+    for at in 0.. {
+        let mut candidate = file.clone();
+        let mut edit = Edit { countdown: at, done: false };
+        edit.visit_file_mut(&mut candidate);
+        if !edit.done {
+            break;
+        }
+        if candidate != file {
+            found.push(text(&candidate));
+        }
+    }
+    found.sort_by_key(String::len);
+    found
+}
+
 fn text(file: &File) -> String {
     prettyplease::unparse(file)
 }

@@ -228,7 +228,8 @@ impl Generator<'_> {
     /// Assigns, so that no bound is exceeded: sums only where they are collected, products
     /// only with factors up to one.
     fn assign(&mut self, place: &str, collects: bool) {
-        let text = match self.random.below(10) {
+        let text = match self.random.below(if self.config.library { 11 } else { 10 }) {
+            10 => format!("{place} %= 3.5;"),
             0..=2 if collects => {
                 let value = self.float_below(3, 10.0);
                 format!("{place} += {};", value.text)
