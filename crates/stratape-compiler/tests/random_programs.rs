@@ -9,7 +9,7 @@ mod random;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use random::judge::{Failure, Stage, judge};
+use random::judge::{Failure, Stage, compile, judge};
 use random::shrink::shrink;
 use random::{Config, Input, Program, generate};
 
@@ -57,27 +57,38 @@ fn show(seed: u64, program: &Program, failure: &Failure) -> String {
 
 #[test]
 fn straight_lines() {
-    compare(&Config::straight(), 0..2000);
+    compare(&Config::straight(), 0..1000);
 }
 
 #[test]
 fn loops_branches_and_arrays() {
-    compare(&Config::core(), 0..2000);
+    compare(&Config::core(), 0..1500);
 }
 
 #[test]
 fn every_control_flow() {
-    compare(&Config::control(), 0..2000);
+    compare(&Config::control(), 0..1500);
 }
 
 #[test]
 fn closures_and_iterators() {
-    compare(&Config::full(), 0..2000);
+    compare(&Config::full(), 0..1500);
 }
 
 #[test]
 fn single_precision() {
     compare(&Config::full().single(), 0..200);
+    compare(&Config::everyday().single(), 0..200);
+}
+
+#[test]
+fn loops_as_people_write_them() {
+    compare(&Config::loops(), 0..3000);
+}
+
+#[test]
+fn everyday_programs() {
+    compare(&Config::everyday(), 0..1000);
 }
 
 /// What random programs have found, as small as it gets.
@@ -156,7 +167,15 @@ fn programs_that_once_failed() {
 #[test]
 #[ignore = "takes minutes: for those who changed the compiler"]
 fn many_more() {
-    let configs = [Config::core(), Config::control(), Config::full(), Config::full().single()];
+    let configs = [
+        Config::core(),
+        Config::control(),
+        Config::full(),
+        Config::full().single(),
+        Config::loops(),
+        Config::everyday(),
+        Config::everyday().single(),
+    ];
     let shown: Vec<_> = configs.iter().map(|config| failures(config, 1_000..6_000)).collect();
     assert!(shown.concat().is_empty(), "{}", shown.concat());
 }
@@ -214,4 +233,15 @@ fn survey() {
     }
     println!("{failed} of {count} failed, {skipped} were skipped");
     assert!(failed == 0 || variable("STRATAPE_STOP", "0") == "0", "seeds from {first} on");
+}
+
+/// Compiles the program in the file `STRATAPE_SOURCE`, and says what is wrong with it.
+#[test]
+#[ignore = "for those who look into a failure"]
+fn given() {
+    let source = std::fs::read_to_string(variable("STRATAPE_SOURCE", "/dev/null")).unwrap();
+    match compile(&source) {
+        Ok((_, gradient)) => println!("{gradient}"),
+        Err(failure) => println!("{failure}"),
+    }
 }

@@ -285,7 +285,8 @@ impl Generator<'_> {
         let Some(list) = list else { return self.let_array() };
         self.note_recursive("rec_spread");
         let (a, n) = (self.float_below(1, 2.0), self.random.below(6));
-        self.line(&format!("rec_spread(&mut {list}[..], {}, {n});", a.text));
+        let ty = self.config.float;
+        self.line(&format!("{{ let by: {ty} = {}; rec_spread(&mut {list}[..], by, {n}); }}", a.text));
     }
 
     /// The arguments of a call, if there are lists for it.

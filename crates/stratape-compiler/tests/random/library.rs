@@ -33,10 +33,10 @@ impl Generator<'_> {
             }
             _ => None,
         });
-        let small = self.float_below(2, 1.0);
-        let large = self.float(2);
+        // The value has a name, so that it may be made from the list that is borrowed then.
+        let value = if collects { self.float(2) } else { self.float_below(2, 1.0) };
         let text = match (self.random.below(9), other) {
-            (0, _) => format!("{name}.fill({});", large.text),
+            (0, _) => format!("{name}.fill(value);"),
             (1, _) if len > 0 => {
                 let (i, j) = (self.index(len, None), self.index(len, None));
                 format!("{name}.swap({i}, {j});")
@@ -48,18 +48,19 @@ impl Generator<'_> {
                 let cut = self.random.below(len);
                 format!("{name}[{cut}..].copy_from_slice(&{other}[{cut}..{len}]);")
             }
-            (5, _) => format!("{name}.iter_mut().for_each(|v| *v *= {});", small.operand()),
+            (5, _) => format!("{name}.iter_mut().for_each(|v| *v *= value.sin());"),
             (6, Some(other)) if collects => {
                 format!("{name}.iter_mut().zip({other}.iter()).for_each(|(v, u)| *v += u * 0.5);")
             }
             (7, _) if len > 0 => {
                 let cut = self.random.below(len);
-                format!("let part = &mut {name}[{cut}..]; part[0] = {};", large.text)
+                format!("let part = &mut {name}[{cut}..]; part[0] = value;")
             }
-            _ => format!("if {name}.is_empty() {{ }} else {{ {name}[0] = {}; }}", large.text),
+            _ => format!("if {name}.is_empty() {{ }} else {{ {name}[0] = value; }}"),
         };
         // Its own block: names in it hide nothing.
-        self.line(&format!("{{ {text} }}"));
+        let ty = self.config.float;
+        self.line(&format!("{{ let value: {ty} = {}; {text} }}", value.text));
     }
 
     /// Loops over parts of lists.
@@ -76,7 +77,9 @@ impl Generator<'_> {
         self.line(&format!("let mut {sum}: {ty} = 0.0;"));
         let size = self.random.within(1, 3);
         let last = size - 1;
-        let factor = self.float_below(depth.min(1), 2.0).operand();
+        let factor = self.float_below(depth.min(1), 2.0).text;
+        self.line(&format!("let factor: {ty} = {factor};"));
+        let factor = "factor";
         let text = match (written, self.random.below(7)) {
             (false, 5) if name == "x" => format!("for v in x {{ {sum} += v * {factor}; }}"),
             (false, 6) if len > 1 => {

@@ -40,7 +40,8 @@ impl Variant {
 
     /// The program with every loop that can be cut into as many parts as it has iterations, if one can.
     pub(crate) fn parallel(source: &str) -> Result<Option<Self>, String> {
-        if source.contains("rec_") {
+        // These need functions of their own beside the gradient.
+        if source.contains("rec_") || source.contains("#[checkpoint") {
             return Ok(None);
         }
         let source = source.replacen("fn program(", "pub fn program(", 1).replace("pub pub", "pub");
@@ -59,7 +60,7 @@ impl Variant {
         });
         let emitted = made.map_err(|failure| failure.to_string())?;
         Ok(emitted.filter(|emitted| emitted.contains("begin_lanes")).map(|emitted| {
-            let items = format!("{source}\n{emitted}");
+            let items = format!("{}\n{emitted}", source.replace("#[parallel]", ""));
             Self { name: "parallel", items, workspace: Some("lanes") }
         }))
     }
