@@ -72,7 +72,8 @@ fn every_row_is_generated() {
     let mut table = format!("Of {programs} programs\n\n");
     let mut missing = String::new();
     let mut count = |label: &str, features: Features| {
-        let counts = features.0.iter().map(|feature| (made.get(feature).copied().unwrap_or(0), feature));
+        let counts =
+            features.0.iter().map(|feature| (made.get(feature).copied().unwrap_or(0), feature));
         for (_, feature) in counts.clone().filter(|(count, _)| *count == 0) {
             writeln!(missing, "{label}: {feature}").unwrap();
         }

@@ -17,7 +17,8 @@ fn each() -> usize {
 /// The program's gradient in parallel, if one of its loops is.
 fn sample(seed: u64, program: Program) -> Option<Sample> {
     let Program { source, inputs } = program;
-    let variant = Variant::parallel(&source).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{source}"))?;
+    let variant = Variant::parallel(&source)
+        .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{source}"))?;
     let judged = judge(&source, &inputs, seed);
     let report = judged.unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{source}"));
     (!report.skipped).then(|| Sample::with(seed, source, inputs, vec![variant]))

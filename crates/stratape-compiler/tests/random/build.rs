@@ -105,8 +105,7 @@ impl Sample {
                         (true, _) => {
                             let mut numbers = shadow(value.count()).into_iter();
                             let shadow = value.map(&mut |_| numbers.next().unwrap_or(0.0));
-                            let _ =
-                                write!(lets, "let mut d{at} = {};", shadow.text(module, float));
+                            let _ = write!(lets, "let mut d{at} = {};", shadow.text(module, float));
                             args.push(format!("&mut d{at}"));
                             put(&mut after, &value, &format!("a{at}"));
                             put(&mut after, &shadow, &format!("d{at}"));
@@ -241,11 +240,7 @@ fn blamed(directory: &Path, message: &str) -> Option<(usize, usize)> {
 }
 
 /// Builds and runs the samples; what is printed, or what rustc says.
-fn build_and_run(
-    directory: &Path,
-    samples: &[Sample],
-    flags: &[&str],
-) -> Result<String, String> {
+fn build_and_run(directory: &Path, samples: &[Sample], flags: &[&str]) -> Result<String, String> {
     let _ = std::fs::remove_dir_all(directory.join("src"));
     std::fs::create_dir_all(directory.join("src")).unwrap();
     let stratape = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stratape");
@@ -337,7 +332,8 @@ impl Sample {
     fn wrong(&self, variant: usize, flags: &[&str], message: &str) -> Wrong {
         let Self { seed, inputs, source, .. } = self;
         let name = self.variants.get(variant).map_or("", |variant| variant.name);
-        let message = format!("seed {seed}, {name} {flags:?}: {message}\ninputs {inputs:?}\n{source}");
+        let message =
+            format!("seed {seed}, {name} {flags:?}: {message}\ninputs {inputs:?}\n{source}");
         Wrong { seed: *seed, variant: name, built: true, message }
     }
 }
@@ -367,7 +363,10 @@ fn compare_lines(sample: &Sample, value: &str, line: &str) -> Result<(), String>
     for (at, (found, expected)) in found.iter().zip(&sample.expected).enumerate() {
         let close = (found - expected).abs() <= tolerance;
         if !close && expected.is_finite() && !outputs[at] {
-            return Err(format!("{found:?} for {expected:?} at {at}, terms up to {:e}", sample.scale));
+            return Err(format!(
+                "{found:?} for {expected:?} at {at}, terms up to {:e}",
+                sample.scale
+            ));
         }
     }
     Ok(())
@@ -377,5 +376,10 @@ fn compare_lines(sample: &Sample, value: &str, line: &str) -> Result<(), String>
 pub(crate) fn compare(name: &str, samples: Vec<Sample>) {
     let wrong = differences(name, samples);
     let texts: Vec<_> = wrong.iter().map(|wrong| wrong.message.as_str()).collect();
-    assert!(wrong.is_empty(), "{} are wrong\n{}", wrong.len(), texts[..texts.len().min(10)].join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} are wrong\n{}",
+        wrong.len(),
+        texts[..texts.len().min(10)].join("\n")
+    );
 }

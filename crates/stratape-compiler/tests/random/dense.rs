@@ -192,7 +192,8 @@ impl Generator<'_> {
         let ty = self.config.float;
         match self.random.below(12) {
             0..=6 if !scene.reads.is_empty() => {
-                let (list, index) = (self.random.pick(&scene.reads).clone(), self.dense_index(scene));
+                let (list, index) =
+                    (self.random.pick(&scene.reads).clone(), self.dense_index(scene));
                 format!("{list}[{index}]")
             }
             7..=8 if !scene.scalars.is_empty() => self.random.pick(&scene.scalars).clone(),

@@ -302,14 +302,9 @@ impl Generator<'_> {
     fn element_of_rows(&mut self, access: Access) -> Option<(String, f64, bool)> {
         let (name, len, fields, inner, bound, collects) =
             self.choose(access, |variable| match &variable.kind {
-                Kind::Rows { len, fields, inner, bound, collects } if *len > 0 => Some((
-                    variable.name.clone(),
-                    *len,
-                    fields.clone(),
-                    *inner,
-                    *bound,
-                    *collects,
-                )),
+                Kind::Rows { len, fields, inner, bound, collects } if *len > 0 => {
+                    Some((variable.name.clone(), *len, fields.clone(), *inner, *bound, *collects))
+                }
                 _ => None,
             })?;
         let row = self.index(len, None);

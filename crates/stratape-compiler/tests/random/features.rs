@@ -120,7 +120,9 @@ impl<'ast> Visit<'ast> for Features {
                     self.add("a[i]");
                 }
             }
-            Expr::Range(node) if matches!(node.limits, syn::RangeLimits::Closed(_)) => self.add("a..=b"),
+            Expr::Range(node) if matches!(node.limits, syn::RangeLimits::Closed(_)) => {
+                self.add("a..=b")
+            }
             Expr::Call(node) => {
                 if let Expr::Path(path) = &*node.func
                     && let [owner, name] = &path.path.segments.iter().collect::<Vec<_>>()[..]
@@ -175,7 +177,8 @@ impl<'ast> Visit<'ast> for Features {
             for argument in &arguments {
                 self.visit_owned(argument);
             }
-        } else if let Ok(Expr::Repeat(node)) = syn::parse_str::<Expr>(&format!("[{}]", mac.tokens)) {
+        } else if let Ok(Expr::Repeat(node)) = syn::parse_str::<Expr>(&format!("[{}]", mac.tokens))
+        {
             self.visit_owned(&node.expr);
         }
     }

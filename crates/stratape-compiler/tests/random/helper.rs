@@ -153,7 +153,11 @@ impl Generator<'_> {
                 let value = self.called(2);
                 let name = self.fresh("v");
                 self.line(&format!("let {name} = {};", value.text));
-                self.declare(&name, Kind::Float { bound: value.bound, collects: false }, Access::Read);
+                self.declare(
+                    &name,
+                    Kind::Float { bound: value.bound, collects: false },
+                    Access::Read,
+                );
             }
         }
     }
@@ -209,7 +213,9 @@ impl Generator<'_> {
         let depth = depth.max(1);
         match self.random.below(12) {
             0..=1 => {
-                let Some(p) = self.point_named(Access::Read) else { return self.helper_call(depth) };
+                let Some(p) = self.point_named(Access::Read) else {
+                    return self.helper_call(depth);
+                };
                 self.items.points = true;
                 let other = self.point_named(Access::Read).unwrap_or_else(|| p.clone());
                 let text = match self.random.below(4) {
@@ -286,7 +292,10 @@ impl Generator<'_> {
         self.note_recursive("rec_spread");
         let (a, n) = (self.float_below(1, 2.0), self.random.below(6));
         let ty = self.config.float;
-        self.line(&format!("{{ let by: {ty} = {}; rec_spread(&mut {list}[..], by, {n}); }}", a.text));
+        self.line(&format!(
+            "{{ let by: {ty} = {}; rec_spread(&mut {list}[..], by, {n}); }}",
+            a.text
+        ));
     }
 
     /// The arguments of a call, if there are lists for it.
@@ -297,8 +306,11 @@ impl Generator<'_> {
             arguments.push(match *taken {
                 Taken::Float => self.float(depth.min(1)).text,
                 Taken::Shared(len) | Taken::Exclusive(len) => {
-                    let access =
-                        if matches!(taken, Taken::Shared(_)) { Access::Read } else { Access::Write };
+                    let access = if matches!(taken, Taken::Shared(_)) {
+                        Access::Read
+                    } else {
+                        Access::Write
+                    };
                     let used = lists.clone();
                     let (name, known) = self.choose(access, |variable| match variable.kind {
                         Kind::Floats { len: known, .. }
@@ -310,7 +322,11 @@ impl Generator<'_> {
                     })?;
                     lists.push(name.clone());
                     let sign = if access == Access::Read { "&" } else { "&mut " };
-                    if known == len { format!("{sign}{name}[..]") } else { format!("{sign}{name}[..{len}]") }
+                    if known == len {
+                        format!("{sign}{name}[..]")
+                    } else {
+                        format!("{sign}{name}[..{len}]")
+                    }
                 }
                 Taken::Updated => {
                     let used = lists.clone();
@@ -345,7 +361,9 @@ impl Generator<'_> {
     fn helper_call(&mut self, depth: usize) -> Float {
         let callable = self.callable(true);
         match self.arguments_of(&callable, depth - 1) {
-            Some(arguments) => Float::atom(format!("{}({arguments})", callable.name), callable.bound),
+            Some(arguments) => {
+                Float::atom(format!("{}({arguments})", callable.name), callable.bound)
+            }
             None => self.float(depth - 1),
         }
     }
@@ -374,7 +392,8 @@ impl Generator<'_> {
         let name = self.fresh("helper");
         let outside = self.variables.split_off(0);
         let loops = std::mem::take(&mut self.loops);
-        let (text, indent) = (std::mem::take(&mut self.text), std::mem::replace(&mut self.indent, 0));
+        let (text, indent) =
+            (std::mem::take(&mut self.text), std::mem::replace(&mut self.indent, 0));
         let outer_result = std::mem::replace(&mut self.returns_value, returns);
         let mut params = Vec::new();
         let mut list = Vec::new();
@@ -385,23 +404,37 @@ impl Generator<'_> {
         let mut lists: Vec<_> = lists.collect();
         for at in 0..self.random.within(1, 3) {
             let name = self.fresh("u");
-            let kind = if !returns && at == 0 { self.random.within(2, 3) } else { self.random.below(2) };
-            let found = (!lists.is_empty()).then(|| lists.swap_remove(self.random.below(lists.len())));
+            let kind =
+                if !returns && at == 0 { self.random.within(2, 3) } else { self.random.below(2) };
+            let found =
+                (!lists.is_empty()).then(|| lists.swap_remove(self.random.below(lists.len())));
             match (kind, found) {
                 (1, Some((len, _))) => {
                     params.push(Taken::Shared(len));
                     list.push(format!("{name}: &[{ty}]"));
-                    self.declare(&name, Kind::Floats { len, bound: COLLECTED, collects: false }, Access::Read);
+                    self.declare(
+                        &name,
+                        Kind::Floats { len, bound: COLLECTED, collects: false },
+                        Access::Read,
+                    );
                 }
                 (2, Some((len, Access::Write))) => {
                     params.push(Taken::Exclusive(len));
                     list.push(format!("{name}: &mut [{ty}]"));
-                    self.declare(&name, Kind::Floats { len, bound: COLLECTED, collects: true }, Access::Write);
+                    self.declare(
+                        &name,
+                        Kind::Floats { len, bound: COLLECTED, collects: true },
+                        Access::Write,
+                    );
                 }
                 (2..=3, _) => {
                     params.push(Taken::Updated);
                     list.push(format!("{name}: &mut {ty}"));
-                    self.declare(&format!("(*{name})"), Kind::Float { bound: COLLECTED, collects: true }, Access::Write);
+                    self.declare(
+                        &format!("(*{name})"),
+                        Kind::Float { bound: COLLECTED, collects: true },
+                        Access::Write,
+                    );
                 }
                 _ => {
                     params.push(Taken::Float);

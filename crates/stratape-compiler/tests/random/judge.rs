@@ -16,10 +16,10 @@ use stratape_compiler::back::interp::{self, Argument, Datum, Memory, Number, Out
 use stratape_compiler::ir::{Function, Param};
 use stratape_compiler::{adjoint, front, ir, passes};
 
+use super::Random;
 use super::measure::{Measured, was_steep};
 use super::rewrite;
 use super::value::{Input, Passing, Value};
-use super::Random;
 
 /// Where a comparison failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,7 +189,8 @@ fn left<N: Number>(inputs: &[Input], outcome: &Outcome<N>, result: bool, shadows
         left.outputs.extend(scalars.next());
         left.all.extend(&left.outputs);
     }
-    let owned = inputs.iter().filter(|input| matches!(input, Input::Data(Passing::Owned, _))).count();
+    let owned =
+        inputs.iter().filter(|input| matches!(input, Input::Data(Passing::Owned, _))).count();
     let returned = if shadows { outcome.memory.len().saturating_sub(owned) } else { 0 };
     let (memory, returned) = if shadows {
         outcome.memory.split_at(returned)
@@ -327,9 +328,8 @@ impl<'a> Reference<'a> {
             before.extend((0..input.count()).map(|_| if full { weight() } else { 0.0 }));
         }
         let count = before.len();
-        let unit = |at: usize| -> Vec<f64> {
-            (0..count).map(|i| f64::from(u8::from(i == at))).collect()
-        };
+        let unit =
+            |at: usize| -> Vec<f64> { (0..count).map(|i| f64::from(u8::from(i == at))).collect() };
         let mut directions = vec![vec![1.0; count], before.iter().map(|_| weight()).collect()];
         if count <= ONE_BY_ONE {
             directions.extend((0..count).map(unit));
@@ -409,8 +409,7 @@ impl<'a> Reference<'a> {
         let after = left(self.inputs, &outcome, self.has_result, true);
         let (values, again) = (&self.values, after.outputs);
         if values.iter().map(|v| v.to_bits()).ne(again.iter().map(|v| v.to_bits())) {
-            let message =
-                format!("{manner}: {values:?} of the program, {again:?} of the gradient");
+            let message = format!("{manner}: {values:?} of the program, {again:?} of the gradient");
             return fail(Stage::Value, message);
         }
         if after.adjoints.len() != self.before.len() {
@@ -450,8 +449,9 @@ impl<'a> Reference<'a> {
     }
 
     fn by_each(&self, manner: &str, adjoint: &[f64]) -> Result<String, Failure> {
-        let mut message =
-            format!("{manner}: forward and backward derivative by inputs, and the size of the terms:");
+        let mut message = format!(
+            "{manner}: forward and backward derivative by inputs, and the size of the terms:"
+        );
         for (i, backward) in adjoint.iter().enumerate() {
             let mut unit = vec![0.0; adjoint.len()];
             unit[i] = 1.0;

@@ -84,13 +84,19 @@ impl Generator<'_> {
             (false, 5) if name == "x" => format!("for v in x {{ {sum} += v * {factor}; }}"),
             (false, 6) if len > 1 => {
                 let (from, to) = (self.random.below(len), len);
-                format!("let c = &{name}[{from}..{to}]; for i in 1..c.len() {{ {sum} += c[i] * c[i - 1] * {factor}; }}")
+                format!(
+                    "let c = &{name}[{from}..{to}]; for i in 1..c.len() {{ {sum} += c[i] * c[i - 1] * {factor}; }}"
+                )
             }
             (false, 0) => {
-                format!("for c in {name}.chunks_exact({size}) {{ {sum} += c[0] * c[{last}] * {factor}; }}")
+                format!(
+                    "for c in {name}.chunks_exact({size}) {{ {sum} += c[0] * c[{last}] * {factor}; }}"
+                )
             }
             (false, 1) => {
-                format!("for c in {name}.windows({size}) {{ {sum} += (c[0] - c[{last}] * {factor}).sin(); }}")
+                format!(
+                    "for c in {name}.windows({size}) {{ {sum} += (c[0] - c[{last}] * {factor}).sin(); }}"
+                )
             }
             (false, 2) => {
                 let cut = self.random.below(len + 1);
@@ -102,7 +108,9 @@ impl Generator<'_> {
                 "{name}.windows(2).for_each(|c| {sum} += c[0] * c[1]); for v in {name}.iter().rev().skip(1).step_by(2) {{ {sum} += v * {factor}; }}"
             ),
             (false, 4) => {
-                format!("for (i, c) in {name}.chunks_exact({size}).enumerate() {{ {sum} += c[0] * (i as {ty}) * {factor}; }}")
+                format!(
+                    "for (i, c) in {name}.chunks_exact({size}).enumerate() {{ {sum} += c[0] * (i as {ty}) * {factor}; }}"
+                )
             }
             (false, _) => format!(
                 "for (i, v) in {name}.iter().enumerate().skip(1) {{ if i % 2 == 1 {{ {sum} += v * {factor}; }} else {{ {sum} -= *v; }} }}"
@@ -146,7 +154,9 @@ impl Generator<'_> {
                 self.declare(&name, index, Access::Read);
             }
             (0..=2, Some((other, ..))) => {
-                self.line(&format!("let {name} = ({other} as i64 * 3 - 2).rem_euclid(4) as usize;"));
+                self.line(&format!(
+                    "let {name} = ({other} as i64 * 3 - 2).rem_euclid(4) as usize;"
+                ));
                 self.declare(&name, Kind::Int { from: 0, to: 3 }, Access::Read);
             }
             (0..=2, None) => {
@@ -184,7 +194,9 @@ impl Generator<'_> {
         let number = self.integer();
         let value = self.float_below(1, 5.0);
         let text = match (self.random.below(6), list, number) {
-            (0, _, Some((name, from, _))) => format!("assert!({name} >= {from}, \"{{}} is too small\", {name});"),
+            (0, _, Some((name, from, _))) => {
+                format!("assert!({name} >= {from}, \"{{}} is too small\", {name});")
+            }
             (1, Some((name, len, ..)), _) => format!("assert_eq!({name}.len(), {len});"),
             (2, ..) => format!("debug_assert!({} < 6.0);", value.operand()),
             (3, _, Some((name, _, to))) if to < 1000 => {
@@ -261,9 +273,15 @@ impl Generator<'_> {
         self.work += self.multiplicity * len;
         let list = self.fresh("w");
         let (text, len, bound) = match self.random.below(5) {
-            0 => (format!("{name}.iter().map(|v| v * v - 0.5).collect()"), len, bound * bound + 0.5),
+            0 => {
+                (format!("{name}.iter().map(|v| v * v - 0.5).collect()"), len, bound * bound + 0.5)
+            }
             1 => (format!("{name}.iter().rev().copied().collect()"), len, bound),
-            2 => (format!("{name}.iter().enumerate().map(|(i, v)| v.sin() * i as {ty}).collect()"), len, 65.0),
+            2 => (
+                format!("{name}.iter().enumerate().map(|(i, v)| v.sin() * i as {ty}).collect()"),
+                len,
+                65.0,
+            ),
             3 => (format!("(0..{name}.len()).map(|i| {name}[i].cos() * 2.0).collect()"), len, 2.0),
             _ => (format!("{name}.to_vec()"), len, bound),
         };
@@ -281,10 +299,7 @@ impl Generator<'_> {
         let a = self.float(depth - 1);
         let (x, small) = (a.receiver(ty), self.float_below(depth - 1, 2.0));
         match (self.random.below(22), list) {
-            (0, _) => Float::compound(
-                format!("{{ let (s, c) = {x}.sin_cos(); s * c + s }}"),
-                2.0,
-            ),
+            (0, _) => Float::compound(format!("{{ let (s, c) = {x}.sin_cos(); s * c + s }}"), 2.0),
             (1, Some((name, len, bound, _))) if len > 0 => Float::atom(
                 format!("{name}.iter().copied().max_by(|v, w| v.total_cmp(w)).unwrap()"),
                 bound,
@@ -320,29 +335,32 @@ impl Generator<'_> {
                 format!("{name}.iter().rev().take(3).skip(1).step_by(2).copied().sum::<{ty}>()"),
                 3.0 * bound,
             ),
-            (10, Some((name, _, bound, _))) => Float::atom(
-                format!("{name}.iter().fold(0.0, |s, v| s * 0.5 + v)"),
-                2.0 * bound,
-            ),
-            (11, Some((name, ..))) => Float::atom(
-                format!("{name}.iter().map(|v| v.sin()).product::<{ty}>()"),
-                1.0,
-            ),
+            (10, Some((name, _, bound, _))) => {
+                Float::atom(format!("{name}.iter().fold(0.0, |s, v| s * 0.5 + v)"), 2.0 * bound)
+            }
+            (11, Some((name, ..))) => {
+                Float::atom(format!("{name}.iter().map(|v| v.sin()).product::<{ty}>()"), 1.0)
+            }
             (12, Some((name, len, bound, _))) => Float::atom(
                 format!("{name}.chunks_exact(2).map(|c| c[0] - c[1] * 0.5).sum::<{ty}>()"),
                 len as f64 * bound,
             ),
-            (13, Some((name, len, ..))) => Float::atom(format!("({name}.len() as {ty})"), len as f64),
+            (13, Some((name, len, ..))) => {
+                Float::atom(format!("({name}.len() as {ty})"), len as f64)
+            }
             (14, _) => {
                 let method = *self.random.pick(&["to_radians", "to_degrees"]);
                 Float::atom(format!("{x}.{method}()"), a.bound * 60.0)
             }
-            (15, _) if self.random.chance(40) => Float::atom(
-                format!("{ty}::sqrt({x} * {x} + 0.5)"),
-                a.bound + 1.0,
-            ),
-            (15, _) => Float::atom(format!("{ty}::max({}, {})", a.text, small.text), a.bound.max(2.0)),
-            (16, _) => Float::atom(format!("{ty}::sin(std::{ty}::consts::PI * {})", a.operand()), 1.0),
+            (15, _) if self.random.chance(40) => {
+                Float::atom(format!("{ty}::sqrt({x} * {x} + 0.5)"), a.bound + 1.0)
+            }
+            (15, _) => {
+                Float::atom(format!("{ty}::max({}, {})", a.text, small.text), a.bound.max(2.0))
+            }
+            (16, _) => {
+                Float::atom(format!("{ty}::sin(std::{ty}::consts::PI * {})", a.operand()), 1.0)
+            }
             (17, _) => Float::atom(format!("({x} * {x} + 1.0).log(3.0)"), a.bound.abs() + 1.0),
             (18, _) => {
                 let other = if ty == "f64" && self.random.chance(20) { "f32" } else { ty };
@@ -362,7 +380,9 @@ impl Generator<'_> {
                     Some((name, to)) => {
                         Float::atom(format!("({name} as {ty})"), (to.abs() as f64).max(255.0))
                     }
-                    None => Float::atom(format!("(({} * 3.0) as i32 as {ty})", small.operand()), 6.0),
+                    None => {
+                        Float::atom(format!("(({} * 3.0) as i32 as {ty})", small.operand()), 6.0)
+                    }
                 }
             }
         }

@@ -62,8 +62,11 @@ impl Generator<'_> {
             }
             13 => {
                 self.items.enumeration = true;
-                let (variant, number) =
-                    *self.random.pick(&[("Norm::Sum", 0), ("Norm::Largest", 1), ("Norm::Smooth", 2)]);
+                let (variant, number) = *self.random.pick(&[
+                    ("Norm::Sum", 0),
+                    ("Norm::Largest", 1),
+                    ("Norm::Smooth", 2),
+                ]);
                 Parameter {
                     text: format!("{name}: Norm"),
                     input: Input::Variant(variant.to_owned(), number),
@@ -79,9 +82,8 @@ impl Generator<'_> {
         let ty = self.config.float;
         let len = *self.random.pick(&[1, 2, 3, 4]);
         let values = Value::floats(&self.floats(len));
-        let array = |access| {
-            variable(name, Kind::Floats { len, bound: 2.0, collects: false }, access)
-        };
+        let array =
+            |access| variable(name, Kind::Floats { len, bound: 2.0, collects: false }, access);
         let (text, passing, access) = match self.random.below(3) {
             0 => (format!("{name}: [{ty}; {len}]"), Passing::Owned, Access::Read),
             1 => (format!("mut {name}: [{ty}; {len}]"), Passing::Owned, Access::Write),
@@ -117,9 +119,8 @@ impl Generator<'_> {
         let ty = self.config.float;
         let len = self.length_of_array();
         if self.random.chance(40) {
-            let pair = |me: &mut Self| {
-                Value::Tuple(me.floats(2).into_iter().map(Value::Float).collect())
-            };
+            let pair =
+                |me: &mut Self| Value::Tuple(me.floats(2).into_iter().map(Value::Float).collect());
             let values = (0..len).map(|_| pair(self)).collect();
             let fields = vec![".0".to_owned(), ".1".to_owned()];
             let kind = Kind::Rows { len, fields, inner: 0, bound: 2.0, collects: false };
@@ -137,8 +138,7 @@ impl Generator<'_> {
         } else {
             ("&", Passing::Shared, Access::Read, 2.0)
         };
-        let kind =
-            Kind::Rows { len, fields: Vec::new(), inner: columns, bound, collects: written };
+        let kind = Kind::Rows { len, fields: Vec::new(), inner: columns, bound, collects: written };
         Parameter {
             text: format!("{name}: {sign}[[{ty}; {columns}]]"),
             input: Input::Data(passing, Value::Array(values)),
@@ -158,11 +158,7 @@ impl Generator<'_> {
             ),
             variables: vec![
                 variable(format!("{name}.0"), float(), Access::Read),
-                variable(
-                    format!("{name}.1"),
-                    Kind::Int { from: number, to: number },
-                    Access::Read,
-                ),
+                variable(format!("{name}.1"), Kind::Int { from: number, to: number }, Access::Read),
             ],
         }
     }

@@ -93,7 +93,9 @@ impl VisitMut for Inline<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         visit_mut::visit_expr_mut(self, expr);
         let Expr::Call(call) = expr else { return };
-        let Some(function) = callee(call).and_then(|name| self.functions.get(&name)) else { return };
+        let Some(function) = callee(call).and_then(|name| self.functions.get(&name)) else {
+            return;
+        };
         let mut body = function.block.clone();
         self.visit_block_mut(&mut body);
         let mut lets: Vec<Stmt> = Vec::new();
@@ -127,7 +129,8 @@ pub(crate) fn inlined(source: &str) -> Option<String> {
             _ => None,
         })
         .collect();
-    let returns = |function: &ItemFn| function.block.to_token_stream().to_string().contains("return");
+    let returns =
+        |function: &ItemFn| function.block.to_token_stream().to_string().contains("return");
     if functions.is_empty() || functions.values().any(returns) {
         return None;
     }

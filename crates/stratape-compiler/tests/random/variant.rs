@@ -55,13 +55,14 @@ impl Variant {
             }
             cut_fine(&mut primal.body);
             let gradient = adjoint::differentiate(&primal, &adjoint::Options::default());
-            ir::check(&gradient.function).map_err(|fault| syn::Error::new(Span::call_site(), fault))?;
+            ir::check(&gradient.function)
+                .map_err(|fault| syn::Error::new(Span::call_site(), fault))?;
             Ok(Some(back::rust::emit(&item, &primal, &gradient).to_string()))
         });
         let emitted = made.map_err(|failure| failure.to_string())?;
         Ok(emitted.filter(|emitted| emitted.contains("begin_lanes")).map(|emitted| {
             let items = format!("{}\n{emitted}", source.replace("#[parallel]", ""));
-            Self { name: "parallel", items, workspace: Some("lanes") }
+            Self { name: "parallel", items: in_lines(items), workspace: Some("lanes") }
         }))
     }
 }
@@ -98,7 +99,10 @@ fn expanded(source: &str) -> Result<String, String> {
     if text.contains("compile_error !") {
         return Err(format!("the attribute refuses the program: {text}"));
     }
-    // So that rustc's messages have lines.
-    Ok(syn::parse_file(&text).map_or(text, |file| prettyplease::unparse(&file)))
+    Ok(in_lines(text))
 }
 
+/// One statement a line, so that rustc's messages have lines.
+fn in_lines(text: String) -> String {
+    syn::parse_file(&text).map_or(text, |file| prettyplease::unparse(&file))
+}
