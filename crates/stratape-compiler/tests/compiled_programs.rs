@@ -97,6 +97,8 @@ fn reduce(seed: u64, variant: &str) -> String {
 fn report(wrong: &[Wrong]) -> Vec<String> {
     let mut messages: Vec<String> = wrong.iter().map(|wrong| wrong.message.clone()).collect();
     if let Some(first) = wrong.iter().find(|wrong| wrong.built) {
+        // Known even if the rest is not waited for.
+        println!("{}", first.message);
         let reduced = reduce(first.seed, first.variant);
         messages.push(format!("seed {} made smaller ({}):\n{reduced}", first.seed, first.variant));
     }

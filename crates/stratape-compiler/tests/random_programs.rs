@@ -4,6 +4,8 @@
 //! computes, and its adjoints must agree with the forward derivative. A failure is shrunk before it
 //! is shown.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
 mod random;
 
 use std::collections::{HashMap, HashSet};

@@ -331,7 +331,7 @@ impl Generator<'_> {
     }
 
     fn literal_below_one(&mut self) -> &'static str {
-        *self.random.pick::<&'static str>(&["0.5", "0.9", "0.25", "1.0"])
+        self.random.pick::<&'static str>(&["0.5", "0.9", "0.25", "1.0"])
     }
 
     /// Something of a number that may be large.

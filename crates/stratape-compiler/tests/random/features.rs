@@ -121,7 +121,7 @@ impl<'ast> Visit<'ast> for Features {
                 }
             }
             Expr::Range(node) if matches!(node.limits, syn::RangeLimits::Closed(_)) => {
-                self.add("a..=b")
+                self.add("a..=b");
             }
             Expr::Call(node) => {
                 if let Expr::Path(path) = &*node.func

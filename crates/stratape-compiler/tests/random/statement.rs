@@ -75,7 +75,7 @@ impl Generator<'_> {
     fn float_name(&mut self) -> String {
         if self.random.chance(25)
             && let Some((name, ..)) = self.scalar(Access::Read)
-            && name.chars().all(|c| c.is_alphanumeric())
+            && name.chars().all(char::is_alphanumeric)
         {
             return name;
         }
