@@ -361,8 +361,10 @@ fn compare_lines(sample: &Sample, value: &str, line: &str) -> Result<(), String>
     let single = sample.source.contains("f32");
     let tolerance = if single { 2e-4 } else { 1e-10 } * (4.0 + sample.scale);
     for (at, (found, expected)) in found.iter().zip(&sample.expected).enumerate() {
-        let close = (found - expected).abs() <= tolerance;
-        if !close && expected.is_finite() && !outputs[at] {
+        let value = if outputs[at] { tolerance * expected.abs() } else { 0.0 };
+        let close = (found - expected).abs() <= tolerance + value;
+        // The interpreter's outputs are those of the same front: where rustc's differ, the front is wrong.
+        if !close && expected.is_finite() {
             return Err(format!(
                 "{found:?} for {expected:?} at {at}, terms up to {:e}",
                 sample.scale
