@@ -19,6 +19,10 @@ fn sample(seed: u64, program: Program) -> Option<Sample> {
     let Program { source, inputs } = program;
     let variant = Variant::parallel(&source)
         .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{source}"))?;
+    // Long ones take rustc as long as ten of the usual.
+    if variant.items.lines().count() > 500 {
+        return None;
+    }
     let judged = judge(&source, &inputs, seed);
     let report = judged.unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{source}"));
     (!report.skipped).then(|| Sample::with(seed, source, inputs, vec![variant]))

@@ -69,12 +69,12 @@ fn loops_branches_and_arrays() {
 
 #[test]
 fn every_control_flow() {
-    compare(&Config::control(), 0..1500);
+    compare(&Config::control(), 0..1000);
 }
 
 #[test]
 fn closures_and_iterators() {
-    compare(&Config::full(), 0..1500);
+    compare(&Config::full(), 0..1000);
 }
 
 #[test]
@@ -85,12 +85,12 @@ fn single_precision() {
 
 #[test]
 fn loops_as_people_write_them() {
-    compare(&Config::loops(), 0..3000);
+    compare(&Config::loops(), 0..1500);
 }
 
 #[test]
 fn everyday_programs() {
-    compare(&Config::everyday(), 0..1000);
+    compare(&Config::everyday(), 0..300);
 }
 
 /// What random programs have found, as small as it gets.
