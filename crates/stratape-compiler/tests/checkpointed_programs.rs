@@ -4,39 +4,13 @@
 
 mod random;
 
-use random::build::{Sample, compare};
-use random::{Config, generate};
-use stratape_compiler::{front, outline};
+use random::build::{Sample, Variant, compare};
+use random::judge::judge;
+use random::{Config, Program, generate};
 
 /// Programs of each kind; the variable `STRATAPE_SAMPLES` asks for more.
 fn each() -> usize {
-    std::env::var("STRATAPE_SAMPLES").ok().and_then(|text| text.parse().ok()).unwrap_or(8)
-}
-
-/// Marks loops, chosen by the seed.
-fn marked(source: &str, seed: u64) -> String {
-    let mut marked = String::new();
-    for (number, line) in source.lines().enumerate() {
-        let words = line.trim_start();
-        let words = words
-            .split_once(": ")
-            .filter(|(label, _)| label.starts_with('\''))
-            .map_or(words, |(_, rest)| rest);
-        let is_loop = ["for ", "while ", "loop {"].iter().any(|word| words.starts_with(word));
-        if is_loop && !(seed + number as u64 * 7).is_multiple_of(3) {
-            marked += &format!("#[checkpoint(slots = {})]\n", 1 + seed % 4);
-        }
-        marked += line;
-        marked.push('\n');
-    }
-    marked
-}
-
-/// Whether all that the marked loops carry can be stored.
-fn can_be_stored(source: &str) -> bool {
-    let item = syn::parse_str(source).unwrap();
-    let mut function = front::lower(&item, &front::Options::default()).unwrap();
-    !function.checkpoints.is_empty() && outline::outline(&mut function).is_ok()
+    std::env::var("STRATAPE_SAMPLES").ok().and_then(|text| text.parse().ok()).unwrap_or(4)
 }
 
 fn samples(config: &Config, first: u64) -> Vec<Sample> {
@@ -45,10 +19,14 @@ fn samples(config: &Config, first: u64) -> Vec<Sample> {
         if samples.len() >= each() {
             break;
         }
-        let program = generate(seed, config);
-        let source = marked(&program.source, seed);
-        if can_be_stored(&source) {
-            samples.push(Sample::of(seed, source, program.inputs));
+        let Program { source, inputs } = generate(seed, config);
+        let judged = judge(&source, &inputs, seed);
+        let report = judged.unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{source}"));
+        // Long ones take rustc as long as ten of the usual.
+        let variant = Variant::checkpointed(&source, seed);
+        let variant = variant.filter(|variant| variant.items.lines().count() < 500);
+        if let (false, Some(variant)) = (report.skipped, variant) {
+            samples.push(Sample::with(seed, source, inputs, vec![variant]));
         }
     }
     samples
@@ -59,5 +37,6 @@ fn stored_loops_have_the_gradient_of_taped_ones() {
     let mut all = samples(&Config::core(), 70_000);
     all.extend(samples(&Config::control(), 71_000));
     all.extend(samples(&Config::full(), 72_000));
-    compare("checkpointed_programs", &all);
+    all.extend(samples(&Config::loops(), 73_000));
+    compare("checkpointed_programs", all);
 }

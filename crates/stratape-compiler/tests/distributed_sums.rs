@@ -31,7 +31,7 @@ fn numbers(len: usize, step: f64) -> Input {
 }
 
 fn inputs(columns: usize, n: usize) -> Vec<Input> {
-    vec![numbers(n, 0.7), numbers(n * columns, 1.1), numbers(columns, 0.4), Input::Int(n)]
+    vec![numbers(n, 0.7), numbers(n * columns, 1.1), numbers(columns, 0.4), Input::Int(n as i64)]
 }
 
 fn gradient(source: &str) -> String {

@@ -4,12 +4,14 @@
 //! computes, and its adjoints must agree with the forward derivative. A failure is shrunk before it
 //! is shown.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
 mod random;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use random::judge::{Failure, Stage, judge};
+use random::judge::{Failure, Stage, compile, judge};
 use random::shrink::shrink;
 use random::{Config, Input, Program, generate};
 
@@ -57,27 +59,38 @@ fn show(seed: u64, program: &Program, failure: &Failure) -> String {
 
 #[test]
 fn straight_lines() {
-    compare(&Config::straight(), 0..2000);
+    compare(&Config::straight(), 0..1000);
 }
 
 #[test]
 fn loops_branches_and_arrays() {
-    compare(&Config::core(), 0..2000);
+    compare(&Config::core(), 0..1500);
 }
 
 #[test]
 fn every_control_flow() {
-    compare(&Config::control(), 0..2000);
+    compare(&Config::control(), 0..1000);
 }
 
 #[test]
 fn closures_and_iterators() {
-    compare(&Config::full(), 0..2000);
+    compare(&Config::full(), 0..1000);
 }
 
 #[test]
 fn single_precision() {
     compare(&Config::full().single(), 0..200);
+    compare(&Config::everyday().single(), 0..200);
+}
+
+#[test]
+fn loops_as_people_write_them() {
+    compare(&Config::loops(), 0..1500);
+}
+
+#[test]
+fn everyday_programs() {
+    compare(&Config::everyday(), 0..300);
 }
 
 /// What random programs have found, as small as it gets.
@@ -156,7 +169,81 @@ fn programs_that_once_failed() {
 #[test]
 #[ignore = "takes minutes: for those who changed the compiler"]
 fn many_more() {
-    let configs = [Config::core(), Config::control(), Config::full(), Config::full().single()];
+    let configs = [
+        Config::core(),
+        Config::control(),
+        Config::full(),
+        Config::full().single(),
+        Config::loops(),
+        Config::everyday(),
+        Config::everyday().single(),
+    ];
     let shown: Vec<_> = configs.iter().map(|config| failures(config, 1_000..6_000)).collect();
     assert!(shown.concat().is_empty(), "{}", shown.concat());
+}
+
+/// The configuration with a name.
+fn named(name: &str) -> Config {
+    match name {
+        "straight" => Config::straight(),
+        "core" => Config::core(),
+        "control" => Config::control(),
+        "full" => Config::full(),
+        "loops" => Config::loops(),
+        "everyday" => Config::everyday(),
+        "single" => Config::everyday().single(),
+        other => panic!("there is no configuration `{other}`"),
+    }
+}
+
+fn variable(name: &str, otherwise: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| otherwise.to_owned())
+}
+
+/// Prints every failure of `STRATAPE_CONFIG` in the seeds `STRATAPE_FIRST` and so many after it, made smaller.
+#[test]
+#[ignore = "for those who look for failures"]
+fn survey() {
+    let config = named(&variable("STRATAPE_CONFIG", "everyday"));
+    let first: u64 = variable("STRATAPE_FIRST", "0").parse().unwrap();
+    let count: u64 = variable("STRATAPE_COUNT", "1000").parse().unwrap();
+    let most: usize = variable("STRATAPE_SHOWN", "20").parse().unwrap();
+    let (mut failed, mut skipped, mut shown) = (0, 0, 0);
+    let mut kinds: HashMap<String, usize> = HashMap::new();
+    for seed in first..first + count {
+        let program = generate(seed, &config);
+        match judge(&program.source, &program.inputs, seed) {
+            Ok(report) => skipped += u64::from(report.skipped),
+            Err(failure) => {
+                failed += 1;
+                let about = failure.message.lines().next().unwrap_or_default();
+                let about = about.replace(|c: char| !c.is_alphabetic(), "");
+                let about = if failure.stage == Stage::Value { String::new() } else { about };
+                let seen = kinds.entry(format!("{:?}{about}", failure.stage)).or_default();
+                *seen += 1;
+                let enough = if failure.stage == Stage::Derivative { most } else { 3 };
+                // A soak stops at the first: the seed is enough for the others.
+                let enough = if variable("STRATAPE_STOP", "0") == "0" { enough } else { 1 };
+                if shown < most && *seen <= enough {
+                    shown += 1;
+                    println!("{}", show(seed, &program, &failure));
+                } else {
+                    println!("seed {seed}, {:?}", failure.stage);
+                }
+            }
+        }
+    }
+    println!("{failed} of {count} failed, {skipped} were skipped");
+    assert!(failed == 0 || variable("STRATAPE_STOP", "0") == "0", "seeds from {first} on");
+}
+
+/// Compiles the program in the file `STRATAPE_SOURCE`, and says what is wrong with it.
+#[test]
+#[ignore = "for those who look into a failure"]
+fn given() {
+    let source = std::fs::read_to_string(variable("STRATAPE_SOURCE", "/dev/null")).unwrap();
+    match compile(&source) {
+        Ok((_, gradient)) => println!("{gradient}"),
+        Err(failure) => println!("{failure}"),
+    }
 }

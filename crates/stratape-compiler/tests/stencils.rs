@@ -62,7 +62,7 @@ const CELLS: [&str; 4] = [LEAST, HEAT, WIDE, BACKWARD];
 
 fn inputs(n: usize) -> Vec<Input> {
     let cell = |i: usize| (1.7 * (i * i) as f64 + 0.3).sin();
-    vec![Input::Shared((0..n).map(cell).collect()), Input::Int(n)]
+    vec![Input::Shared((0..n).map(cell).collect()), Input::Int(n as i64)]
 }
 
 fn check(source: &str, inputs: &[Input]) {

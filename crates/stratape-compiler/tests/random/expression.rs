@@ -19,7 +19,7 @@ impl Float {
         Self { text: text.into(), bound, atom: true, literal: false }
     }
 
-    fn compound(text: String, bound: f64) -> Self {
+    pub(super) fn compound(text: String, bound: f64) -> Self {
         Self { text, bound, atom: false, literal: false }
     }
 
@@ -34,7 +34,7 @@ impl Float {
     }
 
     /// The text as the receiver of a method.
-    fn receiver(&self, float: &str) -> String {
+    pub(super) fn receiver(&self, float: &str) -> String {
         if self.literal { self.typed(float) } else { self.operand() }
     }
 }
@@ -70,7 +70,7 @@ impl Generator<'_> {
         }
     }
 
-    fn literal(&mut self) -> Float {
+    pub(super) fn literal(&mut self) -> Float {
         let (text, bound) = *self.random.pick(&[
             ("0.25", 0.25),
             ("0.5", 0.5),
@@ -103,6 +103,12 @@ impl Generator<'_> {
     fn wild(&mut self, depth: usize) -> Float {
         if depth == 0 {
             return self.leaf();
+        }
+        if self.config.library && self.random.chance(6) {
+            return self.library_float(depth);
+        }
+        if self.config.modules && self.random.chance(6) {
+            return self.called(depth);
         }
         match self.random.below(if self.config.rough { 13 } else { 11 }) {
             0 => self.leaf(),
@@ -225,6 +231,13 @@ impl Generator<'_> {
             (0..=1, Some((name, ..))) => {
                 format!("match {name} % 3 {{ 0 => {a}, 1 => {b}, _ => {c} }}")
             }
+            (2, Some((name, ..))) if self.config.library => {
+                if self.random.chance(50) {
+                    format!("match {name} {{ m if m > 2 => {a}, 0 | 1 => {b}, _ => {c} }}")
+                } else {
+                    format!("match {name} % 2 == 0 {{ true => {a}, false => {b} }}")
+                }
+            }
             (2, _) => {
                 let (first, second) = (self.condition(depth - 1), self.condition(depth - 1));
                 format!("if {first} {{ {a} }} else if {second} {{ {b} }} else {{ {c} }}")
@@ -244,7 +257,9 @@ impl Generator<'_> {
         match (self.random.below(10), integer, bool) {
             (0..=2, Some((name, from, to)), _) => {
                 let sign = *self.random.pick(&["<", "<=", ">", ">=", "==", "!="]);
-                match self.random.below(3) {
+                match self.random.below(if self.config.library { 5 } else { 3 }) {
+                    3 => format!("{name} & 1 == {}", self.random.below(2)),
+                    4 => format!("{name} >> 1 == {}", self.random.below(2)),
                     0 => format!("{name} % 2 == {}", self.random.below(2)),
                     1 => format!("{name} {sign} {}", self.random.within(from, to)),
                     _ => format!("{name} * {name} {sign} {}", self.random.within(from, to)),
@@ -272,10 +287,33 @@ impl Generator<'_> {
 
     /// An element of an array of floats; its bound, and whether sums are collected.
     pub(super) fn element(&mut self, access: Access) -> Option<(String, f64, bool)> {
+        if self.random.chance(25)
+            && let Some(found) = self.element_of_rows(access)
+        {
+            return Some(found);
+        }
         let (name, len, bound, collects) = self.array(access)?;
         // A vector that is indexed to be written cannot be asked for its length inside the index.
         let index = self.index(len, (access == Access::Read).then_some(&name));
         Some((format!("{name}[{index}]"), bound, collects))
+    }
+
+    /// A float in an array of arrays, tuples or structs.
+    fn element_of_rows(&mut self, access: Access) -> Option<(String, f64, bool)> {
+        let (name, len, fields, inner, bound, collects) =
+            self.choose(access, |variable| match &variable.kind {
+                Kind::Rows { len, fields, inner, bound, collects } if *len > 0 => {
+                    Some((variable.name.clone(), *len, fields.clone(), *inner, *bound, *collects))
+                }
+                _ => None,
+            })?;
+        let row = self.index(len, None);
+        let field = if fields.is_empty() {
+            format!("[{}]", self.index(inner, None))
+        } else {
+            self.random.pick(&fields).clone()
+        };
+        Some((format!("{name}[{row}]{field}"), bound, collects))
     }
 
     /// An index below a length; `of` is the array it is for.
@@ -323,7 +361,7 @@ impl Generator<'_> {
     /// An index that is read from memory.
     fn indirect(&mut self, below: usize) -> Option<String> {
         let (name, len, most) = self.choose(Access::Read, |variable| match variable.kind {
-            Kind::Indices { len, below } => Some((variable.name.clone(), len, below)),
+            Kind::Indices { len, below } if len > 0 => Some((variable.name.clone(), len, below)),
             _ => None,
         })?;
         // The inner index is direct, so that the text stays readable.
@@ -343,7 +381,7 @@ impl Generator<'_> {
         for variable in found {
             let part = match variable.kind {
                 Kind::Float { .. } if self.random.chance(70) => variable.name,
-                Kind::Floats { len, .. } if self.random.chance(70) => {
+                Kind::Floats { len, .. } if len > 0 && self.random.chance(70) => {
                     format!("{}[{}]", variable.name, self.random.below(len))
                 }
                 _ => continue,

@@ -1,13 +1,16 @@
 //! The state of a program that is being written: its text, its variables, its loops.
 
+use super::helper::Items;
+use super::parameter::Parameter;
 use super::{Config, Input, Program, Random};
 
 /// Bound of what is used in further arithmetic.
 pub(super) const TAME: f64 = 20.0;
 /// Bound of variables that sums are collected in.
 pub(super) const COLLECTED: f64 = 1e6;
-/// How often statements may be run, all together.
+/// How often statements may be run, all together; and where lists are long.
 const WORK: usize = 2500;
+const MORE_WORK: usize = 6000;
 
 /// What a variable holds.
 #[derive(Clone, Debug)]
@@ -16,10 +19,18 @@ pub(super) enum Kind {
     Float { bound: f64, collects: bool },
     /// A `usize` of a closed interval.
     Int { from: usize, to: usize },
+    /// An integer of another type.
+    Signed { from: i64, to: i64 },
     /// A condition.
     Bool,
     /// An array of floats.
     Floats { len: usize, bound: f64, collects: bool },
+    /// An array of arrays, tuples or structs of floats: what is written after its index, or how long its arrays are.
+    Rows { len: usize, fields: Vec<String>, inner: usize, bound: f64, collects: bool },
+    /// A struct of two floats.
+    Point,
+    /// An enum.
+    Norm,
     /// An array of indices, each below a number.
     Indices { len: usize, below: usize },
     /// A closure of floats, its result never above the bound.
@@ -64,9 +75,11 @@ pub(super) struct Generator<'c> {
     /// How often the current block runs at most.
     pub(super) multiplicity: usize,
     pub(super) work: usize,
+    /// What the module holds beside the program.
+    pub(super) items: Items,
     names: usize,
-    text: String,
-    indent: usize,
+    pub(super) text: String,
+    pub(super) indent: usize,
 }
 
 /// The program of a seed.
@@ -79,6 +92,7 @@ pub(crate) fn generate(seed: u64, config: &Config) -> Program {
         returns_value: true,
         multiplicity: 1,
         work: 0,
+        items: Items::default(),
         names: 0,
         text: String::new(),
         indent: 0,
@@ -93,20 +107,23 @@ pub(crate) fn generate(seed: u64, config: &Config) -> Program {
         generator.line(&result);
     }
     generator.close("}");
-    Program { source: generator.text, inputs }
+    let source = format!("{}{}", generator.items.text(config.float), generator.text);
+    Program { source, inputs }
 }
 
 impl Generator<'_> {
     /// The head of the function; its parameters become variables.
     fn signature(&mut self) -> Vec<Input> {
         let float = self.config.float;
-        let n = self.random.within(2, 5);
-        let mut params: Vec<(Variable, String, Input)> = Vec::new();
+        let n = self.length_of_array();
+        let mut params: Vec<Parameter> = Vec::new();
         let mut add = |name: &str, kind: Kind, access, ty: String, input| {
-            let variable = Variable { name: name.to_owned(), kind, access };
-            params.push((variable, ty, input));
+            let variables = vec![Variable { name: name.to_owned(), kind, access }];
+            params.push(Parameter { text: format!("{name}: {ty}"), input, variables });
         };
-        let (x_len, y_len) = (n + self.random.below(3), n + self.random.below(3));
+        let equal = self.config.extremes && self.random.chance(60);
+        let more = if equal { 1 } else { 3 };
+        let (x_len, y_len) = (n + self.random.below(more), n + self.random.below(more));
         let has_y = self.config.outputs && self.random.chance(60);
         let shared = Kind::Floats { len: x_len, bound: 2.0, collects: false };
         if self.random.chance(80) {
@@ -129,43 +146,35 @@ impl Generator<'_> {
         }
         if self.config.indirect && self.random.chance(50) {
             let below = x_len.min(y_len);
-            let len = n + self.random.below(2);
+            let len = if below == 0 { 0 } else { n + self.random.below(2) };
             let indices = (0..len).map(|_| self.random.below(below)).collect();
             let kind = Kind::Indices { len, below };
             add("k", kind, Access::Read, "&[usize]".to_owned(), Input::Indices(indices));
         }
         if self.random.chance(70) {
             let kind = Kind::Int { from: n, to: n };
-            add("n", kind, Access::Read, "usize".to_owned(), Input::Int(n));
+            add("n", kind, Access::Read, "usize".to_owned(), Input::Int(n as i64));
+        }
+        if self.config.parameters {
+            for i in 0..self.random.below(4) {
+                params.push(self.parameter(&format!("r{i}")));
+            }
         }
         for i in (1..params.len()).rev() {
             let j = self.random.below(i + 1);
             params.swap(i, j);
         }
         self.returns_value = !has_y || self.random.chance(60);
-        let list: Vec<_> =
-            params.iter().map(|(variable, ty, _)| format!("{}: {ty}", variable.name)).collect();
+        let list: Vec<_> = params.iter().map(|param| param.text.clone()).collect();
         let result = if self.returns_value { format!(" -> {float}") } else { String::new() };
-        self.open(&format!("fn program({}){result} {{", list.join(", ")));
+        let public = if self.config.modules { "pub " } else { "" };
+        self.open(&format!("{public}fn program({}){result} {{", list.join(", ")));
         let mut inputs = Vec::new();
-        for (variable, _, input) in params {
-            self.variables.push(variable);
-            inputs.push(input);
+        for param in params {
+            self.variables.extend(param.variables);
+            inputs.push(param.input);
         }
         inputs
-    }
-
-    /// Inputs; some are round numbers, where kinks are.
-    fn floats(&mut self, len: usize) -> Vec<f64> {
-        let single = self.config.float == "f32";
-        let mut float = || {
-            let value = match self.random.below(12) {
-                0 => *self.random.pick(&[0.0, 1.0, -1.0, 0.5]),
-                _ => self.random.float(-2.0, 2.0),
-            };
-            if single { f64::from(value as f32) } else { value }
-        };
-        (0..len).map(|_| float()).collect()
     }
 
     /// A name that is not used yet.
@@ -201,7 +210,8 @@ impl Generator<'_> {
 
     /// Whether a block that runs `trips` times as often as this one may be written.
     pub(super) fn affords(&self, trips: usize) -> bool {
-        self.multiplicity * trips <= 80 && self.work + self.multiplicity * trips * 4 <= WORK
+        let (most, work) = if self.config.extremes { (300, MORE_WORK) } else { (80, WORK) };
+        self.multiplicity * trips <= most && self.work + self.multiplicity * trips * 4 <= work
     }
 
     /// Variables that are not shadowed and may be used so.
@@ -230,10 +240,19 @@ impl Generator<'_> {
         if found.is_empty() { None } else { Some(self.random.pick(&found).clone()) }
     }
 
-    /// Name, length, bound and whether sums are collected, of an array of floats.
+    /// Name, length, bound and whether sums are collected, of an array of floats that is not empty.
     pub(super) fn array(&mut self, access: Access) -> Option<(String, usize, f64, bool)> {
+        self.array_of(access, 1)
+    }
+
+    /// The same of an array that has so many elements at least.
+    pub(super) fn array_of(
+        &mut self,
+        access: Access,
+        least: usize,
+    ) -> Option<(String, usize, f64, bool)> {
         self.choose(access, |variable| match variable.kind {
-            Kind::Floats { len, bound, collects } => {
+            Kind::Floats { len, bound, collects } if len >= least => {
                 Some((variable.name.clone(), len, bound, collects))
             }
             _ => None,

@@ -9,16 +9,27 @@
 #![allow(dead_code, unused_imports, reason = "each test uses a part")]
 
 pub(crate) mod build;
+mod dense;
 mod expression;
+pub(crate) mod features;
 mod generate;
+mod helper;
+mod idiom;
 mod iterate;
 pub(crate) mod judge;
+mod library;
+mod measure;
 mod memory;
 mod nest;
+mod parameter;
+pub(crate) mod rewrite;
 pub(crate) mod shrink;
 mod statement;
+pub(crate) mod value;
+mod variant;
 
 pub(crate) use self::generate::generate;
+pub(crate) use self::value::{Input, Passing, Value};
 
 /// Which constructs a program may use.
 #[derive(Clone, Debug)]
@@ -57,6 +68,16 @@ pub(crate) struct Config {
     pub(crate) closures: bool,
     /// Iterators over arrays.
     pub(crate) iterators: bool,
+    /// How many statements of a hundred are loops as people write them: sums, recurrences, stencils, …
+    pub(crate) idioms: usize,
+    /// Parameters of every type.
+    pub(crate) parameters: bool,
+    /// Lengths from none to more than a block of lanes, and values where floats are special.
+    pub(crate) extremes: bool,
+    /// The library of slices, integers and checks.
+    pub(crate) library: bool,
+    /// Functions, structs, constants of a module around the program.
+    pub(crate) modules: bool,
 }
 
 impl Config {
@@ -80,6 +101,11 @@ impl Config {
             rough: false,
             closures: false,
             iterators: false,
+            idioms: 0,
+            parameters: false,
+            extremes: false,
+            library: false,
+            modules: false,
         }
     }
 
@@ -108,6 +134,25 @@ impl Config {
         Self { closures: true, iterators: true, ..Self::control() }
     }
 
+    /// What people write: every construct, every type, and idioms among them.
+    pub(crate) fn everyday() -> Self {
+        Self {
+            statements: 4,
+            depth: 2,
+            idioms: 15,
+            parameters: true,
+            extremes: true,
+            library: true,
+            modules: true,
+            ..Self::full()
+        }
+    }
+
+    /// A few loops and little else, so that passes that look for whole loops find them.
+    pub(crate) fn loops() -> Self {
+        Self { statements: 2, depth: 1, idioms: 80, extremes: true, ..Self::core() }
+    }
+
     /// The same in single precision.
     pub(crate) fn single(self) -> Self {
         Self { float: "f32", ..self }
@@ -117,25 +162,10 @@ impl Config {
 /// A program and its inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    /// One function item.
+    /// The function `program`, and the items of its module if it has any.
     pub(crate) source: String,
     /// An argument for each parameter, in order.
     pub(crate) inputs: Vec<Input>,
-}
-
-/// An argument.
-#[derive(Clone, Debug)]
-pub(crate) enum Input {
-    /// `a: f64`
-    Float(f64),
-    /// `x: &[f64]`
-    Shared(Vec<f64>),
-    /// `y: &mut [f64]`
-    Exclusive(Vec<f64>),
-    /// `n: usize`
-    Int(usize),
-    /// `k: &[usize]`
-    Indices(Vec<usize>),
 }
 
 /// splitmix64.

@@ -5,11 +5,11 @@
 //! programs any more; the caller's judgement must not take their errors for the failure.
 
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, ItemFn, Stmt};
+use syn::{Block, Expr, File, Item, Stmt};
 
 /// The smallest program found for which `fails` holds.
 pub(crate) fn shrink(source: &str, fails: &dyn Fn(&str) -> bool) -> String {
-    let Ok(mut best) = syn::parse_str::<ItemFn>(source) else { return source.to_owned() };
+    let Ok(mut best) = syn::parse_file(source) else { return source.to_owned() };
     let mut improved = true;
     while improved {
         improved = false;
@@ -17,7 +17,7 @@ pub(crate) fn shrink(source: &str, fails: &dyn Fn(&str) -> bool) -> String {
         loop {
             let mut candidate = best.clone();
             let mut edit = Edit { countdown: at, done: false };
-            edit.visit_block_mut(&mut candidate.block);
+            edit.visit_file_mut(&mut candidate);
             if !edit.done {
                 break;
             }
@@ -32,14 +32,27 @@ pub(crate) fn shrink(source: &str, fails: &dyn Fn(&str) -> bool) -> String {
     text(&best)
 }
 
-fn text(item: &ItemFn) -> String {
-    let item = syn::Item::Fn(item.clone());
-    prettyplease::unparse(&syn::File {
-        shebang: None,
-        frontmatter: None,
-        attrs: Vec::new(),
-        items: vec![item],
-    })
+/// Every program that one edit makes of another, those first that leave out most.
+pub(crate) fn candidates(source: &str) -> Vec<String> {
+    let Ok(file) = syn::parse_file(source) else { return Vec::new() };
+    let mut found = Vec::new();
+    for at in 0.. {
+        let mut candidate = file.clone();
+        let mut edit = Edit { countdown: at, done: false };
+        edit.visit_file_mut(&mut candidate);
+        if !edit.done {
+            break;
+        }
+        if candidate != file {
+            found.push(text(&candidate));
+        }
+    }
+    found.sort_by_key(String::len);
+    found
+}
+
+fn text(file: &File) -> String {
+    prettyplease::unparse(file)
 }
 
 /// Makes the edit with a given number.
@@ -60,6 +73,17 @@ impl Edit {
 }
 
 impl VisitMut for Edit {
+    fn visit_file_mut(&mut self, file: &mut File) {
+        for i in 0..file.items.len() {
+            let is_program = matches!(&file.items[i], Item::Fn(f) if f.sig.ident == "program");
+            if !is_program && file.items.len() > 1 && self.now() {
+                file.items.remove(i);
+                return;
+            }
+        }
+        visit_mut::visit_file_mut(self, file);
+    }
+
     fn visit_block_mut(&mut self, block: &mut Block) {
         for i in (0..block.stmts.len()).rev() {
             if self.now() {

@@ -11,6 +11,15 @@ impl Generator<'_> {
         self.work += self.multiplicity;
         let config = self.config;
         let nested = depth > 0;
+        if self.random.chance(config.idioms) {
+            return self.idiom();
+        }
+        if config.library && self.random.chance(15) {
+            return self.library(depth);
+        }
+        if config.modules && self.random.chance(12) {
+            return self.use_of_module(depth);
+        }
         match self.random.below(49) {
             0..=4 => self.let_float(),
             5 if nested && config.branches => self.let_block(depth),
@@ -66,7 +75,7 @@ impl Generator<'_> {
     fn float_name(&mut self) -> String {
         if self.random.chance(25)
             && let Some((name, ..)) = self.scalar(Access::Read)
-            && !name.starts_with('(')
+            && name.chars().all(char::is_alphanumeric)
         {
             return name;
         }
@@ -219,7 +228,8 @@ impl Generator<'_> {
     /// Assigns, so that no bound is exceeded: sums only where they are collected, products
     /// only with factors up to one.
     fn assign(&mut self, place: &str, collects: bool) {
-        let text = match self.random.below(10) {
+        let text = match self.random.below(if self.config.library { 11 } else { 10 }) {
+            10 => format!("{place} %= 3.5;"),
             0..=2 if collects => {
                 let value = self.float_below(3, 10.0);
                 format!("{place} += {};", value.text)
@@ -278,7 +288,9 @@ impl Generator<'_> {
                 }
                 Kind::Floats { len, .. } => {
                     ends.push((format!("{name}.len()"), len, len));
-                    ends.push((format!("{name}.len() - 1"), len - 1, len - 1));
+                    if len > 0 {
+                        ends.push((format!("{name}.len() - 1"), len - 1, len - 1));
+                    }
                 }
                 _ => {}
             }

@@ -1,0 +1,108 @@
+//! Ways to compute one gradient: by the attribute, with loops under `#[checkpoint]`, in parallel.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use proc_macro2::{Span, TokenStream};
+use stratape_compiler::ir::{Block, Node};
+use stratape_compiler::{adjoint, analysis, back, expand, front, ir, outline, passes};
+
+use super::judge::guarded;
+use super::rewrite;
+
+/// A way to compute the gradient.
+#[derive(Clone, Debug)]
+pub(crate) struct Variant {
+    pub(crate) name: &'static str,
+    /// The module's items, with the gradient among them; those of the first variant, if empty.
+    pub(crate) items: String,
+    /// The workspace it runs on; one of the thread's own, if `None`.
+    pub(crate) workspace: Option<&'static str>,
+}
+
+impl Variant {
+    /// What the attributes make of a source.
+    pub(crate) fn expanded(name: &'static str, source: &str) -> Result<Self, String> {
+        Ok(Self { name, items: expanded(source)?, workspace: None })
+    }
+
+    /// The program with marks on some loops, if what they carry can be stored.
+    pub(crate) fn checkpointed(source: &str, seed: u64) -> Option<Self> {
+        let marked = rewrite::checkpointed(source, seed)?;
+        let file = syn::parse_file(&marked).ok()?;
+        let item = rewrite::program(&file)?;
+        let module = front::Module::collect(&file.items).ok()?;
+        let mut function = front::lower_in(&item, &module).ok()?;
+        if function.checkpoints.is_empty() || outline::outline(&mut function).is_err() {
+            return None;
+        }
+        Self::expanded("checkpointed", &marked).ok()
+    }
+
+    /// The program with every loop that can be cut into as many parts as it has iterations, if one can.
+    pub(crate) fn parallel(source: &str) -> Result<Option<Self>, String> {
+        // These need functions of their own beside the gradient.
+        if source.contains("rec_") || source.contains("#[checkpoint") {
+            return Ok(None);
+        }
+        let source = source.replacen("fn program(", "pub fn program(", 1).replace("pub pub", "pub");
+        let made = guarded(|| {
+            let file = syn::parse_file(&source)?;
+            let Some(item) = rewrite::program(&file) else { return Ok(None) };
+            let mut primal = front::lower_in(&item, &front::Module::collect(&file.items)?)?;
+            passes::simplify(&mut primal);
+            if analysis::mark_parallel(&mut primal, Some(Span::call_site())).is_err() {
+                return Ok(None);
+            }
+            cut_fine(&mut primal.body);
+            let gradient = adjoint::differentiate(&primal, &adjoint::Options::default());
+            ir::check(&gradient.function)
+                .map_err(|fault| syn::Error::new(Span::call_site(), fault))?;
+            Ok(Some(back::rust::emit(&item, &primal, &gradient).to_string()))
+        });
+        let emitted = made.map_err(|failure| failure.to_string())?;
+        Ok(emitted.filter(|emitted| emitted.contains("begin_lanes")).map(|emitted| {
+            let items = format!("{}\n{emitted}", source.replace("#[parallel]", ""));
+            Self { name: "parallel", items: in_lines(items), workspace: Some("lanes") }
+        }))
+    }
+}
+
+/// A part for every iteration, if there are lanes for it.
+fn cut_fine(block: &mut Block) {
+    for node in block {
+        if let Node::Loop(node) = node
+            && let Some(parallel) = &mut node.parallel
+        {
+            parallel.grain = 1;
+        }
+        node.blocks_mut().into_iter().for_each(cut_fine);
+    }
+}
+
+/// The items of a source and of the gradient of its program.
+fn expanded(source: &str) -> Result<String, String> {
+    let source = if source.contains("pub fn program(") {
+        source.to_owned()
+    } else {
+        source.replacen("fn program(", "pub fn program(", 1)
+    };
+    let text = if rewrite::has_module(&source) {
+        let marked = source.replacen("pub fn program(", "#[gradient] pub fn program(", 1);
+        let module: TokenStream = format!("mod inner {{ {marked} }}").parse().unwrap();
+        let module = guarded(|| Ok(expand::differentiable(&TokenStream::new(), &module)));
+        format!("{} pub use inner::*;", module.map_err(|failure| failure.to_string())?)
+    } else {
+        let item: TokenStream = source.parse().unwrap();
+        let function = guarded(|| Ok(expand::gradient(TokenStream::new(), &item)));
+        function.map_err(|failure| failure.to_string())?.to_string()
+    };
+    if text.contains("compile_error !") {
+        return Err(format!("the attribute refuses the program: {text}"));
+    }
+    Ok(in_lines(text))
+}
+
+/// One statement a line, so that rustc's messages have lines.
+fn in_lines(text: String) -> String {
+    syn::parse_file(&text).map_or(text, |file| prettyplease::unparse(&file))
+}
