@@ -212,8 +212,8 @@ fn a_loop_without_end_exits() {
     assert_eq!(endless, Err(Trap::Fuel));
 }
 
-/// Pushes each element, then pops as `popped` says and stores them from the last back.
-fn push_and_pop(popped: RecordId) -> Function {
+/// Pushes each element, then pops as `popped` says, from the last iteration or from the first, and stores what it finds twofold.
+fn push_and_pop(popped: RecordId, mirrored: bool) -> Function {
     let mut b = builder();
     let y = slice_param(&mut b, F64);
     let len = b.emit(Op::Len(Place::whole(y)), Scalar::USIZE, span());
@@ -223,11 +223,12 @@ fn push_and_pop(popped: RecordId) -> Function {
         b.node(Node::Push { record: RecordId(0), values: vec![v, i] });
         unit
     });
-    repeat(&mut b, len, false, unit, |b, i, unit| {
+    repeat(&mut b, len, mirrored, unit, |b, i, unit| {
         let (v, at) =
             (b.function.new_value(F64, span()), b.function.new_value(Scalar::USIZE, span()));
         b.node(Node::Pop { record: popped, values: vec![v, at] });
-        b.node(Node::Store { place: element(y, i), value: v });
+        let twice = b.emit(Op::Binary(Binary::Add, v, v), F64, span());
+        b.node(Node::Store { place: element(y, i), value: twice });
         unit
     });
     finish(b, &[])
@@ -236,10 +237,12 @@ fn push_and_pop(popped: RecordId) -> Function {
 #[test]
 fn the_tape_gives_back_in_reverse() {
     let x = || vec![Argument::Memory(Memory::floats([1.0, 2.0, 3.0]))];
-    let outcome = run_f64(&push_and_pop(RecordId(0)), x()).unwrap();
-    assert_eq!(outcome.memory, [Memory::floats([3.0, 2.0, 1.0])]);
+    let outcome = run_f64(&push_and_pop(RecordId(0), true), x()).unwrap();
+    assert_eq!(outcome.memory, [Memory::floats([2.0, 4.0, 6.0])]);
     assert_eq!((outcome.pushes, outcome.peak), (3, 6));
-    assert!(matches!(run_f64(&push_and_pop(RecordId(1)), x()), Err(Trap::Fault(_))));
+    assert!(matches!(run_f64(&push_and_pop(RecordId(1), true), x()), Err(Trap::Fault(_))));
+    // A record belongs to the iteration that left it.
+    assert!(matches!(run_f64(&push_and_pop(RecordId(0), false), x()), Err(Trap::Fault(_))));
 
     let mut b = builder();
     let v = b.function.new_value(F64, span());
