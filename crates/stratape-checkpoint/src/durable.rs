@@ -1,22 +1,23 @@
 //! A run that another process can go on with.
 //!
-//! In the directory of the run there are
+//! In the directory of the run there are, `TOKEN` being the run's own ([`place`]),
 //!
-//! - `snapshot-STEP-NUMBER`: the snapshots that the schedule stores on disk, each synced before it is relied on;
-//! - `final-NUMBER`: the last state of the loop; `adjoint-NUMBER`: the adjoint after some reversals;
-//! - `manifest`: text that names these files with their checksums, and says how far the run is. A new one is written beside it,
-//!   synced, and renamed; files of the old one are deleted after that. So at any moment the manifest
+//! - `stratape-TOKEN-snapshot-STEP-NUMBER`: the snapshots that the schedule stores on disk, each synced before it is relied on;
+//! - `stratape-TOKEN-final-NUMBER`: the last state of the loop; `…-adjoint-NUMBER`: the adjoint after some reversals;
+//! - `stratape.manifest`: text that names these files with their checksums, and says how far the run is. A new one is written beside
+//!   it, synced, and renamed; files of the old one are deleted after that. So at any moment the manifest
 //!   names files that are whole;
-//! - `lock`, held while a process works here.
+//! - `stratape.lock`, held while a process works here.
 //!
 //! What is not in the directory is computed again, from the nearest snapshot; steps being deterministic, bits come out the same.
 
 mod files;
 mod manifest;
+mod place;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,13 +28,14 @@ use crate::slots::Disk;
 use crate::snapshot::{Snapshot, to_bytes};
 pub(crate) use files::FileTier;
 pub(crate) use manifest::{Identity, Manifest, Named};
+use place::Place;
 
 /// Time between two manifests when nothing else was asked for.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// The directory of a run.
 pub(crate) struct Durable {
-    directory: PathBuf,
+    place: Place,
     tier: Arc<FileTier>,
     manifest: Manifest,
     /// Reversals between two saves of the adjoint.
@@ -43,7 +45,6 @@ pub(crate) struct Durable {
     resumed: bool,
     /// Numbers for files, never used twice.
     number: u64,
-    _lock: File,
 }
 
 impl Durable {
@@ -54,26 +55,25 @@ impl Durable {
         every: Option<usize>,
     ) -> Result<Self, CheckpointError> {
         let failed = |source| CheckpointError::Resume { path: directory.to_owned(), source };
-        fs::create_dir_all(directory).map_err(failed)?;
-        let lock = File::create(directory.join("lock")).map_err(failed)?;
-        lock.try_lock().map_err(|_| {
-            failed(io::Error::new(io::ErrorKind::ResourceBusy, "another process is at work there"))
-        })?;
-        let path = directory.join("manifest");
-        let found = match fs::read_to_string(&path) {
-            Ok(text) => Some(
-                Manifest::parse(&text, &identity)
-                    .map_err(|why| CheckpointError::OtherRun { path: path.clone(), why })?,
-            ),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(failed(error)),
+        let (mut place, text) = Place::open(directory).map_err(failed)?;
+        let found = match text {
+            Some(text) => {
+                let found = Manifest::parse(&text, &identity, place.token());
+                let other = |why| CheckpointError::OtherRun { path: directory.to_owned(), why };
+                Some(found.map_err(other)?)
+            }
+            None => None,
         };
         let resumed = found.is_some();
-        let manifest = found.unwrap_or_else(|| Manifest::new(identity));
-        let tier = Arc::new(FileTier::start(directory).map_err(failed)?);
+        let token = found.as_ref().map(|manifest| manifest.token.clone());
+        place.mark(|| token.unwrap_or_else(place::new_token)).map_err(failed)?;
+        let names = place.names.clone();
+        let manifest =
+            found.unwrap_or_else(|| Manifest::new(identity, place.token().unwrap_or_default()));
+        let tier = Arc::new(FileTier::start(names).map_err(failed)?);
         let number = manifest.names().filter_map(number_of).max().map_or(0, |last| last + 1);
         let mut durable = Self {
-            directory: directory.to_owned(),
+            place,
             tier,
             manifest,
             every,
@@ -81,7 +81,6 @@ impl Durable {
             saved: Instant::now(),
             resumed,
             number,
-            _lock: lock,
         };
         durable.delete_strangers().map_err(failed)?;
         if !resumed {
@@ -91,7 +90,7 @@ impl Durable {
     }
 
     pub(crate) fn directory(&self) -> &Path {
-        &self.directory
+        self.place.directory()
     }
 
     pub(crate) fn tier(&self) -> Arc<FileTier> {
@@ -110,7 +109,7 @@ impl Durable {
 
     /// The contents of a file of the manifest, if it is as it was written.
     pub(crate) fn read(&self, file: &Named) -> Option<Vec<u8>> {
-        let bytes = fs::read(self.directory.join(&file.name)).ok()?;
+        let bytes = fs::read(self.place.names.path(&file.name)).ok()?;
         (bytes.len() == file.len && checksum(&bytes) == file.checksum).then_some(bytes)
     }
 
@@ -161,20 +160,15 @@ impl Durable {
         self.note_snapshots(disk);
         self.write_manifest()?;
         if let Some(before) = before {
-            let _ = fs::remove_file(self.directory.join(before.name));
+            self.place.names.delete(&before.name);
         }
         Ok(())
     }
 
     /// The run is complete and nothing is being written: nothing is left behind.
     pub(crate) fn remove(self) {
-        let Self { directory, .. } = self;
-        let _ = fs::remove_file(directory.join("manifest"));
         // Some snapshots are still to be forgotten by the background thread.
-        let _ = delete_files(&directory, |_| true);
-        let _ = fs::remove_file(directory.join("lock"));
-        // Unless the user keeps something else there.
-        let _ = fs::remove_dir(directory);
+        self.place.remove();
     }
 
     fn note_snapshots(&mut self, disk: &mut Disk) {
@@ -190,22 +184,17 @@ impl Durable {
     fn write(&mut self, kind: &str, bytes: &[u8]) -> Result<Named, CheckpointError> {
         let name = format!("{kind}-{}", self.number);
         self.number += 1;
-        let path = self.directory.join(&name);
-        write_synced(&path, bytes)
-            .map_err(|source| CheckpointError::Resume { path: path.clone(), source })?;
+        let names = &self.place.names;
+        names
+            .write(&name, bytes)
+            .map_err(|source| CheckpointError::Resume { path: names.path(&name), source })?;
         Ok(Named { name, len: bytes.len(), checksum: checksum(bytes) })
     }
 
     fn write_manifest(&mut self) -> Result<(), CheckpointError> {
-        let path = self.directory.join("manifest");
-        let beside = self.directory.join("manifest.new");
-        let replace = || {
-            write_synced(&beside, self.manifest.to_string().as_bytes())?;
-            fs::rename(&beside, &path)?;
-            // The rename itself is durable once the directory is.
-            File::open(&self.directory)?.sync_all()
-        };
-        replace().map_err(|source| CheckpointError::Resume { path: path.clone(), source })?;
+        let path = self.directory().to_owned();
+        let replaced = self.place.replace_manifest(&self.manifest.to_string());
+        replaced.map_err(|source| CheckpointError::Resume { path, source })?;
         self.tier.bury();
         self.saved = Instant::now();
         Ok(())
@@ -219,27 +208,8 @@ impl Durable {
             .map(ToOwned::to_owned)
             .chain(self.manifest.snapshots.iter().map(|(_, stored)| files::name(stored.key)))
             .collect();
-        delete_files(&self.directory, |name| !known.iter().any(|known| known == name))
+        self.place.delete(|name| !known.iter().any(|known| known == name))
     }
-}
-
-/// Deletes those files of a run, but the manifest and the lock, whose names `wanted` picks.
-fn delete_files(directory: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<()> {
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        let ours = ["snapshot-", "final-", "adjoint-"].iter().any(|kind| name.starts_with(kind));
-        if name == "manifest.new" || (ours && wanted(&name)) {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    io::Write::write_all(&mut file, bytes)?;
-    file.sync_all()
 }
 
 fn number_of(name: &str) -> Option<u64> {

@@ -6,7 +6,9 @@ use std::fmt::Write as _;
 use stratape_tape::tier::SlabKey;
 use stratape_tape::{Stored, checksum};
 
-const HEAD: &str = "stratape checkpointed run, format 1";
+use super::place::is_token;
+
+const HEAD: &str = "stratape checkpointed run, format 2";
 
 /// What makes a run this run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub(crate) struct Named {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {
     identity: Identity,
+    /// What the names of the run's files begin with.
+    pub(crate) token: String,
     /// The number of steps, once the loop has ended.
     pub(crate) ended: Option<usize>,
     /// Steps not reversed yet.
@@ -41,9 +45,10 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    pub(crate) fn new(identity: Identity) -> Self {
+    pub(crate) fn new(identity: Identity, token: &str) -> Self {
         Self {
             identity,
+            token: token.to_owned(),
             ended: None,
             left: 0,
             last_state: None,
@@ -58,24 +63,30 @@ impl Manifest {
     }
 
     /// Reads a manifest and holds it against the run that is to go on; says what is wrong with it.
-    pub(crate) fn parse(text: &str, identity: &Identity) -> Result<Self, String> {
+    /// `token` is that of the directory, if it is known.
+    pub(crate) fn parse(
+        text: &str,
+        identity: &Identity,
+        token: Option<&str>,
+    ) -> Result<Self, String> {
         let damaged = || "the manifest is damaged".to_owned();
         let (body, last) = text.trim_end().rsplit_once('\n').ok_or_else(damaged)?;
         let mut lines = body.lines();
         if lines.next() != Some(HEAD) {
-            return Err(format!("it is not one of format 1 (“{HEAD}”)"));
+            return Err(format!("its manifest does not begin with “{HEAD}”"));
         }
         let sum = last.strip_prefix("checksum ").and_then(|sum| sum.parse().ok());
         if sum != Some(checksum(body.as_bytes())) {
             return Err(damaged());
         }
-        let mut manifest = Self::new(identity.clone());
+        let mut manifest = Self::new(identity.clone(), "");
         let mut found =
             Identity { state: String::new(), adjoint: String::new(), start: (0, 0), steps: None };
         for line in lines {
             let (key, value) = line.split_once(' ').unwrap_or((line, ""));
             let words: Vec<&str> = value.split(' ').collect();
             let understood = match key {
+                "token" => set(&mut manifest.token, Some(value.to_owned())),
                 "state" => set(&mut found.state, Some(value.to_owned())),
                 "adjoint" => set(&mut found.adjoint, Some(value.to_owned())),
                 "start" => set(&mut found.start, pair(&words)),
@@ -90,6 +101,9 @@ impl Manifest {
             understood.ok_or_else(damaged)?;
         }
         compare(&found, identity)?;
+        if !is_token(&manifest.token) || token.is_some_and(|token| token != manifest.token) {
+            return Err("its manifest and its lock are not of one run".to_owned());
+        }
         Ok(manifest)
     }
 }
@@ -141,6 +155,7 @@ impl fmt::Display for Manifest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut body = String::from(HEAD);
         let Identity { state, adjoint, start, steps } = &self.identity;
+        write!(body, "\ntoken {}", self.token)?;
         write!(body, "\nstate {state}\nadjoint {adjoint}\nstart {} {}", start.0, start.1)?;
         if let Some(steps) = steps {
             write!(body, "\nsteps {steps}")?;
@@ -173,7 +188,7 @@ mod tests {
             start: (80, 7),
             steps: Some(100),
         };
-        let mut manifest = Manifest::new(identity.clone());
+        let mut manifest = Manifest::new(identity.clone(), &"0123456789abcdef".repeat(2));
         manifest.ended = Some(100);
         manifest.left = 60;
         manifest.last_state = Some(Named { name: "final-0".to_owned(), len: 80, checksum: 9 });
@@ -186,7 +201,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let (manifest, identity) = manifest();
-        assert_eq!(Manifest::parse(&manifest.to_string(), &identity).unwrap(), manifest);
+        assert_eq!(Manifest::parse(&manifest.to_string(), &identity, None).unwrap(), manifest);
     }
 
     #[test]
@@ -197,8 +212,8 @@ mod tests {
             let mut bytes = text.clone().into_bytes();
             bytes[at] ^= 1;
             let Ok(changed) = String::from_utf8(bytes) else { continue };
-            assert!(Manifest::parse(&changed, &identity).is_err(), "byte {at}");
-            assert!(Manifest::parse(&text[..at], &identity).is_err(), "cut at {at}");
+            assert!(Manifest::parse(&changed, &identity, None).is_err(), "byte {at}");
+            assert!(Manifest::parse(&text[..at], &identity, None).is_err(), "cut at {at}");
         }
     }
 
@@ -206,7 +221,7 @@ mod tests {
     fn other_runs_are_told_apart() {
         let (manifest, identity) = manifest();
         let text = manifest.to_string();
-        let refused = |identity: Identity| Manifest::parse(&text, &identity).unwrap_err();
+        let refused = |identity: Identity| Manifest::parse(&text, &identity, None).unwrap_err();
         let state = Identity { state: "Vec<f32>".to_owned(), ..identity.clone() };
         assert!(refused(state).contains("its state is a `Vec<f64>`, not a `Vec<f32>`"));
         assert!(
