@@ -10,6 +10,9 @@
 //! - `stratape.lock`, held while a process works here.
 //!
 //! What is not in the directory is computed again, from the nearest snapshot; steps being deterministic, bits come out the same.
+//!
+//! A save that fails (the disk is full) costs no more than its own durability: the manifest on disk and the files it names stay as they
+//! are, the run goes on, and the save is tried again later.
 
 mod files;
 mod manifest;
@@ -24,20 +27,31 @@ use std::time::{Duration, Instant};
 use stratape_tape::checksum;
 
 use crate::error::CheckpointError;
+use crate::report::Report;
 use crate::slots::Disk;
 use crate::snapshot::{Snapshot, to_bytes};
 pub(crate) use files::FileTier;
 pub(crate) use manifest::{Identity, Manifest, Named};
 use place::Place;
 
-/// Time between two manifests when nothing else was asked for.
+/// Time between two manifests when nothing else was asked for, and the most before a save that failed is tried again.
 const PAUSE: Duration = Duration::from_secs(2);
+/// Time until a save that failed is tried again, at first.
+const RETRY: Duration = Duration::from_millis(10);
 
 /// The directory of a run.
 pub(crate) struct Durable {
     place: Place,
     tier: Arc<FileTier>,
+    /// The one on disk, or, before there is one, its beginning.
     manifest: Manifest,
+    /// Whether there is one on disk.
+    written: bool,
+    /// The number of steps and the last state, while they are not saved.
+    turn: Option<(usize, Vec<u8>)>,
+    /// Files that an earlier manifest named.
+    outdated: Vec<String>,
+    trouble: Trouble,
     /// Reversals between two saves of the adjoint.
     every: Option<usize>,
     reversals: usize,
@@ -45,6 +59,51 @@ pub(crate) struct Durable {
     resumed: bool,
     /// Numbers for files, never used twice.
     number: u64,
+}
+
+/// Saves that failed.
+#[derive(Debug, Default)]
+struct Trouble {
+    failures: u64,
+    /// Those since the last that did not, and when to try again.
+    row: u32,
+    retry: Option<Instant>,
+    told: Vec<String>,
+}
+
+impl Trouble {
+    fn may_try(&self) -> bool {
+        self.retry.is_none_or(|retry| Instant::now() >= retry)
+    }
+
+    fn note(&mut self, saved: &io::Result<()>, written: bool) {
+        match saved {
+            Err(error) => {
+                if self.row == 0 {
+                    let back = if written { "to the save before" } else { "to the start" };
+                    self.told.push(format!(
+                        "the run could not be saved ({error}) and went on in memory; a crash would have gone back {back}"
+                    ));
+                }
+                let pause = RETRY.saturating_mul(1 << self.row.min(8)).min(PAUSE);
+                self.retry = Some(Instant::now() + pause);
+                self.failures += 1;
+                self.row += 1;
+            }
+            Ok(()) => {
+                if self.row > 0 {
+                    self.told.push(format!("the run was saved again after {} attempts", self.row));
+                }
+                (self.row, self.retry) = (0, None);
+            }
+        }
+    }
+}
+
+/// Whether an error means that there is no room.
+fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 impl Durable {
@@ -66,7 +125,7 @@ impl Durable {
         };
         let resumed = found.is_some();
         let token = found.as_ref().map(|manifest| manifest.token.clone());
-        place.mark(|| token.unwrap_or_else(place::new_token)).map_err(failed)?;
+        place.set_token(|| token.unwrap_or_else(place::new_token));
         let names = place.names.clone();
         let manifest =
             found.unwrap_or_else(|| Manifest::new(identity, place.token().unwrap_or_default()));
@@ -76,6 +135,10 @@ impl Durable {
             place,
             tier,
             manifest,
+            written: resumed,
+            turn: None,
+            outdated: Vec::new(),
+            trouble: Trouble::default(),
             every,
             reversals: 0,
             saved: Instant::now(),
@@ -83,10 +146,18 @@ impl Durable {
             number,
         };
         durable.delete_strangers().map_err(failed)?;
-        if !resumed {
-            durable.write_manifest()?;
+        // With no room left the run goes on without; what else is wrong is better known before any work is done.
+        let saved = match resumed {
+            true => durable.place.mark(),
+            false => durable.commit(durable.manifest.clone()),
+        };
+        match saved {
+            Err(error) if !is_full(&error) => Err(failed(error)),
+            saved => {
+                durable.trouble.note(&saved, durable.written);
+                Ok(durable)
+            }
         }
-        Ok(durable)
     }
 
     pub(crate) fn directory(&self) -> &Path {
@@ -113,56 +184,48 @@ impl Durable {
         (bytes.len() == file.len && checksum(&bytes) == file.checksum).then_some(bytes)
     }
 
+    /// Whether another process would find something to go on from.
+    pub(crate) fn is_saved(&self) -> bool {
+        self.written
+    }
+
+    /// Notes in a report what could not be saved.
+    pub(crate) fn fill(&self, report: &mut Report) {
+        report.failed_saves = self.trouble.failures;
+        report.mended.extend_from_slice(&self.trouble.told);
+    }
+
     /// Notes the snapshots that have been written, every now and then.
-    pub(crate) fn save_forward(&mut self, disk: &mut Disk) -> Result<(), CheckpointError> {
-        if self.saved.elapsed() < PAUSE {
-            return Ok(());
+    pub(crate) fn save_forward(&mut self, disk: &mut Disk) {
+        if (self.saved.elapsed() >= PAUSE || self.trouble.row > 0) && self.trouble.may_try() {
+            self.save(disk, None);
         }
-        self.note_snapshots(disk);
-        self.write_manifest()
+    }
+
+    /// Notes them now: the run is about to end with an error.
+    pub(crate) fn save_at_once(&mut self, disk: &mut Disk) {
+        self.save(disk, None);
     }
 
     /// Saves the last state of the loop.
-    pub(crate) fn save_turn<S: Snapshot>(
-        &mut self,
-        disk: &mut Disk,
-        steps: usize,
-        state: &S,
-    ) -> Result<(), CheckpointError> {
+    pub(crate) fn save_turn<S: Snapshot>(&mut self, disk: &mut Disk, steps: usize, state: &S) {
         self.resumed = false;
         disk.stash.settle();
-        self.manifest.ended = Some(steps);
-        self.manifest.left = steps;
-        self.manifest.last_state = Some(self.write("final", &to_bytes(state))?);
-        self.note_snapshots(disk);
-        self.write_manifest()
+        self.turn = Some((steps, to_bytes(state)));
+        self.save(disk, None);
     }
 
     /// Saves the adjoint when it is time.
-    pub(crate) fn save_backward<A: Snapshot>(
-        &mut self,
-        disk: &mut Disk,
-        left: usize,
-        adjoint: &A,
-    ) -> Result<(), CheckpointError> {
+    pub(crate) fn save_backward<A: Snapshot>(&mut self, disk: &mut Disk, left: usize, adjoint: &A) {
         self.reversals += 1;
         let due = match self.every {
             Some(every) => self.reversals >= every,
             None => self.saved.elapsed() >= PAUSE,
         };
-        if !due || left == 0 {
-            return Ok(());
+        if due && left > 0 && self.trouble.may_try() {
+            self.reversals = 0;
+            self.save(disk, Some((left, to_bytes(adjoint))));
         }
-        self.reversals = 0;
-        let file = self.write("adjoint", &to_bytes(adjoint))?;
-        let before = self.manifest.adjoint.replace(file);
-        self.manifest.left = left;
-        self.note_snapshots(disk);
-        self.write_manifest()?;
-        if let Some(before) = before {
-            self.place.names.delete(&before.name);
-        }
-        Ok(())
     }
 
     /// The run is complete and nothing is being written: nothing is left behind.
@@ -171,30 +234,75 @@ impl Durable {
         self.place.remove();
     }
 
-    fn note_snapshots(&mut self, disk: &mut Disk) {
-        self.manifest.snapshots.clear();
+    /// Saves what there is. When that fails, the manifest on disk stands, and the files it names are there.
+    fn save(&mut self, disk: &mut Disk, adjoint: Option<(usize, Vec<u8>)>) {
+        let mut next = self.manifest.clone();
+        next.snapshots.clear();
         for (&step, &ticket) in &disk.tickets {
             if let Some(stored) = disk.stash.stored(ticket) {
-                self.manifest.snapshots.push((step, stored));
+                next.snapshots.push((step, stored));
             }
         }
+        let mut files = Vec::new();
+        let saved =
+            self.write_files(&mut next, adjoint, &mut files).and_then(|()| self.commit(next));
+        if saved.is_err() {
+            for name in files {
+                if !self.manifest.names().any(|named| named == name) {
+                    self.place.names.delete(&name);
+                }
+            }
+        }
+        self.trouble.note(&saved, self.written);
+    }
+
+    /// Writes the files that a manifest is to name.
+    fn write_files(
+        &mut self,
+        next: &mut Manifest,
+        adjoint: Option<(usize, Vec<u8>)>,
+        files: &mut Vec<String>,
+    ) -> io::Result<()> {
+        if let Some((steps, state)) = self.turn.take() {
+            let file = self.write("final", &state);
+            self.turn = Some((steps, state));
+            let file = file?;
+            files.push(file.name.clone());
+            // An adjoint from before the loop was run again belongs to another `left`.
+            (next.ended, next.left, next.adjoint) = (Some(steps), steps, None);
+            next.last_state = Some(file);
+        }
+        if let Some((left, adjoint)) = adjoint {
+            let file = self.write("adjoint", &adjoint)?;
+            files.push(file.name.clone());
+            (next.left, next.adjoint) = (left, Some(file));
+        }
+        Ok(())
     }
 
     /// Writes and syncs a new file.
-    fn write(&mut self, kind: &str, bytes: &[u8]) -> Result<Named, CheckpointError> {
+    fn write(&mut self, kind: &str, bytes: &[u8]) -> io::Result<Named> {
         let name = format!("{kind}-{}", self.number);
         self.number += 1;
-        let names = &self.place.names;
-        names
-            .write(&name, bytes)
-            .map_err(|source| CheckpointError::Resume { path: names.path(&name), source })?;
+        self.place.names.write(&name, bytes)?;
         Ok(Named { name, len: bytes.len(), checksum: checksum(bytes) })
     }
 
-    fn write_manifest(&mut self) -> Result<(), CheckpointError> {
-        let path = self.directory().to_owned();
-        let replaced = self.place.replace_manifest(&self.manifest.to_string());
-        replaced.map_err(|source| CheckpointError::Resume { path, source })?;
+    /// Makes a manifest the one on disk, and deletes what it does not name.
+    fn commit(&mut self, next: Manifest) -> io::Result<()> {
+        self.place.mark()?;
+        self.place.replace_manifest(&next.to_string())?;
+        // It is the one that another process finds from here on, durable or not.
+        let before = std::mem::replace(&mut self.manifest, next);
+        self.written = true;
+        self.turn = None;
+        self.outdated.extend(before.names().map(ToOwned::to_owned));
+        self.place.sync()?;
+        for name in std::mem::take(&mut self.outdated) {
+            if !self.manifest.names().any(|named| named == name) {
+                self.place.names.delete(&name);
+            }
+        }
         self.tier.bury();
         self.saved = Instant::now();
         Ok(())

@@ -132,12 +132,13 @@ impl<S: Snapshot> Run<S> {
                     self.forward = false;
                     self.report.steps = self.schedule.steps().unwrap_or(self.at);
                     self.left = self.report.steps;
-                    return self.save_turn();
+                    self.save_turn();
+                    return Ok(());
                 }
                 Action::Reverse { .. } | Action::EndReverse => {}
             }
             self.mend(action)?;
-            self.save_forward()?;
+            self.save_forward();
         }
         Ok(())
     }
@@ -164,14 +165,14 @@ impl<S: Snapshot> Run<S> {
                             pullback(step, &mut self.state, adjoint);
                             self.current = false;
                             self.reversed(step, start);
-                            self.save_backward(adjoint)?;
+                            self.save_backward(adjoint);
                         }
                         _ => self.tape(step, steps),
                     }
                 }
                 Action::Reverse { step } => {
                     self.reverse_record(step, adjoint, &mut back);
-                    self.save_backward(adjoint)?;
+                    self.save_backward(adjoint);
                 }
                 Action::Store { step, level } => self.store(step, level)?,
                 Action::Load { step, level } => self.load(step, level, steps)?,
@@ -353,8 +354,12 @@ impl<S: Snapshot> Run<S> {
         stored.map_err(|error| self.disk_failed(&error))
     }
 
-    fn disk_failed(&self, error: &TierError) -> CheckpointError {
-        let resumable = self.durable.as_ref().map(|durable| durable.directory().to_owned());
+    fn disk_failed(&mut self, error: &TierError) -> CheckpointError {
+        if let (Some(durable), Some(disk)) = (&mut self.durable, self.slots.disk()) {
+            durable.save_at_once(disk);
+        }
+        let saved = self.durable.as_ref().filter(|durable| durable.is_saved());
+        let resumable = saved.map(|durable| durable.directory().to_owned());
         CheckpointError::DiskFailed { why: error.to_string(), resumable }
     }
 
@@ -465,24 +470,21 @@ impl<S: Snapshot> Run<S> {
         entries
     }
 
-    fn save_forward(&mut self) -> Result<(), CheckpointError> {
-        match (&mut self.durable, self.slots.disk()) {
-            (Some(durable), Some(disk)) => durable.save_forward(disk),
-            _ => Ok(()),
+    fn save_forward(&mut self) {
+        if let (Some(durable), Some(disk)) = (&mut self.durable, self.slots.disk()) {
+            durable.save_forward(disk);
         }
     }
 
-    fn save_turn(&mut self) -> Result<(), CheckpointError> {
-        match (&mut self.durable, self.slots.disk()) {
-            (Some(durable), Some(disk)) => durable.save_turn(disk, self.report.steps, &self.state),
-            _ => Ok(()),
+    fn save_turn(&mut self) {
+        if let (Some(durable), Some(disk)) = (&mut self.durable, self.slots.disk()) {
+            durable.save_turn(disk, self.report.steps, &self.state);
         }
     }
 
-    fn save_backward<A: Snapshot>(&mut self, adjoint: &A) -> Result<(), CheckpointError> {
-        match (&mut self.durable, self.slots.disk()) {
-            (Some(durable), Some(disk)) => durable.save_backward(disk, self.left, adjoint),
-            _ => Ok(()),
+    fn save_backward<A: Snapshot>(&mut self, adjoint: &A) {
+        if let (Some(durable), Some(disk)) = (&mut self.durable, self.slots.disk()) {
+            durable.save_backward(disk, self.left, adjoint);
         }
     }
 
@@ -507,6 +509,9 @@ impl<S: Snapshot> Run<S> {
     /// The report, complete.
     pub(crate) fn finish(&mut self) -> Report {
         self.slots.fill(&mut self.report);
+        if let Some(durable) = &self.durable {
+            durable.fill(&mut self.report);
+        }
         self.report.total_time = self.start.elapsed();
         self.report.clone()
     }

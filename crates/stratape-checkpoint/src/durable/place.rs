@@ -111,11 +111,15 @@ impl Place {
         Some(self.names.token.as_str()).filter(|token| !token.is_empty())
     }
 
-    /// Sets the token, where the lock holds none, and writes it into the lock: it is to be known before the first file that bears it.
-    pub(super) fn mark(&mut self, token: impl FnOnce() -> String) -> io::Result<()> {
+    /// Sets the token, where the lock holds none.
+    pub(super) fn set_token(&mut self, token: impl FnOnce() -> String) {
         if self.names.token.is_empty() {
             self.names.token = token();
         }
+    }
+
+    /// Writes the token into the lock, where that has not been done.
+    pub(super) fn mark(&mut self) -> io::Result<()> {
         if !self.marked {
             let text = format!("{LOCK_HEAD}{}\n", self.names.token);
             self.lock.set_len(0)?;
@@ -133,8 +137,15 @@ impl Place {
         // Left by an attempt that failed.
         self.names.delete(BESIDE);
         self.names.write(BESIDE, text.as_bytes())?;
-        fs::rename(self.names.path(BESIDE), self.directory().join(MANIFEST))?;
-        // The rename itself is durable once the directory is.
+        let renamed = fs::rename(self.names.path(BESIDE), self.directory().join(MANIFEST));
+        if renamed.is_err() {
+            self.names.delete(BESIDE);
+        }
+        renamed
+    }
+
+    /// Makes the names in the directory durable, the manifest's among them.
+    pub(super) fn sync(&self) -> io::Result<()> {
         File::open(self.directory())?.sync_all()
     }
 
@@ -152,9 +163,7 @@ impl Place {
     pub(super) fn remove(self) {
         let _ = fs::remove_file(self.directory().join(MANIFEST));
         let _ = self.delete(|_| true);
-        if self.marked {
-            let _ = fs::remove_file(self.directory().join(LOCK));
-        }
+        let _ = fs::remove_file(self.directory().join(LOCK));
         let _ = fs::remove_dir(self.directory());
     }
 }
