@@ -3,7 +3,7 @@
 //! In the directory of the run there are, `TOKEN` being the run's own ([`place`]),
 //!
 //! - `stratape-TOKEN-snapshot-STEP-NUMBER`: the snapshots that the schedule stores on disk, each synced before it is relied on;
-//! - `stratape-TOKEN-final-NUMBER`: the last state of the loop; `…-adjoint-NUMBER`: the adjoint after some reversals;
+//! - `stratape-TOKEN-final-STEPS-NUMBER`: the last state of the loop; `…-adjoint-LEFT-NUMBER`: the adjoint when so many steps are left;
 //! - `stratape.manifest`: text that names these files with their checksums, and says how far the run is. A new one is written beside
 //!   it, synced, and renamed; files of the old one are deleted after that. So at any moment the manifest
 //!   names files that are whole;
@@ -18,20 +18,21 @@ mod files;
 mod manifest;
 mod place;
 
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use stratape_tape::checksum;
+use stratape_tape::tier::BLOCK_ALIGN;
+use stratape_tape::{Stored, checksum};
 
 use crate::error::CheckpointError;
 use crate::report::Report;
 use crate::slots::Disk;
 use crate::snapshot::{Snapshot, to_bytes};
 pub(crate) use files::FileTier;
-pub(crate) use manifest::{Identity, Manifest, Named};
+use manifest::Saved;
+pub(crate) use manifest::{Identity, Manifest};
 use place::Place;
 
 /// Time between two manifests when nothing else was asked for, and the most before a save that failed is tried again.
@@ -130,7 +131,7 @@ impl Durable {
         let manifest =
             found.unwrap_or_else(|| Manifest::new(identity, place.token().unwrap_or_default()));
         let tier = Arc::new(FileTier::start(names).map_err(failed)?);
-        let number = manifest.names().filter_map(number_of).max().map_or(0, |last| last + 1);
+        let number = manifest.last_number().map_or(0, |last| last + 1);
         let mut durable = Self {
             place,
             tier,
@@ -179,9 +180,15 @@ impl Durable {
     }
 
     /// The contents of a file of the manifest, if it is as it was written.
-    pub(crate) fn read(&self, file: &Named) -> Option<Vec<u8>> {
-        let bytes = fs::read(self.place.names.path(&file.name)).ok()?;
-        (bytes.len() == file.len && checksum(&bytes) == file.checksum).then_some(bytes)
+    pub(crate) fn read(&self, (name, file): (String, Saved)) -> Option<Vec<u8>> {
+        let bytes = self.place.names.read(&name, file.len as u64).ok()?;
+        (checksum(&bytes) == file.checksum).then_some(bytes)
+    }
+
+    /// Whether the file of a snapshot is there, and of the right length.
+    pub(crate) fn holds(&self, stored: &Stored) -> bool {
+        let len = stored.used.max(1).checked_next_multiple_of(BLOCK_ALIGN);
+        len.is_some_and(|len| self.place.names.has(&files::name(stored.key), len as u64).is_ok())
     }
 
     /// Whether another process would find something to go on from.
@@ -264,28 +271,38 @@ impl Durable {
         files: &mut Vec<String>,
     ) -> io::Result<()> {
         if let Some((steps, state)) = self.turn.take() {
-            let file = self.write("final", &state);
-            self.turn = Some((steps, state));
-            let file = file?;
-            files.push(file.name.clone());
             // An adjoint from before the loop was run again belongs to another `left`.
             (next.ended, next.left, next.adjoint) = (Some(steps), steps, None);
-            next.last_state = Some(file);
+            next.last_state = Some(self.number(&state));
+            let written = self.write(next.last_state_file(), &state, files);
+            self.turn = Some((steps, state));
+            written?;
         }
         if let Some((left, adjoint)) = adjoint {
-            let file = self.write("adjoint", &adjoint)?;
-            files.push(file.name.clone());
-            (next.left, next.adjoint) = (left, Some(file));
+            (next.left, next.adjoint) = (left, Some(self.number(&adjoint)));
+            self.write(next.adjoint_file(), &adjoint, files)?;
         }
         Ok(())
     }
 
-    /// Writes and syncs a new file.
-    fn write(&mut self, kind: &str, bytes: &[u8]) -> io::Result<Named> {
-        let name = format!("{kind}-{}", self.number);
+    /// A new file for these bytes.
+    fn number(&mut self, bytes: &[u8]) -> Saved {
+        let number = self.number;
         self.number += 1;
+        Saved { number, len: bytes.len(), checksum: checksum(bytes) }
+    }
+
+    /// Writes and syncs it.
+    fn write(
+        &self,
+        file: Option<(String, Saved)>,
+        bytes: &[u8],
+        files: &mut Vec<String>,
+    ) -> io::Result<()> {
+        let Some((name, _)) = file else { return Ok(()) };
         self.place.names.write(&name, bytes)?;
-        Ok(Named { name, len: bytes.len(), checksum: checksum(bytes) })
+        files.push(name);
+        Ok(())
     }
 
     /// Makes a manifest the one on disk, and deletes what it does not name.
@@ -296,7 +313,7 @@ impl Durable {
         let before = std::mem::replace(&mut self.manifest, next);
         self.written = true;
         self.turn = None;
-        self.outdated.extend(before.names().map(ToOwned::to_owned));
+        self.outdated.extend(before.names());
         self.place.sync()?;
         for name in std::mem::take(&mut self.outdated) {
             if !self.manifest.names().any(|named| named == name) {
@@ -313,13 +330,8 @@ impl Durable {
         let known: Vec<String> = self
             .manifest
             .names()
-            .map(ToOwned::to_owned)
             .chain(self.manifest.snapshots.iter().map(|(_, stored)| files::name(stored.key)))
             .collect();
         self.place.delete(|name| !known.iter().any(|known| known == name))
     }
-}
-
-fn number_of(name: &str) -> Option<u64> {
-    name.rsplit('-').next()?.parse().ok()
 }

@@ -226,7 +226,7 @@ impl<S: Snapshot> Run<S> {
         steps: &mut Steps<'_, S>,
         mut end: Option<&mut End<'_, S>>,
     ) -> Result<(), CheckpointError> {
-        let mut from = self.jump(from, to, steps)?;
+        let mut from = self.jump(from, to);
         while from < to {
             // In pieces, so that progress is told and damage noticed.
             let piece = to.min(from + self.piece());
@@ -294,22 +294,32 @@ impl<S: Snapshot> Run<S> {
     }
 
     /// A snapshot on disk that a run before this one left saves running the steps up to it.
-    fn jump(
-        &mut self,
-        from: usize,
-        to: usize,
-        steps: &mut Steps<'_, S>,
-    ) -> Result<usize, CheckpointError> {
+    fn jump(&mut self, from: usize, to: usize) -> usize {
         if !self.forward || !self.durable.as_ref().is_some_and(Durable::is_resumed) {
-            return Ok(from);
+            return from;
         }
-        match self.slots.before(to.saturating_add(1)) {
-            Some((step, level)) if step > from && level == Level::DISK => {
-                self.load(step, level, steps)?;
-                Ok(step)
-            }
-            _ => Ok(from),
+        while let Some((step, Level::DISK)) = self.slots.before(to.saturating_add(1))
+            && step > from
+        {
+            // The present state is needed where that one cannot be read.
+            let mut state = self.slots.copy(&self.state);
+            let loaded = self.slots.load(step, Level::DISK, &mut state, false);
+            let other = match &loaded {
+                Ok(()) => std::mem::replace(&mut self.state, state),
+                Err(_) => state,
+            };
+            self.slots.recycle(other);
+            let Err(error) = loaded else {
+                self.arrive(step);
+                return step;
+            };
+            // Not made again here: the loop may end before it.
+            self.slots.free(step, Level::DISK);
+            self.report
+                .mended
+                .push(format!("the snapshot of step {step} cannot be read ({error})"));
         }
+        from
     }
 
     fn tape(&mut self, step: usize, steps: &mut Steps<'_, S>) {

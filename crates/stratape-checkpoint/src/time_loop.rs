@@ -467,8 +467,9 @@ impl<S: Snapshot> TimeLoop<S> {
         let room = self.room()?;
         let known = self.length_known();
         let mut disk = self.open_disk(durable.as_ref())?;
+        let mut missing = Vec::new();
         if let (Some(durable), Some(disk)) = (&durable, &mut disk) {
-            adopt_snapshots(durable, disk);
+            missing = adopt_snapshots(durable, disk);
         }
         let start = &self.start;
         let few = known.unwrap_or(usize::MAX).min(3);
@@ -480,6 +481,7 @@ impl<S: Snapshot> TimeLoop<S> {
         let mut run = Run::new(schedule, Slots::new(disk), self.start);
         run.advanced_in_all = advanced;
         run.report.why = why;
+        run.report.mended = missing;
         run.start = begun;
         run.report.planning_time = begun.elapsed();
         run.known = known;
@@ -553,12 +555,22 @@ fn timed(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Snapshots of an earlier process count as stored.
-fn adopt_snapshots(durable: &Durable, disk: &mut Disk) {
+/// Snapshots of an earlier process count as stored; says which of them are not there. The first state the user has given.
+fn adopt_snapshots(durable: &Durable, disk: &mut Disk) -> Vec<String> {
+    let mut missing = Vec::new();
     for (step, stored) in &durable.manifest().snapshots {
         let ticket = disk.stash.adopt(*stored);
-        disk.tickets.insert(*step, ticket);
+        if *step > 0 && durable.holds(stored) {
+            disk.tickets.insert(*step, ticket);
+            continue;
+        }
+        // Its number is not used again, and what there is of its file deleted with the next manifest.
+        disk.stash.forget(ticket);
+        if *step > 0 {
+            missing.push(format!("the snapshot of step {step} is gone, or not as it was written"));
+        }
     }
+    missing
 }
 
 /// Where an earlier process was in the reversal: the last state, and the adjoint if it had got so far.
@@ -568,10 +580,10 @@ fn take_up<S: Snapshot, A: Snapshot>(
     let Some(durable) = &run.durable else { return Ok(None) };
     let manifest = durable.manifest();
     let Some(steps) = manifest.ended else { return Ok(None) };
-    let last = manifest.last_state.as_ref().and_then(|file| durable.read(file));
+    let last = manifest.last_state_file().and_then(|file| durable.read(file));
     // Without it the loop is run again; the snapshots still serve.
     let Some(last) = last.and_then(|bytes| from_bytes::<S>(&bytes).ok()) else { return Ok(None) };
-    let adjoint = manifest.adjoint.as_ref().and_then(|file| durable.read(file));
+    let adjoint = manifest.adjoint_file().and_then(|file| durable.read(file));
     let adjoint = adjoint.and_then(|bytes| from_bytes::<A>(&bytes).ok());
     let left = if adjoint.is_some() { manifest.left } else { steps };
     let start = run.state.clone();

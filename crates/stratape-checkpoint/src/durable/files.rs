@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -83,20 +82,16 @@ impl Job {
         let result = if write {
             names.write(&name(key), block.bytes()).map_err(TierError::from)
         } else {
-            get(&names.path(&name(key)), &mut block)
+            get(&names, key, &mut block)
         };
         done(block, result);
     }
 }
 
-fn get(path: &Path, block: &mut Block) -> Result<(), TierError> {
-    let mut file = File::open(path)?;
-    let found = file.metadata()?.len();
-    let expected = block.len() as u64;
-    if found != expected {
-        return Err(TierError::CutShort { expected, found });
-    }
-    Ok(file.read_exact(block.bytes_mut())?)
+fn get(names: &Names, key: SlabKey, block: &mut Block) -> Result<(), TierError> {
+    let name = name(key);
+    names.has(&name, block.len() as u64)?;
+    Ok(File::open(names.path(&name))?.read_exact(block.bytes_mut())?)
 }
 
 impl Tier for FileTier {

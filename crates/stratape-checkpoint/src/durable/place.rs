@@ -9,6 +9,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use stratape_tape::tier::TierError;
+
 const LOCK: &str = "stratape.lock";
 const LOCK_HEAD: &str = "stratape run ";
 const MANIFEST: &str = "stratape.manifest";
@@ -17,6 +19,9 @@ const TOKEN_LEN: usize = 32;
 const OLD: (&str, &str) = ("manifest", "stratape checkpointed run, format 1");
 /// More text than the manifest of any run has: a line is some eighty bytes, and there is one a snapshot.
 const MOST_TEXT: u64 = 1 << 28;
+
+/// Files up to this length are read without asking how much of them is on disk.
+const HOLLOW: u64 = 1 << 30;
 
 /// Where the files of a run are, and how they are called.
 #[derive(Clone, Debug)]
@@ -40,6 +45,39 @@ impl Names {
             let _ = fs::remove_file(&path);
         }
         written
+    }
+
+    /// Whether a file is there that was written with so many bytes. Says so before anything is allocated for it, and without opening
+    /// what is not a file: a pipe would be waited for.
+    pub(super) fn has(&self, kind: &str, len: u64) -> Result<(), TierError> {
+        let data = fs::symlink_metadata(self.path(kind))?;
+        let found = data.len();
+        if !data.is_file() {
+            let why = io::Error::new(io::ErrorKind::InvalidData, "not a file");
+            return Err(TierError::Io(why));
+        }
+        if found != len {
+            return Err(TierError::CutShort { expected: len, found });
+        }
+        if is_hollow(&data) {
+            let why = io::Error::new(io::ErrorKind::InvalidData, "an empty file of a great length");
+            return Err(TierError::Io(why));
+        }
+        Ok(())
+    }
+
+    /// The contents of a file that was written with so many bytes.
+    pub(super) fn read(&self, kind: &str, len: u64) -> Result<Vec<u8>, TierError> {
+        self.has(kind, len)?;
+        let mut bytes = Vec::new();
+        let room = usize::try_from(len).map_err(|_| io::ErrorKind::OutOfMemory.into());
+        let room = room.and_then(|len| bytes.try_reserve_exact(len).map_err(io::Error::from));
+        room?;
+        File::open(self.path(kind))?.take(len).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 {
+            found if found != len => Err(TierError::CutShort { expected: len, found }),
+            _ => Ok(bytes),
+        }
     }
 
     pub(super) fn delete(&self, kind: &str) {
@@ -182,6 +220,19 @@ pub(super) fn new_token() -> String {
 
 pub(super) fn is_token(text: &str) -> bool {
     text.len() == TOKEN_LEN && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Whether next to nothing of a very long file is on disk. Ours are written in full; even where a file system compresses them they leave more
+/// behind than a file that was only ever made long.
+#[cfg(unix)]
+fn is_hollow(data: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    data.len() > HOLLOW && data.blocks().saturating_mul(512) < data.len() / 4096
+}
+
+#[cfg(not(unix))]
+fn is_hollow(_: &fs::Metadata) -> bool {
+    false
 }
 
 /// Nothing, or a file: opening a pipe would wait for ever, and a link leads to a file of somebody else's.
