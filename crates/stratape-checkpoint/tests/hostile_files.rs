@@ -31,7 +31,7 @@ fn run(
         .disk_slots(directory, 8)
         .schedule(Strategy::Periodic(10))
         .resume(directory)
-        .save_every(5)
+        .save_every(if crash_at.is_some() { 5 } else { 1000 })
         .gradient(
             |n, state| {
                 calls += 1;

@@ -8,14 +8,12 @@
 //! - Up to `(s + 1)(s + 2)/2` steps, `q = 1` will do: the gaps must end up `s + 1`, `s`, …, 2 long. The states at
 //!   those places are kept; between them states are stored at every other step, and given up from the left as slots are needed, so that
 //!   all slots are in use all the time (Stumm & Walther's bound).
-//! - Beyond, a state is stored every `q + 1` steps, in place of the one whose loss costs the fewest steps.
+//! - Beyond, a state is stored every `q + 1` steps, in place of the one whose loss costs the fewest steps. That takes no more steps than
+//!   Wang, Moin & Iaccarino's rule with 30 slots and more, and at most 2 % more with fewer.
 
 use super::binomial::{Binomial, Entry, choose};
 use super::queue::Queue;
 use super::{Action, Level, Schedule, ScheduleError, extra_steps};
-
-/// With more slots than this, the first state that can go is taken instead of the best: time for each state does not grow with the slots.
-const WEIGHED: usize = 64;
 
 /// For a loop whose end is not known beforehand.
 ///
@@ -64,8 +62,6 @@ struct Forward {
     /// Where the present block of the first phase begins, and its number.
     block: usize,
     number: usize,
-    /// Where to look for the next state that can go.
-    pointer: usize,
     queue: Queue,
 }
 
@@ -95,7 +91,6 @@ impl Online {
             q: 1,
             block: 0,
             number: 0,
-            pointer: 1,
             queue: Queue::new(true),
         };
         forward.store();
@@ -147,7 +142,6 @@ impl Forward {
         while self.at as u64 >= choose(self.slots as u64 + self.q + 1, self.q + 1).saturating_sub(1)
         {
             self.q += 1;
-            self.pointer = 1;
         }
         self.q as usize + 1
     }
@@ -169,8 +163,7 @@ impl Forward {
         if self.at < first_phase {
             return self.replace_in_first_phase();
         }
-        let index = if self.slots <= WEIGHED { self.cheapest() } else { self.first_that_can_go() };
-        if let Some(index) = index {
+        if let Some(index) = self.cheapest() {
             self.replace(index);
         }
     }
@@ -193,44 +186,46 @@ impl Forward {
     }
 
     /// The state whose loss costs the fewest steps, if a state here instead saves more.
+    ///
+    /// Looks at every state once, some 30 ns each. States are given up this way only beyond `s²/2` steps, one in `q + 1` of them, so that a
+    /// loop that gets there with many slots is a long one of large states.
     fn cheapest(&self) -> Option<usize> {
-        let cost = |gap: usize, index: usize| extra_steps(gap, self.slots - index) as i128;
+        let cost = |gap: usize, index: usize| extra(gap as u64, (self.slots - index) as u64);
         // What the last gap will be when the next state may be stored.
         let tail = self.q as usize + 1;
-        let count = self.stored.len();
-        let kept: i128 = (0..count - 1).map(|index| cost(self.gap(index), index)).sum::<i128>()
-            + cost(self.gap(count - 1) + tail, count - 1);
+        let last = self.stored.len() - 1;
+        // Each sum is the cost over that of keeping all states and storing none here, up to a constant: the gaps after a lost state have a
+        // slot more, and those before it are as they were.
         let mut best: Option<(i128, usize)> = None;
-        // All gaps after the lost state, moved up by one; then the gap that grows.
-        let mut after = cost(tail, count - 1);
-        let mut before: i128 = (0..count).map(|index| cost(self.gap(index), index)).sum();
-        for index in (1..count).rev() {
-            before -= cost(self.gap(index), index);
-            let grown = cost(self.gap(index - 1) + self.gap(index), index - 1);
-            let total = before - cost(self.gap(index - 1), index - 1) + grown + after;
+        let mut after = cost(tail, last);
+        let mut lost = 0;
+        for index in (1..=last).rev() {
+            let (gap, before) = (self.gap(index), self.gap(index - 1));
+            lost += cost(gap, index);
+            let total = cost(before + gap, index - 1) + after - lost - cost(before, index - 1);
             if best.is_none_or(|(least, _)| total <= least) {
                 best = Some((total, index));
             }
-            after += cost(self.gap(index), index - 1);
+            after += cost(gap, index - 1);
         }
+        let kept = cost(self.gap(last) + tail, last) - cost(self.gap(last), last);
         best.filter(|(total, _)| *total <= kept).map(|(_, index)| index)
     }
+}
 
-    /// The first state whose loss leaves no gap longer than the repetitions allow.
-    fn first_that_can_go(&mut self) -> Option<usize> {
-        loop {
-            while self.pointer < self.stored.len() {
-                let grown = self.gap(self.pointer - 1) + self.gap(self.pointer);
-                let slots = (self.slots - (self.pointer - 1)) as u64;
-                if grown as u64 <= choose(slots + self.q, self.q) {
-                    return Some(self.pointer);
-                }
-                self.pointer += 1;
-            }
-            self.q += 1;
-            self.pointer = 1;
-        }
+/// [`extra_steps`], quicker where repetitions are few.
+fn extra(steps: u64, slots: u64) -> i128 {
+    if slots < 8 || steps > 1 << 40 || slots > 1 << 20 {
+        return extra_steps(steps as usize, slots as usize) as i128;
     }
+    // `reach` is below 2⁴⁰ whenever it is multiplied, by 2²¹ at most.
+    let (mut r, mut reach) = (u64::from(steps > 1), if steps > 1 { slots + 1 } else { 1 });
+    while reach < steps {
+        r += 1;
+        reach = reach * (slots + r) / r;
+    }
+    // C(s + r, s + 1) = C(s + r, s) · r / (s + 1).
+    i128::from(r * steps) - i128::from(reach * r / (slots + 1))
 }
 
 impl Iterator for Online {
