@@ -387,7 +387,15 @@ impl<S: Snapshot> TimeLoop<S> {
     /// Slots in memory and on disk.
     pub(crate) fn room(&self) -> Result<Room, CheckpointError> {
         let bytes = self.start.encoded_len().max(1);
-        let on_disk = self.disk.is_some();
+        let disk = match &self.disk {
+            None => 0,
+            Some((_, Amount::Slots(slots))) => *slots,
+            Some((_, Amount::Bytes(disk))) => {
+                usize::try_from(disk / bytes as u64).unwrap_or(usize::MAX)
+            }
+        };
+        // A disk without room for a snapshot needs no memory on the way to it.
+        let on_disk = disk > 0;
         let (memory, staged) = match self.memory {
             Amount::Slots(slots) => (slots, STAGED),
             Amount::Bytes(memory) => {
@@ -406,13 +414,6 @@ impl<S: Snapshot> TimeLoop<S> {
             }
         };
         let staged = Staged { writes: staged / 2, reads: staged - staged / 2 };
-        let disk = match &self.disk {
-            None => 0,
-            Some((_, Amount::Slots(slots))) => *slots,
-            Some((_, Amount::Bytes(disk))) => {
-                usize::try_from(disk / bytes as u64).unwrap_or(usize::MAX)
-            }
-        };
         Ok(Room { memory, disk, staged })
     }
 
