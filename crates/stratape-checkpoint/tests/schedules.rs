@@ -62,10 +62,10 @@ fn online_takes_no_more_steps_than_the_known_rule_with_any_number_of_slots() {
             }
         }
     }
-    // Beyond the first phase with a thousand slots.
-    let (n, s) = (502_500, 1000);
+    // With a thousand slots, beyond the first phase.
+    let (n, s) = (600_000, 1000);
     let fewest = extra_steps(n, s) + n as u128;
-    assert!(total(n, s) <= fewest + fewest / 100);
+    assert!(total(n, s) <= fewest + 10, "{}, {fewest} if the end were known", total(n, s));
 }
 
 proptest! {

@@ -49,6 +49,21 @@ enum Stage {
     Backward(Box<Binomial>),
 }
 
+/// A stored state, weighed against those before it.
+///
+/// When the state at `i` is given up, the gaps before and after it become one, and every later gap is reversed with a slot more. The steps that
+/// this costs are a sum over gaps up to `i`, plus a sum over all of them that is the same for every `i`. So the best state among the first ones
+/// depends on these alone, and is weighed again only when one of them goes: most often one of the last does.
+#[derive(Clone, Copy, Debug)]
+struct Weight {
+    /// Steps run again in the gap after it.
+    cost: i128,
+    /// How many fewer they were with a slot more, here and in all gaps before, without the first.
+    gained: i128,
+    /// The least cost of giving up this state or one before it, less what all later gaps gain; and which.
+    best: Option<(i128, usize)>,
+}
+
 #[derive(Clone, Debug)]
 struct Forward {
     slots: usize,
@@ -62,6 +77,8 @@ struct Forward {
     /// Where the present block of the first phase begins, and its number.
     block: usize,
     number: usize,
+    /// Of the first states, as far as they have not changed.
+    weighed: Vec<Weight>,
     queue: Queue,
 }
 
@@ -91,6 +108,7 @@ impl Online {
             q: 1,
             block: 0,
             number: 0,
+            weighed: Vec::new(),
             queue: Queue::new(true),
         };
         forward.store();
@@ -106,6 +124,7 @@ impl Forward {
 
     fn replace(&mut self, index: usize) {
         let step = self.stored.remove(index);
+        self.weighed.truncate(index.saturating_sub(1));
         self.queue.push(Action::Drop { step, level: self.level });
         self.store();
     }
@@ -186,30 +205,36 @@ impl Forward {
     }
 
     /// The state whose loss costs the fewest steps, if a state here instead saves more.
-    ///
-    /// Looks at every state once, some 30 ns each. States are given up this way only beyond `s²/2` steps, one in `q + 1` of them, so that a
-    /// loop that gets there with many slots is a long one of large states.
-    fn cheapest(&self) -> Option<usize> {
-        let cost = |gap: usize, index: usize| extra(gap as u64, (self.slots - index) as u64);
-        // What the last gap will be when the next state may be stored.
-        let tail = self.q as usize + 1;
+    fn cheapest(&mut self) -> Option<usize> {
         let last = self.stored.len() - 1;
-        // Each sum is the cost over that of keeping all states and storing none here, up to a constant: the gaps after a lost state have a
-        // slot more, and those before it are as they were.
-        let mut best: Option<(i128, usize)> = None;
-        let mut after = cost(tail, last);
-        let mut lost = 0;
-        for index in (1..=last).rev() {
-            let (gap, before) = (self.gap(index), self.gap(index - 1));
-            lost += cost(gap, index);
-            let total = cost(before + gap, index - 1) + after - lost - cost(before, index - 1);
-            if best.is_none_or(|(least, _)| total <= least) {
-                best = Some((total, index));
-            }
-            after += cost(gap, index - 1);
+        while self.weighed.len() < last {
+            let weight = self.weigh(self.weighed.len());
+            self.weighed.push(weight);
         }
-        let kept = cost(self.gap(last) + tail, last) - cost(self.gap(last), last);
-        best.filter(|(total, _)| *total <= kept).map(|(_, index)| index)
+        let (end, tail) = (self.weigh(last), self.q as usize + 1);
+        let (best, index) = end.best?;
+        // The last gap will have a tail when the next state may be stored, or the new state will.
+        let given_up = best + end.gained + self.cost(tail, last);
+        let kept = self.cost(self.gap(last) + tail, last) - end.cost;
+        (given_up <= kept).then_some(index)
+    }
+
+    /// What is to be known of a state, from that of the state before it.
+    fn weigh(&self, index: usize) -> Weight {
+        let gap = self.gap(index);
+        let cost = self.cost(gap, index);
+        let Some(before) = index.checked_sub(1).map(|before| self.weighed[before]) else {
+            return Weight { cost, gained: 0, best: None };
+        };
+        let gained = before.gained + self.cost(gap, index - 1) - cost;
+        let both = self.cost(self.gap(index - 1) + gap, index - 1);
+        let here = both - cost - before.cost - gained;
+        let best = before.best.filter(|(least, _)| *least <= here).unwrap_or((here, index));
+        Weight { cost, gained, best: Some(best) }
+    }
+
+    fn cost(&self, gap: usize, index: usize) -> i128 {
+        extra(gap as u64, (self.slots - index) as u64)
     }
 }
 
