@@ -14,7 +14,7 @@ use crate::slots::Slots;
 use crate::snapshot::Snapshot;
 
 /// How far the actions ahead are looked through for snapshots to read.
-const LOOK_AHEAD: usize = 64;
+pub(crate) const LOOK_AHEAD: usize = 64;
 /// Time between two calls of the user's progress function.
 const PROGRESS: Duration = Duration::from_millis(50);
 

@@ -1,5 +1,6 @@
 //! [`TimeLoop`]: a loop over time steps, and its gradient within a budget.
 
+mod measure;
 mod swept;
 mod workers;
 
@@ -19,6 +20,7 @@ use crate::schedule::{Action, Counts, Level, Salvage, Schedule, Told, count};
 use crate::slots::{Disk, Slots, Staged};
 use crate::snapshot::{Snapshot, from_bytes, to_bytes};
 use crate::strategy::{Chosen, Costs, Room, Strategy};
+use measure::measure;
 pub use swept::Swept;
 
 /// Steps that `until` may take when no limit was set.
@@ -414,7 +416,7 @@ impl<S: Snapshot> TimeLoop<S> {
             }
         };
         let staged = Staged { writes: staged / 2, reads: staged - staged / 2 };
-        Ok(Room { memory, disk, staged })
+        Ok(Room { memory, disk, staged, synchronous: self.synchronous })
     }
 
     fn length_known(&self) -> Option<usize> {
@@ -529,31 +531,6 @@ impl<S: Snapshot> Run<S> {
             }
         }
     }
-}
-
-/// Times a few steps, a copy, a write and a read, on a copy of the state.
-fn measure<S: Snapshot>(
-    start: &S,
-    few: usize,
-    steps: &mut Steps<'_, S>,
-    disk: Option<&mut Disk>,
-) -> Costs {
-    let least =
-        |times: &mut dyn Iterator<Item = f64>| times.fold(f64::INFINITY, f64::min).max(1e-9);
-    let mut state = start.clone();
-    let forward = least(&mut (0..few).map(|n| timed(|| (steps.step)(n, &mut state))));
-    let copy = least(&mut (0..3).map(|_| timed(|| state.copy_from(start))));
-    let Some(disk) = disk else {
-        return Costs { forward, copy, ..Costs::UNKNOWN };
-    };
-    let (write, read) = disk.measure(start);
-    Costs { forward, copy, write, read }
-}
-
-fn timed(work: impl FnOnce()) -> f64 {
-    let start = Instant::now();
-    work();
-    start.elapsed().as_secs_f64()
 }
 
 /// Snapshots of an earlier process count as stored; says which of them are not there. The first state the user has given.

@@ -33,7 +33,7 @@ pub(crate) fn choose(n: u64, k: u64) -> u64 {
 }
 
 /// The steps that `slots` can reverse with each one run at most `repetitions` times unrecorded.
-fn reach(slots: u64, repetitions: u64) -> u64 {
+pub(super) fn reach(slots: u64, repetitions: u64) -> u64 {
     choose(slots + repetitions, slots.min(repetitions))
 }
 

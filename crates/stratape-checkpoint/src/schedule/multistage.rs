@@ -11,7 +11,7 @@
 //! leaves `r − 1` repetitions to the part before it and `r` to that after it; so the steps beyond the least lengths go where they add the
 //! least: first all that add nothing, on either side, then those that add one.
 
-use super::binomial::{Range, choose};
+use super::binomial::{Range, choose, reach};
 use super::queue::{Decides, Queue};
 use super::{Action, Level, Schedule, ScheduleError};
 
@@ -83,6 +83,34 @@ impl Multistage {
             _ => schedule.store(0, steps, u64::MAX),
         }
         Ok(schedule)
+    }
+
+    /// States moved to and from disk in all, without going through the schedule.
+    pub(crate) fn transfers(steps: usize, memory: usize, disk: usize) -> u64 {
+        let inner = memory.min(steps);
+        let outer = disk.min(steps - inner) as u64;
+        if outer == 0 || steps <= inner + 1 {
+            return 0;
+        }
+        let slots = inner as u64 + outer;
+        if slots == 1 {
+            return steps as u64;
+        }
+        let mut transfers = 1_u64;
+        let mut reached = 1;
+        for r in 1.. {
+            let lengths = (reach(slots, r) - reached).min(steps as u64 - reached);
+            let [none, one, _] = slopes(outer, r, reach(slots, r) - reached);
+            let (more, most) = (lengths.saturating_sub(none), one);
+            transfers = transfers
+                .saturating_add(more.min(most))
+                .saturating_add(2 * more.saturating_sub(most));
+            reached += lengths;
+            if reached >= steps as u64 {
+                break;
+            }
+        }
+        transfers
     }
 
     /// Stores the current state, the first of a segment: on disk, unless memory is as good.
@@ -228,5 +256,27 @@ impl Schedule for Multistage {
 
     fn fork(&self) -> Box<dyn Schedule> {
         Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::count;
+
+    #[test]
+    fn transfers_are_counted_without_going_through_the_schedule() {
+        for steps in (0..60).chain([100, 333, 1000]) {
+            for memory in 0..6 {
+                for disk in [0, 1, 2, 3, 5, 8, 40] {
+                    if memory + disk > 0 {
+                        let counts = count(Multistage::new(steps, memory, disk).unwrap(), steps);
+                        let found = Multistage::transfers(steps, memory, disk);
+                        let moved = counts.writes[1] + counts.reads[1];
+                        assert_eq!(found, moved, "{steps} {memory} {disk}");
+                    }
+                }
+            }
+        }
     }
 }
