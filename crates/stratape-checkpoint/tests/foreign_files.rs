@@ -1,5 +1,6 @@
 //! The directory of a run to be resumed is the user's: what he keeps there stays.
 
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;

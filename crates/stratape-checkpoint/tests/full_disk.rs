@@ -1,5 +1,6 @@
 //! A run to be resumed whose directory takes no files any more: it goes on in memory and says so.
 
+#![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;

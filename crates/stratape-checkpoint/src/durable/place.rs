@@ -206,6 +206,13 @@ impl Place {
     }
 }
 
+impl Drop for Place {
+    fn drop(&mut self) {
+        // Closing is not enough: a child that another thread is just forking holds the file open until it runs its program.
+        let _ = self.lock.unlock();
+    }
+}
+
 /// A token that no other run has.
 pub(super) fn new_token() -> String {
     // Keyed by the system's random numbers, once a thread; the clock tells two runs of a thread apart.
