@@ -1,41 +1,58 @@
 //! A run that another process can go on with.
 //!
-//! In the directory of the run there are
+//! In the directory of the run there are, `TOKEN` being the run's own ([`place`]),
 //!
-//! - `snapshot-STEP-NUMBER`: the snapshots that the schedule stores on disk, each synced before it is relied on;
-//! - `final-NUMBER`: the last state of the loop; `adjoint-NUMBER`: the adjoint after some reversals;
-//! - `manifest`: text that names these files with their checksums, and says how far the run is. A new one is written beside it,
-//!   synced, and renamed; files of the old one are deleted after that. So at any moment the manifest
+//! - `stratape-TOKEN-snapshot-STEP-NUMBER`: the snapshots that the schedule stores on disk, each synced before it is relied on;
+//! - `stratape-TOKEN-final-STEPS-NUMBER`: the last state of the loop; `…-adjoint-LEFT-NUMBER`: the adjoint when so many steps are left;
+//! - `stratape.manifest`: text that names these files with their checksums, and says how far the run is. A new one is written beside
+//!   it, synced, and renamed; files of the old one are deleted after that. So at any moment the manifest
 //!   names files that are whole;
-//! - `lock`, held while a process works here.
+//! - `stratape.lock`, held while a process works here.
 //!
 //! What is not in the directory is computed again, from the nearest snapshot; steps being deterministic, bits come out the same.
+//!
+//! A save that fails (the disk is full) costs no more than its own durability: the manifest on disk and the files it names stay as they
+//! are, the run goes on, and the save is tried again later.
 
 mod files;
 mod manifest;
+mod place;
 
-use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use stratape_tape::checksum;
+use stratape_tape::tier::BLOCK_ALIGN;
+use stratape_tape::{Stored, checksum};
 
 use crate::error::CheckpointError;
+use crate::report::Report;
 use crate::slots::Disk;
 use crate::snapshot::{Snapshot, to_bytes};
 pub(crate) use files::FileTier;
-pub(crate) use manifest::{Identity, Manifest, Named};
+use manifest::Saved;
+pub(crate) use manifest::{Identity, Manifest};
+use place::Place;
 
-/// Time between two manifests when nothing else was asked for.
+/// Time between two manifests when nothing else was asked for, and the most before a save that failed is tried again.
 const PAUSE: Duration = Duration::from_secs(2);
+/// Time until a save that failed is tried again, at first.
+const RETRY: Duration = Duration::from_millis(10);
 
 /// The directory of a run.
 pub(crate) struct Durable {
-    directory: PathBuf,
+    place: Place,
     tier: Arc<FileTier>,
+    /// The one on disk, or, before there is one, its beginning.
     manifest: Manifest,
+    /// Whether there is one on disk.
+    written: bool,
+    /// The number of steps and the last state, while they are not saved.
+    turn: Option<(usize, Vec<u8>)>,
+    /// Files that an earlier manifest named.
+    outdated: Vec<String>,
+    trouble: Trouble,
     /// Reversals between two saves of the adjoint.
     every: Option<usize>,
     reversals: usize,
@@ -43,7 +60,51 @@ pub(crate) struct Durable {
     resumed: bool,
     /// Numbers for files, never used twice.
     number: u64,
-    _lock: File,
+}
+
+/// Saves that failed.
+#[derive(Debug, Default)]
+struct Trouble {
+    failures: u64,
+    /// Those since the last that did not, and when to try again.
+    row: u32,
+    retry: Option<Instant>,
+    told: Vec<String>,
+}
+
+impl Trouble {
+    fn may_try(&self) -> bool {
+        self.retry.is_none_or(|retry| Instant::now() >= retry)
+    }
+
+    fn note(&mut self, saved: &io::Result<()>, written: bool) {
+        match saved {
+            Err(error) => {
+                if self.row == 0 {
+                    let back = if written { "to the save before" } else { "to the start" };
+                    self.told.push(format!(
+                        "the run could not be saved ({error}) and went on in memory; a crash would have gone back {back}"
+                    ));
+                }
+                let pause = RETRY.saturating_mul(1 << self.row.min(8)).min(PAUSE);
+                self.retry = Some(Instant::now() + pause);
+                self.failures += 1;
+                self.row += 1;
+            }
+            Ok(()) => {
+                if self.row > 0 {
+                    self.told.push(format!("the run was saved again after {} attempts", self.row));
+                }
+                (self.row, self.retry) = (0, None);
+            }
+        }
+    }
+}
+
+/// Whether an error means that there is no room.
+fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }
 
 impl Durable {
@@ -54,44 +115,54 @@ impl Durable {
         every: Option<usize>,
     ) -> Result<Self, CheckpointError> {
         let failed = |source| CheckpointError::Resume { path: directory.to_owned(), source };
-        fs::create_dir_all(directory).map_err(failed)?;
-        let lock = File::create(directory.join("lock")).map_err(failed)?;
-        lock.try_lock().map_err(|_| {
-            failed(io::Error::new(io::ErrorKind::ResourceBusy, "another process is at work there"))
-        })?;
-        let path = directory.join("manifest");
-        let found = match fs::read_to_string(&path) {
-            Ok(text) => Some(
-                Manifest::parse(&text, &identity)
-                    .map_err(|why| CheckpointError::OtherRun { path: path.clone(), why })?,
-            ),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(failed(error)),
+        let (mut place, text) = Place::open(directory).map_err(failed)?;
+        let found = match text {
+            Some(text) => {
+                let found = Manifest::parse(&text, &identity, place.token());
+                let other = |why| CheckpointError::OtherRun { path: directory.to_owned(), why };
+                Some(found.map_err(other)?)
+            }
+            None => None,
         };
         let resumed = found.is_some();
-        let manifest = found.unwrap_or_else(|| Manifest::new(identity));
-        let tier = Arc::new(FileTier::start(directory).map_err(failed)?);
-        let number = manifest.names().filter_map(number_of).max().map_or(0, |last| last + 1);
+        let token = found.as_ref().map(|manifest| manifest.token.clone());
+        place.set_token(|| token.unwrap_or_else(place::new_token));
+        let names = place.names.clone();
+        let manifest =
+            found.unwrap_or_else(|| Manifest::new(identity, place.token().unwrap_or_default()));
+        let tier = Arc::new(FileTier::start(names).map_err(failed)?);
+        let number = manifest.last_number().map_or(0, |last| last + 1);
         let mut durable = Self {
-            directory: directory.to_owned(),
+            place,
             tier,
             manifest,
+            written: resumed,
+            turn: None,
+            outdated: Vec::new(),
+            trouble: Trouble::default(),
             every,
             reversals: 0,
             saved: Instant::now(),
             resumed,
             number,
-            _lock: lock,
         };
         durable.delete_strangers().map_err(failed)?;
-        if !resumed {
-            durable.write_manifest()?;
+        // With no room left the run goes on without; what else is wrong is better known before any work is done.
+        let saved = match resumed {
+            true => durable.place.mark(),
+            false => durable.commit(durable.manifest.clone()),
+        };
+        match saved {
+            Err(error) if !is_full(&error) => Err(failed(error)),
+            saved => {
+                durable.trouble.note(&saved, durable.written);
+                Ok(durable)
+            }
         }
-        Ok(durable)
     }
 
     pub(crate) fn directory(&self) -> &Path {
-        &self.directory
+        self.place.directory()
     }
 
     pub(crate) fn tier(&self) -> Arc<FileTier> {
@@ -109,103 +180,146 @@ impl Durable {
     }
 
     /// The contents of a file of the manifest, if it is as it was written.
-    pub(crate) fn read(&self, file: &Named) -> Option<Vec<u8>> {
-        let bytes = fs::read(self.directory.join(&file.name)).ok()?;
-        (bytes.len() == file.len && checksum(&bytes) == file.checksum).then_some(bytes)
+    pub(crate) fn read(&self, (name, file): (String, Saved)) -> Option<Vec<u8>> {
+        let bytes = self.place.names.read(&name, file.len as u64).ok()?;
+        (checksum(&bytes) == file.checksum).then_some(bytes)
+    }
+
+    /// Whether the file of a snapshot is there, and of the right length.
+    pub(crate) fn holds(&self, stored: &Stored) -> bool {
+        let len = stored.used.max(1).checked_next_multiple_of(BLOCK_ALIGN);
+        len.is_some_and(|len| self.place.names.has(&files::name(stored.key), len as u64).is_ok())
+    }
+
+    /// Whether another process would find something to go on from.
+    pub(crate) fn is_saved(&self) -> bool {
+        self.written
+    }
+
+    /// Notes in a report what could not be saved.
+    pub(crate) fn fill(&self, report: &mut Report) {
+        report.failed_saves = self.trouble.failures;
+        report.mended.extend_from_slice(&self.trouble.told);
     }
 
     /// Notes the snapshots that have been written, every now and then.
-    pub(crate) fn save_forward(&mut self, disk: &mut Disk) -> Result<(), CheckpointError> {
-        if self.saved.elapsed() < PAUSE {
-            return Ok(());
+    pub(crate) fn save_forward(&mut self, disk: &mut Disk) {
+        if (self.saved.elapsed() >= PAUSE || self.trouble.row > 0) && self.trouble.may_try() {
+            self.save(disk, None);
         }
-        self.note_snapshots(disk);
-        self.write_manifest()
+    }
+
+    /// Notes them now: the run is about to end with an error.
+    pub(crate) fn save_at_once(&mut self, disk: &mut Disk) {
+        self.save(disk, None);
     }
 
     /// Saves the last state of the loop.
-    pub(crate) fn save_turn<S: Snapshot>(
-        &mut self,
-        disk: &mut Disk,
-        steps: usize,
-        state: &S,
-    ) -> Result<(), CheckpointError> {
+    pub(crate) fn save_turn<S: Snapshot>(&mut self, disk: &mut Disk, steps: usize, state: &S) {
         self.resumed = false;
         disk.stash.settle();
-        self.manifest.ended = Some(steps);
-        self.manifest.left = steps;
-        self.manifest.last_state = Some(self.write("final", &to_bytes(state))?);
-        self.note_snapshots(disk);
-        self.write_manifest()
+        self.turn = Some((steps, to_bytes(state)));
+        self.save(disk, None);
     }
 
     /// Saves the adjoint when it is time.
-    pub(crate) fn save_backward<A: Snapshot>(
-        &mut self,
-        disk: &mut Disk,
-        left: usize,
-        adjoint: &A,
-    ) -> Result<(), CheckpointError> {
+    pub(crate) fn save_backward<A: Snapshot>(&mut self, disk: &mut Disk, left: usize, adjoint: &A) {
         self.reversals += 1;
         let due = match self.every {
             Some(every) => self.reversals >= every,
             None => self.saved.elapsed() >= PAUSE,
         };
-        if !due || left == 0 {
-            return Ok(());
+        if due && left > 0 && self.trouble.may_try() {
+            self.reversals = 0;
+            self.save(disk, Some((left, to_bytes(adjoint))));
         }
-        self.reversals = 0;
-        let file = self.write("adjoint", &to_bytes(adjoint))?;
-        let before = self.manifest.adjoint.replace(file);
-        self.manifest.left = left;
-        self.note_snapshots(disk);
-        self.write_manifest()?;
-        if let Some(before) = before {
-            let _ = fs::remove_file(self.directory.join(before.name));
-        }
-        Ok(())
     }
 
     /// The run is complete and nothing is being written: nothing is left behind.
     pub(crate) fn remove(self) {
-        let Self { directory, .. } = self;
-        let _ = fs::remove_file(directory.join("manifest"));
         // Some snapshots are still to be forgotten by the background thread.
-        let _ = delete_files(&directory, |_| true);
-        let _ = fs::remove_file(directory.join("lock"));
-        // Unless the user keeps something else there.
-        let _ = fs::remove_dir(directory);
+        self.place.remove();
     }
 
-    fn note_snapshots(&mut self, disk: &mut Disk) {
-        self.manifest.snapshots.clear();
+    /// Saves what there is. When that fails, the manifest on disk stands, and the files it names are there.
+    fn save(&mut self, disk: &mut Disk, adjoint: Option<(usize, Vec<u8>)>) {
+        let mut next = self.manifest.clone();
+        next.snapshots.clear();
         for (&step, &ticket) in &disk.tickets {
             if let Some(stored) = disk.stash.stored(ticket) {
-                self.manifest.snapshots.push((step, stored));
+                next.snapshots.push((step, stored));
             }
         }
+        let mut files = Vec::new();
+        let saved =
+            self.write_files(&mut next, adjoint, &mut files).and_then(|()| self.commit(next));
+        if saved.is_err() {
+            for name in files {
+                if !self.manifest.names().any(|named| named == name) {
+                    self.place.names.delete(&name);
+                }
+            }
+        }
+        self.trouble.note(&saved, self.written);
     }
 
-    /// Writes and syncs a new file.
-    fn write(&mut self, kind: &str, bytes: &[u8]) -> Result<Named, CheckpointError> {
-        let name = format!("{kind}-{}", self.number);
+    /// Writes the files that a manifest is to name.
+    fn write_files(
+        &mut self,
+        next: &mut Manifest,
+        adjoint: Option<(usize, Vec<u8>)>,
+        files: &mut Vec<String>,
+    ) -> io::Result<()> {
+        if let Some((steps, state)) = self.turn.take() {
+            // An adjoint from before the loop was run again belongs to another `left`.
+            (next.ended, next.left, next.adjoint) = (Some(steps), steps, None);
+            next.last_state = Some(self.number(&state));
+            let written = self.write(next.last_state_file(), &state, files);
+            self.turn = Some((steps, state));
+            written?;
+        }
+        if let Some((left, adjoint)) = adjoint {
+            (next.left, next.adjoint) = (left, Some(self.number(&adjoint)));
+            self.write(next.adjoint_file(), &adjoint, files)?;
+        }
+        Ok(())
+    }
+
+    /// A new file for these bytes.
+    fn number(&mut self, bytes: &[u8]) -> Saved {
+        let number = self.number;
         self.number += 1;
-        let path = self.directory.join(&name);
-        write_synced(&path, bytes)
-            .map_err(|source| CheckpointError::Resume { path: path.clone(), source })?;
-        Ok(Named { name, len: bytes.len(), checksum: checksum(bytes) })
+        Saved { number, len: bytes.len(), checksum: checksum(bytes) }
     }
 
-    fn write_manifest(&mut self) -> Result<(), CheckpointError> {
-        let path = self.directory.join("manifest");
-        let beside = self.directory.join("manifest.new");
-        let replace = || {
-            write_synced(&beside, self.manifest.to_string().as_bytes())?;
-            fs::rename(&beside, &path)?;
-            // The rename itself is durable once the directory is.
-            File::open(&self.directory)?.sync_all()
-        };
-        replace().map_err(|source| CheckpointError::Resume { path: path.clone(), source })?;
+    /// Writes and syncs it.
+    fn write(
+        &self,
+        file: Option<(String, Saved)>,
+        bytes: &[u8],
+        files: &mut Vec<String>,
+    ) -> io::Result<()> {
+        let Some((name, _)) = file else { return Ok(()) };
+        self.place.names.write(&name, bytes)?;
+        files.push(name);
+        Ok(())
+    }
+
+    /// Makes a manifest the one on disk, and deletes what it does not name.
+    fn commit(&mut self, next: Manifest) -> io::Result<()> {
+        self.place.mark()?;
+        self.place.replace_manifest(&next.to_string())?;
+        // It is the one that another process finds from here on, durable or not.
+        let before = std::mem::replace(&mut self.manifest, next);
+        self.written = true;
+        self.turn = None;
+        self.outdated.extend(before.names());
+        self.place.sync()?;
+        for name in std::mem::take(&mut self.outdated) {
+            if !self.manifest.names().any(|named| named == name) {
+                self.place.names.delete(&name);
+            }
+        }
         self.tier.bury();
         self.saved = Instant::now();
         Ok(())
@@ -216,32 +330,8 @@ impl Durable {
         let known: Vec<String> = self
             .manifest
             .names()
-            .map(ToOwned::to_owned)
             .chain(self.manifest.snapshots.iter().map(|(_, stored)| files::name(stored.key)))
             .collect();
-        delete_files(&self.directory, |name| !known.iter().any(|known| known == name))
+        self.place.delete(|name| !known.iter().any(|known| known == name))
     }
-}
-
-/// Deletes those files of a run, but the manifest and the lock, whose names `wanted` picks.
-fn delete_files(directory: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<()> {
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        let ours = ["snapshot-", "final-", "adjoint-"].iter().any(|kind| name.starts_with(kind));
-        if name == "manifest.new" || (ours && wanted(&name)) {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create(path)?;
-    io::Write::write_all(&mut file, bytes)?;
-    file.sync_all()
-}
-
-fn number_of(name: &str) -> Option<u64> {
-    name.rsplit('-').next()?.parse().ok()
 }

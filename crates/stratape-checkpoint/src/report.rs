@@ -68,6 +68,9 @@ pub struct Report {
     pub tier: String,
     /// What went wrong and was mended: failed writes, damaged snapshots.
     pub mended: Vec<String>,
+    /// Saves of a run to be resumed that failed: from one of them to the next that did not, a crash would have cost more than
+    /// promised. `mended` says why.
+    pub failed_saves: u64,
     /// Steps that had been reversed by an earlier process.
     pub resumed: Option<usize>,
     /// Threads that ran ahead of the adjoint.

@@ -14,7 +14,7 @@ use crate::slots::Slots;
 use crate::snapshot::Snapshot;
 
 /// How far the actions ahead are looked through for snapshots to read.
-const LOOK_AHEAD: usize = 64;
+pub(crate) const LOOK_AHEAD: usize = 64;
 /// Time between two calls of the user's progress function.
 const PROGRESS: Duration = Duration::from_millis(50);
 
@@ -132,12 +132,13 @@ impl<S: Snapshot> Run<S> {
                     self.forward = false;
                     self.report.steps = self.schedule.steps().unwrap_or(self.at);
                     self.left = self.report.steps;
-                    return self.save_turn();
+                    self.save_turn();
+                    return Ok(());
                 }
                 Action::Reverse { .. } | Action::EndReverse => {}
             }
             self.mend(action)?;
-            self.save_forward()?;
+            self.save_forward();
         }
         Ok(())
     }
@@ -164,14 +165,14 @@ impl<S: Snapshot> Run<S> {
                             pullback(step, &mut self.state, adjoint);
                             self.current = false;
                             self.reversed(step, start);
-                            self.save_backward(adjoint)?;
+                            self.save_backward(adjoint);
                         }
                         _ => self.tape(step, steps),
                     }
                 }
                 Action::Reverse { step } => {
                     self.reverse_record(step, adjoint, &mut back);
-                    self.save_backward(adjoint)?;
+                    self.save_backward(adjoint);
                 }
                 Action::Store { step, level } => self.store(step, level)?,
                 Action::Load { step, level } => self.load(step, level, steps)?,
@@ -225,7 +226,7 @@ impl<S: Snapshot> Run<S> {
         steps: &mut Steps<'_, S>,
         mut end: Option<&mut End<'_, S>>,
     ) -> Result<(), CheckpointError> {
-        let mut from = self.jump(from, to, steps)?;
+        let mut from = self.jump(from, to);
         while from < to {
             // In pieces, so that progress is told and damage noticed.
             let piece = to.min(from + self.piece());
@@ -293,22 +294,32 @@ impl<S: Snapshot> Run<S> {
     }
 
     /// A snapshot on disk that a run before this one left saves running the steps up to it.
-    fn jump(
-        &mut self,
-        from: usize,
-        to: usize,
-        steps: &mut Steps<'_, S>,
-    ) -> Result<usize, CheckpointError> {
+    fn jump(&mut self, from: usize, to: usize) -> usize {
         if !self.forward || !self.durable.as_ref().is_some_and(Durable::is_resumed) {
-            return Ok(from);
+            return from;
         }
-        match self.slots.before(to.saturating_add(1)) {
-            Some((step, level)) if step > from && level == Level::DISK => {
-                self.load(step, level, steps)?;
-                Ok(step)
-            }
-            _ => Ok(from),
+        while let Some((step, Level::DISK)) = self.slots.before(to.saturating_add(1))
+            && step > from
+        {
+            // The present state is needed where that one cannot be read.
+            let mut state = self.slots.copy(&self.state);
+            let loaded = self.slots.load(step, Level::DISK, &mut state, false);
+            let other = match &loaded {
+                Ok(()) => std::mem::replace(&mut self.state, state),
+                Err(_) => state,
+            };
+            self.slots.recycle(other);
+            let Err(error) = loaded else {
+                self.arrive(step);
+                return step;
+            };
+            // Not made again here: the loop may end before it.
+            self.slots.free(step, Level::DISK);
+            self.report
+                .mended
+                .push(format!("the snapshot of step {step} cannot be read ({error})"));
         }
+        from
     }
 
     fn tape(&mut self, step: usize, steps: &mut Steps<'_, S>) {
@@ -353,8 +364,12 @@ impl<S: Snapshot> Run<S> {
         stored.map_err(|error| self.disk_failed(&error))
     }
 
-    fn disk_failed(&self, error: &TierError) -> CheckpointError {
-        let resumable = self.durable.as_ref().map(|durable| durable.directory().to_owned());
+    fn disk_failed(&mut self, error: &TierError) -> CheckpointError {
+        if let (Some(durable), Some(disk)) = (&mut self.durable, self.slots.disk()) {
+            durable.save_at_once(disk);
+        }
+        let saved = self.durable.as_ref().filter(|durable| durable.is_saved());
+        let resumable = saved.map(|durable| durable.directory().to_owned());
         CheckpointError::DiskFailed { why: error.to_string(), resumable }
     }
 
@@ -465,24 +480,21 @@ impl<S: Snapshot> Run<S> {
         entries
     }
 
-    fn save_forward(&mut self) -> Result<(), CheckpointError> {
-        match (&mut self.durable, self.slots.disk()) {
-            (Some(durable), Some(disk)) => durable.save_forward(disk),
-            _ => Ok(()),
+    fn save_forward(&mut self) {
+        if let (Some(durable), Some(disk)) = (&mut self.durable, self.slots.disk()) {
+            durable.save_forward(disk);
         }
     }
 
-    fn save_turn(&mut self) -> Result<(), CheckpointError> {
-        match (&mut self.durable, self.slots.disk()) {
-            (Some(durable), Some(disk)) => durable.save_turn(disk, self.report.steps, &self.state),
-            _ => Ok(()),
+    fn save_turn(&mut self) {
+        if let (Some(durable), Some(disk)) = (&mut self.durable, self.slots.disk()) {
+            durable.save_turn(disk, self.report.steps, &self.state);
         }
     }
 
-    fn save_backward<A: Snapshot>(&mut self, adjoint: &A) -> Result<(), CheckpointError> {
-        match (&mut self.durable, self.slots.disk()) {
-            (Some(durable), Some(disk)) => durable.save_backward(disk, self.left, adjoint),
-            _ => Ok(()),
+    fn save_backward<A: Snapshot>(&mut self, adjoint: &A) {
+        if let (Some(durable), Some(disk)) = (&mut self.durable, self.slots.disk()) {
+            durable.save_backward(disk, self.left, adjoint);
         }
     }
 
@@ -507,6 +519,9 @@ impl<S: Snapshot> Run<S> {
     /// The report, complete.
     pub(crate) fn finish(&mut self) -> Report {
         self.slots.fill(&mut self.report);
+        if let Some(durable) = &self.durable {
+            durable.fill(&mut self.report);
+        }
         self.report.total_time = self.start.elapsed();
         self.report.clone()
     }

@@ -1,5 +1,6 @@
 //! [`TimeLoop`]: a loop over time steps, and its gradient within a budget.
 
+mod measure;
 mod swept;
 mod workers;
 
@@ -19,6 +20,7 @@ use crate::schedule::{Action, Counts, Level, Salvage, Schedule, Told, count};
 use crate::slots::{Disk, Slots, Staged};
 use crate::snapshot::{Snapshot, from_bytes, to_bytes};
 use crate::strategy::{Chosen, Costs, Room, Strategy};
+use measure::measure;
 pub use swept::Swept;
 
 /// Steps that `until` may take when no limit was set.
@@ -387,7 +389,15 @@ impl<S: Snapshot> TimeLoop<S> {
     /// Slots in memory and on disk.
     pub(crate) fn room(&self) -> Result<Room, CheckpointError> {
         let bytes = self.start.encoded_len().max(1);
-        let on_disk = self.disk.is_some();
+        let disk = match &self.disk {
+            None => 0,
+            Some((_, Amount::Slots(slots))) => *slots,
+            Some((_, Amount::Bytes(disk))) => {
+                usize::try_from(disk / bytes as u64).unwrap_or(usize::MAX)
+            }
+        };
+        // A disk without room for a snapshot needs no memory on the way to it.
+        let on_disk = disk > 0;
         let (memory, staged) = match self.memory {
             Amount::Slots(slots) => (slots, STAGED),
             Amount::Bytes(memory) => {
@@ -406,14 +416,7 @@ impl<S: Snapshot> TimeLoop<S> {
             }
         };
         let staged = Staged { writes: staged / 2, reads: staged - staged / 2 };
-        let disk = match &self.disk {
-            None => 0,
-            Some((_, Amount::Slots(slots))) => *slots,
-            Some((_, Amount::Bytes(disk))) => {
-                usize::try_from(disk / bytes as u64).unwrap_or(usize::MAX)
-            }
-        };
-        Ok(Room { memory, disk, staged })
+        Ok(Room { memory, disk, staged, synchronous: self.synchronous })
     }
 
     fn length_known(&self) -> Option<usize> {
@@ -467,8 +470,9 @@ impl<S: Snapshot> TimeLoop<S> {
         let room = self.room()?;
         let known = self.length_known();
         let mut disk = self.open_disk(durable.as_ref())?;
+        let mut missing = Vec::new();
         if let (Some(durable), Some(disk)) = (&durable, &mut disk) {
-            adopt_snapshots(durable, disk);
+            missing = adopt_snapshots(durable, disk);
         }
         let start = &self.start;
         let few = known.unwrap_or(usize::MAX).min(3);
@@ -480,6 +484,7 @@ impl<S: Snapshot> TimeLoop<S> {
         let mut run = Run::new(schedule, Slots::new(disk), self.start);
         run.advanced_in_all = advanced;
         run.report.why = why;
+        run.report.mended = missing;
         run.start = begun;
         run.report.planning_time = begun.elapsed();
         run.known = known;
@@ -528,37 +533,22 @@ impl<S: Snapshot> Run<S> {
     }
 }
 
-/// Times a few steps, a copy, a write and a read, on a copy of the state.
-fn measure<S: Snapshot>(
-    start: &S,
-    few: usize,
-    steps: &mut Steps<'_, S>,
-    disk: Option<&mut Disk>,
-) -> Costs {
-    let least =
-        |times: &mut dyn Iterator<Item = f64>| times.fold(f64::INFINITY, f64::min).max(1e-9);
-    let mut state = start.clone();
-    let forward = least(&mut (0..few).map(|n| timed(|| (steps.step)(n, &mut state))));
-    let copy = least(&mut (0..3).map(|_| timed(|| state.copy_from(start))));
-    let Some(disk) = disk else {
-        return Costs { forward, copy, ..Costs::UNKNOWN };
-    };
-    let (write, read) = disk.measure(start);
-    Costs { forward, copy, write, read }
-}
-
-fn timed(work: impl FnOnce()) -> f64 {
-    let start = Instant::now();
-    work();
-    start.elapsed().as_secs_f64()
-}
-
-/// Snapshots of an earlier process count as stored.
-fn adopt_snapshots(durable: &Durable, disk: &mut Disk) {
+/// Snapshots of an earlier process count as stored; says which of them are not there. The first state the user has given.
+fn adopt_snapshots(durable: &Durable, disk: &mut Disk) -> Vec<String> {
+    let mut missing = Vec::new();
     for (step, stored) in &durable.manifest().snapshots {
         let ticket = disk.stash.adopt(*stored);
-        disk.tickets.insert(*step, ticket);
+        if *step > 0 && durable.holds(stored) {
+            disk.tickets.insert(*step, ticket);
+            continue;
+        }
+        // Its number is not used again, and what there is of its file deleted with the next manifest.
+        disk.stash.forget(ticket);
+        if *step > 0 {
+            missing.push(format!("the snapshot of step {step} is gone, or not as it was written"));
+        }
     }
+    missing
 }
 
 /// Where an earlier process was in the reversal: the last state, and the adjoint if it had got so far.
@@ -568,10 +558,10 @@ fn take_up<S: Snapshot, A: Snapshot>(
     let Some(durable) = &run.durable else { return Ok(None) };
     let manifest = durable.manifest();
     let Some(steps) = manifest.ended else { return Ok(None) };
-    let last = manifest.last_state.as_ref().and_then(|file| durable.read(file));
+    let last = manifest.last_state_file().and_then(|file| durable.read(file));
     // Without it the loop is run again; the snapshots still serve.
     let Some(last) = last.and_then(|bytes| from_bytes::<S>(&bytes).ok()) else { return Ok(None) };
-    let adjoint = manifest.adjoint.as_ref().and_then(|file| durable.read(file));
+    let adjoint = manifest.adjoint_file().and_then(|file| durable.read(file));
     let adjoint = adjoint.and_then(|bytes| from_bytes::<A>(&bytes).ok());
     let left = if adjoint.is_some() { manifest.left } else { steps };
     let start = run.state.clone();

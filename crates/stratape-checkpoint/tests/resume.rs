@@ -74,7 +74,7 @@ fn killed_at_any_moment_the_run_goes_on() {
         child.kill().unwrap();
         child.wait().unwrap();
         kills += 1;
-        let manifest = fs::read_to_string(directory.join("manifest")).unwrap_or_default();
+        let manifest = fs::read_to_string(directory.join("stratape.manifest")).unwrap_or_default();
         seen_late |= manifest.contains("adjoint-file");
         if result.exists() || round > 200 {
             break;
@@ -109,7 +109,7 @@ fn begun(directory: &Path) {
             })
     });
     assert!(panicked.is_err());
-    assert!(directory.join("manifest").exists());
+    assert!(directory.join("stratape.manifest").exists());
 }
 
 #[test]
@@ -181,14 +181,14 @@ fn other_runs_are_refused() {
         .resume(place.path())
         .gradient(step, |_| 0.0_f64, |_, _, _| ());
     assert!(other_adjoint.unwrap_err().to_string().contains("its adjoint is a"));
-    fs::write(place.path().join("manifest"), "something else\n").unwrap();
+    fs::write(place.path().join("stratape.manifest"), "something else\n").unwrap();
     refused(TimeLoop::new(start(50)).steps(STEPS));
 }
 
 #[test]
 fn two_processes_do_not_share_a_directory() {
     let place = tempfile::tempdir().unwrap();
-    let lock = fs::File::create(place.path().join("lock")).unwrap();
+    let lock = fs::File::create(place.path().join("stratape.lock")).unwrap();
     lock.lock().unwrap();
     let error = run(place.path(), Duration::ZERO).unwrap_err();
     assert!(error.to_string().contains("another process"), "{error}");

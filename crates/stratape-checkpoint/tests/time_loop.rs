@@ -168,6 +168,29 @@ fn budgets_in_bytes() {
     assert!(report.memory_peak == 0 && report.disk_peak == 5, "{report}");
 }
 
+/// All of a budget of two states was set aside for transfers to a disk without slots, and the loop refused for want of memory.
+#[test]
+fn a_disk_without_room_takes_no_memory() {
+    let begin = start(1000); // 8016 bytes
+    for states in 1..5 {
+        for disk in [None, Some(0), Some(8015)] {
+            for strategy in [Strategy::Auto, Strategy::Multistage, Strategy::Revolve] {
+                let mut time_loop = TimeLoop::new(begin.clone()).steps(20).memory(states * 8016);
+                time_loop = match disk {
+                    None => time_loop.disk_slots(std::env::temp_dir(), 0),
+                    Some(bytes) => time_loop.disk(std::env::temp_dir(), bytes),
+                };
+                let time_loop = time_loop.schedule(strategy);
+                let plan = time_loop.plan().unwrap();
+                let (_, adjoint, report) = run(time_loop).unwrap();
+                assert_eq!(adjoint, plain(&begin, 20).1);
+                assert_eq!(report.memory_peak as u64, states * 8016, "{report}");
+                assert_eq!((report.writes[1], plan.memory_peak), (0, report.memory_peak));
+            }
+        }
+    }
+}
+
 #[test]
 fn loops_that_do_not_end_and_settings_that_cannot_be() {
     let endless = TimeLoop::new(start(3)).until(|_| false).slots(4).at_most(1000);

@@ -1,24 +1,25 @@
 //! A tier of named files, one a snapshot, each synced before its write is reported.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, Read};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use stratape_tape::tier::{Block, Done, SlabKey, Tier, TierError};
 
+use super::place::Names;
+
 /// Threads that move blocks: one to write while another reads.
 const MOVERS: usize = 2;
 
-/// The name of a block's file.
+/// What a block's file is called, after the token.
 pub(super) fn name(key: SlabKey) -> String {
     format!("snapshot-{}-{}", key.depth, key.serial)
 }
 
 pub(crate) struct FileTier {
-    directory: PathBuf,
+    names: Names,
     jobs: Option<Sender<Job>>,
     movers: Vec<JoinHandle<()>>,
     /// Files that are not needed any more, but that the manifest may name still.
@@ -26,14 +27,15 @@ pub(crate) struct FileTier {
 }
 
 struct Job {
-    path: PathBuf,
+    names: Names,
+    key: SlabKey,
     write: bool,
     block: Block,
     done: Done,
 }
 
 impl FileTier {
-    pub(crate) fn start(directory: &Path) -> io::Result<Self> {
+    pub(super) fn start(names: Names) -> io::Result<Self> {
         let (jobs, queue) = unbounded::<Job>();
         let mut movers = Vec::new();
         for _ in 0..MOVERS {
@@ -41,18 +43,13 @@ impl FileTier {
             let builder = thread::Builder::new().name("snapshot-files".to_owned());
             movers.push(builder.spawn(move || work(&queue))?);
         }
-        Ok(Self {
-            directory: directory.to_owned(),
-            jobs: Some(jobs),
-            movers,
-            forgotten: Mutex::new(Vec::new()),
-        })
+        Ok(Self { names, jobs: Some(jobs), movers, forgotten: Mutex::new(Vec::new()) })
     }
 
     /// Deletes what has been forgotten; to be called once no manifest names it.
     pub(crate) fn bury(&self) {
         for key in std::mem::take(&mut *self.forgotten()) {
-            let _ = fs::remove_file(self.directory.join(name(key)));
+            self.names.delete(&name(key));
         }
     }
 
@@ -61,7 +58,7 @@ impl FileTier {
     }
 
     fn send(&self, key: SlabKey, write: bool, block: Block, done: Done) {
-        let job = Job { path: self.directory.join(name(key)), write, block, done };
+        let job = Job { names: self.names.clone(), key, write, block, done };
         match &self.jobs {
             Some(jobs) => {
                 if let Err(refused) = jobs.send(job) {
@@ -81,31 +78,20 @@ fn work(queue: &Receiver<Job>) {
 
 impl Job {
     fn run(self) {
-        let Self { path, write, mut block, done } = self;
-        let result = if write { put(&path, &block) } else { get(&path, &mut block) };
+        let Self { names, key, write, mut block, done } = self;
+        let result = if write {
+            names.write(&name(key), block.bytes()).map_err(TierError::from)
+        } else {
+            get(&names, key, &mut block)
+        };
         done(block, result);
     }
 }
 
-fn put(path: &Path, block: &Block) -> Result<(), TierError> {
-    let written = File::create(path).and_then(|mut file| {
-        file.write_all(block.bytes())?;
-        file.sync_all()
-    });
-    written.map_err(|error| {
-        let _ = fs::remove_file(path);
-        TierError::from(error)
-    })
-}
-
-fn get(path: &Path, block: &mut Block) -> Result<(), TierError> {
-    let mut file = File::open(path)?;
-    let found = file.metadata()?.len();
-    let expected = block.len() as u64;
-    if found != expected {
-        return Err(TierError::CutShort { expected, found });
-    }
-    Ok(file.read_exact(block.bytes_mut())?)
+fn get(names: &Names, key: SlabKey, block: &mut Block) -> Result<(), TierError> {
+    let name = name(key);
+    names.has(&name, block.len() as u64)?;
+    Ok(File::open(names.path(&name))?.read_exact(block.bytes_mut())?)
 }
 
 impl Tier for FileTier {
@@ -122,8 +108,7 @@ impl Tier for FileTier {
     }
 
     fn stored_bytes(&self) -> u64 {
-        let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
-        entries.filter_map(|entry| entry.metadata().ok()).map(|data| data.len()).sum()
+        self.names.list().unwrap_or_default().iter().map(|(_, len)| len).sum()
     }
 
     fn describe(&self) -> String {

@@ -33,7 +33,7 @@ pub(crate) fn choose(n: u64, k: u64) -> u64 {
 }
 
 /// The steps that `slots` can reverse with each one run at most `repetitions` times unrecorded.
-fn reach(slots: u64, repetitions: u64) -> u64 {
+pub(super) fn reach(slots: u64, repetitions: u64) -> u64 {
     choose(slots + repetitions, slots.min(repetitions))
 }
 
@@ -103,14 +103,6 @@ impl Entry {
     }
 }
 
-/// Which level a new state is stored on.
-#[derive(Clone, Debug)]
-pub(crate) enum Levels {
-    One(Level),
-    /// By how many states are stored below it.
-    ByPosition(Vec<Level>),
-}
-
 /// Reverses the steps below `end` from the states that are stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Binomial {
@@ -120,7 +112,8 @@ pub(crate) struct Binomial {
     end: usize,
     /// Free slots that segments share.
     free: usize,
-    levels: Levels,
+    /// Where new states are stored.
+    level: Level,
     /// Where the current state is.
     at: Option<usize>,
     queue: Queue,
@@ -128,12 +121,12 @@ pub(crate) struct Binomial {
 
 impl Binomial {
     /// The whole run of `steps`, from the first state, with `slots` in all.
-    pub(crate) fn whole(steps: usize, slots: usize, levels: Levels) -> Self {
+    pub(crate) fn whole(steps: usize, slots: usize, level: Level) -> Self {
         let mut binomial = Self {
             stored: Vec::new(),
             end: steps,
             free: slots,
-            levels,
+            level,
             at: Some(0),
             queue: Queue::of_steps(steps),
         };
@@ -152,21 +145,11 @@ impl Binomial {
 
     /// The same with the free slots on another level.
     pub(crate) fn back_on(level: Level, stored: Vec<Entry>, steps: usize, free: usize) -> Self {
-        Self {
-            stored,
-            end: steps,
-            free,
-            levels: Levels::One(level),
-            at: None,
-            queue: Queue::new(false),
-        }
+        Self { stored, end: steps, free, level, at: None, queue: Queue::new(false) }
     }
 
     fn store(&mut self, step: usize, repetitions: u64) {
-        let level = match &self.levels {
-            Levels::One(level) => *level,
-            Levels::ByPosition(levels) => levels[self.stored.len()],
-        };
+        let level = self.level;
         self.stored.push(Entry { step, level, pooled: true, repetitions });
         self.free -= 1;
         self.queue.push(Action::Store { step, level });
@@ -188,9 +171,34 @@ impl Binomial {
 
     /// How far to go from the last stored state before storing the next, and the repetitions that takes.
     fn split(&mut self, length: usize) -> (usize, u64) {
-        let (n, slots) = (length as u64, self.free as u64 + 1);
         let last = self.stored.len() - 1;
-        let hint = self.stored[last].repetitions;
+        let range = Range::new(length, self.free as u64 + 1, self.stored[last].repetitions);
+        self.stored[last].repetitions = range.repetitions;
+        (range.fewest_writes(), range.repetitions)
+    }
+}
+
+/// Where the next state of a segment may be stored without taking more steps than needed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    length: u64,
+    slots: u64,
+    pub(super) repetitions: u64,
+    pub(super) nearest: u64,
+    pub(super) furthest: u64,
+    /// The steps that all slots reach with one repetition less, and with two.
+    pub(super) below: u64,
+    pub(super) twice_below: u64,
+    /// The steps that all slots but one reach with as many repetitions, and with one less.
+    pub(super) right: u64,
+    pub(super) right_below: u64,
+}
+
+impl Range {
+    /// For a segment of two steps or more, and slots with that of its first state. `hint` is no less than the repetitions it
+    /// takes; `u64::MAX` for not known.
+    pub(super) fn new(length: usize, slots: u64, hint: u64) -> Self {
+        let n = length as u64;
         let mut r =
             if hint == u64::MAX { repetitions(length, slots as usize) as u64 } else { hint };
         let mut below = reach(slots, r - 1);
@@ -198,14 +206,31 @@ impl Binomial {
             r -= 1;
             below = reach(slots, r - 1);
         }
-        self.stored[last].repetitions = r;
-        let left = below; // reach(s, r - 1)
-        let right = scaled(left, slots, slots + r - 1); // reach(s - 1, r - 1)
-        let nearest = scaled(left, r - 1, slots + r - 1) // reach(s, r - 2)
-            .max(n.saturating_sub(scaled(right, slots + r - 1, r))); // reach(s - 1, r)
-        let furthest = left.min(n - right);
-        let fewest_writes = n.saturating_sub(right + scaled(right, slots - 1, slots + r - 2));
-        (fewest_writes.clamp(nearest.max(1), furthest) as usize, r)
+        let right_below = scaled(below, slots, slots + r - 1);
+        let right = scaled(right_below, slots + r - 1, r);
+        let twice_below = scaled(below, r - 1, slots + r - 1);
+        Self {
+            length: n,
+            slots,
+            repetitions: r,
+            nearest: twice_below.max(n.saturating_sub(right)).max(1),
+            furthest: below.min(n - right_below),
+            below,
+            twice_below,
+            right,
+            right_below,
+        }
+    }
+
+    /// The place after which the fewest states are stored.
+    pub(super) fn fewest_writes(&self) -> usize {
+        let Self { length, slots, repetitions, right_below, .. } = *self;
+        let beside = scaled(right_below, slots - 1, slots + repetitions - 2);
+        self.clamp(length.saturating_sub(right_below + beside))
+    }
+
+    pub(super) fn clamp(&self, ahead: u64) -> usize {
+        ahead.clamp(self.nearest, self.furthest) as usize
     }
 }
 

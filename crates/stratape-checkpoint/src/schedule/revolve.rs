@@ -1,6 +1,6 @@
 //! Revolve: the fewest steps for a known number of them and slots of one kind.
 
-use super::binomial::{Binomial, Levels};
+use super::binomial::Binomial;
 use super::{Action, Level, Schedule, ScheduleError};
 
 /// The binomial schedule of Griewank and Walther: no other runs fewer steps.
@@ -38,7 +38,7 @@ impl Revolve {
         if slots == 0 && steps > 1 {
             return Err(ScheduleError::NoSlots);
         }
-        let actions = Binomial::whole(steps, slots, Levels::One(level));
+        let actions = Binomial::whole(steps, slots, level);
         Ok(Self { actions, steps, slots, level })
     }
 }
