@@ -85,7 +85,8 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     };
     let item = &without_loop_marks(item);
     match alone(attribute.clone(), &function) {
-        Ok((_, tokens)) => quote!(#item #tokens),
+        // Whoever calls the gradient uses the function.
+        Ok((_, tokens)) => quote!(#[allow(dead_code)] #item #tokens),
         Err(error) => {
             let refusal = Arguments::parse.parse2(attribute).ok().and_then(|arguments| {
                 refusal(&error, &function, &arguments, &Module::alone(&function))
@@ -243,6 +244,8 @@ pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened>
             if let Some(at) = at {
                 let attribute = function.attrs.remove(at);
                 wanted.push((function.clone(), attribute));
+                // Whoever calls the gradient uses the function.
+                function.attrs.push(syn::parse_quote!(#[allow(dead_code)]));
             }
         }
     }

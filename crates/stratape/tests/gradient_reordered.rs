@@ -148,6 +148,22 @@ both! {
         sum
     }
 
+    // A copy of the loop named the object of the original: what lists of arrays are filled with was overlooked.
+    #[gradient]
+    pub(crate) fn lists_at_edges(x: &[T], y: &mut [T]) -> T {
+        let mut s = 0.0;
+        for i in 0..y.len() {
+            if i > 0 {
+                s += y[i - 1];
+            }
+            let mut g = vec![[x[i] * 2.0; 2]; 3];
+            g[1][0] *= y[i];
+            s += g[1][0] * g[2][1];
+            y[i] = g[0][1];
+        }
+        s
+    }
+
     // The checker refused what was made of two edges, one in a loop around the other.
     #[gradient]
     pub(crate) fn nested_edges(z: &[T], y: &mut [T], n: usize, m: usize) {
@@ -258,6 +274,17 @@ macro_rules! tests {
                     point,
                     |(w, x)| moved_on(w, x),
                     |(w, x), (dw, dx), seed| moved_on_grad(w, dw, x, dx, seed),
+                );
+            }
+        }
+
+        #[test]
+        fn lists_of_arrays_at_edges() {
+            for n in [0, 1, 2, 5] {
+                check(
+                    (vec![0.0 as T; n], vec![0.0 as T; n]),
+                    |(x, y)| lists_at_edges(x, y),
+                    |(x, y), (dx, dy), seed| lists_at_edges_grad(x, dx, y, dy, seed),
                 );
             }
         }
@@ -457,6 +484,19 @@ mod guards {
             s += a * b * v;
         }
         s
+    }
+
+    #[gradient]
+    fn length(a: f64, b: f64) -> f64 {
+        a.hypot(b)
+    }
+
+    /// The ratios of a length were made of one reciprocal, which is infinite for the smallest numbers.
+    #[test]
+    fn lengths_of_denormal_vectors_have_slopes() {
+        let least = 5e-324;
+        assert_eq!(length_grad(least, 0.0, 1.0), (least, 1.0, 0.0));
+        assert_eq!(length_grad(3.0, 4.0, 1.0), (5.0, 0.6, 0.8));
     }
 
     #[test]

@@ -186,7 +186,8 @@ impl Reverse<'_> {
                 for side in [a, b] {
                     if self.active(side) {
                         let x = self.primal(side);
-                        let ratio = self.div(x, y);
+                        // At most 1, but its two factors need not be: it is a value of its own, not an adjoint to be rearranged.
+                        let ratio = self.b.binary(Binary::Div, x, y, span);
                         let ratio = self.b.select(origin, zero, ratio, span);
                         let c = self.mul(d, ratio);
                         self.add(side, c);

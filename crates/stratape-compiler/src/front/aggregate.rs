@@ -91,6 +91,9 @@ impl Lowerer<'_> {
         let span = literal.span();
         let name = literal.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
         let name = self.module.type_name(&name);
+        if let Some(why) = self.module.refused.get(&name) {
+            return Err(Error::new(literal.path.span(), why));
+        }
         let Some(def) = self.module.structs.get(&name).cloned() else {
             return Err(Error::new(
                 literal.path.span(),

@@ -157,6 +157,12 @@ impl Lowerer<'_> {
         if segments.len() == 1 && self.names_stack.contains(&name) {
             return Err(recursion(path.span()));
         }
+        // A variant of an enum, or a function of a struct, that is refused as a whole.
+        for owner in segments.iter().rev().skip(1) {
+            if let Some(why) = self.module.refused.get(owner) {
+                return Err(Error::new(path.span(), why));
+            }
+        }
         let name = segments.join("::");
         let instead = match (self.module.complete, &segments[..]) {
             (true, [_]) => "define it in this module",

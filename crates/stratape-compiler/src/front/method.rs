@@ -143,10 +143,11 @@ impl Lowerer<'_> {
             ));
         };
         if args.len() != function.arity() {
-            return Err(Error::new(
-                at,
-                format!("`{name}` takes {} arguments", function.arity() - 1),
-            ));
+            let takes = match function.arity() - 1 {
+                1 => "one argument".to_owned(),
+                many => format!("{many} arguments"),
+            };
+            return Err(Error::new(at, format!("`{name}` takes {takes}")));
         }
         if function == Math::Powi {
             self.expect(args[1], Scalar::Int(Int::I32), span)?;

@@ -440,6 +440,15 @@ impl Lowerer<'_> {
     pub(super) fn index(&mut self, expr: &syn::ExprIndex) -> Result<Val> {
         let base = self.operand(&expr.expr)?;
         let span = expr.span();
+        if let Val::Scalar(value) = &base
+            && self.constants.contains(value)
+        {
+            return Err(unsupported(
+                expr.expr.span(),
+                "a list as a constant from elsewhere",
+                "make it a `const` of a `#[stratape::differentiable] mod`, or a parameter",
+            ));
+        }
         let (Val::Place(lv) | Val::Ref(lv)) = base else {
             return Err(Error::new(
                 expr.expr.span(),

@@ -21,6 +21,9 @@ pub(super) fn check(sig: &syn::Signature) -> Result<()> {
             "write the function for `f64` or `f32`, or name the type with an alias",
         ));
     }
+    if let syn::Safety::Unsafe(token) = &sig.safety {
+        return Err(unsupported(token.span(), "`unsafe` functions", "make it a safe function"));
+    }
     if let Some(abi) = &sig.abi {
         return Err(unsupported(abi.span(), "`extern` functions", "wrap it in a plain function"));
     }

@@ -9,9 +9,7 @@
 
 use std::collections::HashSet;
 
-use super::{
-    Block, Function, Half, Init, Loop, Node, ObjectId, Op, Param, Place, RecordId, ValueId,
-};
+use super::{Block, Function, Half, Loop, Node, ObjectId, Op, Param, Place, RecordId, ValueId};
 
 /// Checks a function.
 ///
@@ -117,8 +115,13 @@ impl Scope<'_> {
             }
             Node::Let { op: Op::Load(place) | Op::Len(place), .. }
             | Node::Store { place, .. }
-            | Node::Accumulate { place, .. }
-            | Node::New { init: Init::Copy(place), .. } => self.place(place)?,
+            | Node::Accumulate { place, .. } => self.place(place)?,
+            Node::New { init, .. } => {
+                let mut objects = Vec::new();
+                init.clone().for_each_object_mut(&mut |object| objects.push(*object));
+                objects.into_iter().try_for_each(|object| self.place(&Place::whole(object)))?;
+                init.copied().into_iter().try_for_each(|place| self.place(place))?;
+            }
             Node::Call(_) | Node::Save { .. } => {
                 node.read().into_iter().try_for_each(|place| self.place(place))?;
             }

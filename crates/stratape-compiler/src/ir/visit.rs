@@ -15,6 +15,17 @@ impl Init {
         }
     }
 
+    /// Calls `f` with each object that is copied, or that it is shaped like.
+    pub fn for_each_object_mut(&mut self, f: &mut dyn FnMut(&mut ObjectId)) {
+        match self {
+            Self::Items(items) => items.iter_mut().for_each(|item| item.for_each_object_mut(f)),
+            Self::Fill(item) | Self::Repeat(item, _) => item.for_each_object_mut(f),
+            Self::Copy(place) => f(&mut place.object),
+            Self::ZeroLike(object) => f(object),
+            Self::Value(_) => {}
+        }
+    }
+
     /// Calls `f` with each operand.
     pub fn for_each_operand_mut(&mut self, f: &mut dyn FnMut(&mut ValueId)) {
         match self {
@@ -303,9 +314,9 @@ impl Substitution {
             match node {
                 Node::Let { op: super::Op::Load(place) | super::Op::Len(place), .. }
                 | Node::Store { place, .. }
-                | Node::Accumulate { place, .. }
-                | Node::New { init: Init::Copy(place), .. } => {
-                    self.apply_object(&mut place.object);
+                | Node::Accumulate { place, .. } => self.apply_object(&mut place.object),
+                Node::New { init, .. } => {
+                    init.for_each_object_mut(&mut |object| self.apply_object(object));
                 }
                 Node::Save { slice, .. } => self.apply_object(&mut slice.place.object),
                 Node::Call(call) => {

@@ -178,8 +178,8 @@ fn files(samples: &[Sample]) -> Vec<(String, String)> {
     let mut body = String::from(
         "std::panic::set_hook(Box::new(|_| {}));
         let mut lanes = stratape::Workspace::new(); lanes.set_lanes(3);
-        let options = stratape::tape::TapeOptions::new().memory(8192).slab_bytes(4096).spill_to(std::env::temp_dir());
-        let small = stratape::Workspace::with(options).unwrap();
+        let options = stratape::tape::TapeOptions::new().memory(32768).slab_bytes(4096).spill_to(std::env::temp_dir());
+        let mut small = stratape::Workspace::with(options).unwrap(); small.set_lanes(2);
         let mut workspaces = Workspaces { usual: stratape::Workspace::new(), lanes, small };\n",
     );
     for (part, some) in samples.chunks(IN_A_FILE).enumerate() {

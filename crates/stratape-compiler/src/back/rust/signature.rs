@@ -139,17 +139,6 @@ impl<'a> Signature<'a> {
         let workspace = Ident::new("workspace", Span::mixed_site());
         let tape = Ident::new("tape", Span::mixed_site());
         let length = Ident::new("length", Span::mixed_site());
-        let primal = &item.sig.ident;
-        // The function counts as used by its gradient. A parameter may have its name; then it is
-        // used beside the gradient.
-        let is_shadowed = item.sig.inputs.iter().any(|input| {
-            matches!(input, syn::FnArg::Typed(input)
-                if matches!(&*input.pat, syn::Pat::Ident(pat) if pat.ident == *primal))
-        });
-        let (uses_primal, beside) = match is_shadowed {
-            true => (quote!(), quote!(const _: () = { let _ = #primal; };)),
-            false => (quote!(let _ = #primal;), quote!()),
-        };
         let error = quote!(::stratape::tape::TapeError);
         let lanes = Ident::new("lanes", Span::mixed_site());
         let begin = match needs {
@@ -160,11 +149,9 @@ impl<'a> Signature<'a> {
         };
         if needs != Needs::Nothing {
             quote! {
-                #beside
                 #[doc = #doc]
                 #lints
                 #vis fn #name #generics (#(#params),*) -> #output {
-                    #uses_primal
                     let mut #workspace = ::stratape::__private::Borrowed::new();
                     let result = #name_in(#workspace.get(), #(#args),*);
                     ::stratape::__private::settle(result)
@@ -182,11 +169,9 @@ impl<'a> Signature<'a> {
             }
         } else {
             quote! {
-                #beside
                 #[doc = #doc]
                 #lints
                 #vis fn #name #generics (#(#params),*) -> #output {
-                    #uses_primal
                     #body
                     #result
                 }
