@@ -1,4 +1,6 @@
-//! Writes functions of about a thousand lines, such as other programs write.
+//! Writes functions of about a thousand lines, such as other programs write, and tests of the functions in `everyday`.
+
+mod everyday;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,7 +9,15 @@ use std::{env, fs};
 fn main() {
     let out = env::var("OUT_DIR").expect("cargo sets it");
     fs::write(Path::new(&out).join("long.rs"), long()).expect("a file in OUT_DIR");
-    println!("cargo::rerun-if-changed=build.rs");
+    let mut tests = String::new();
+    let mut files: Vec<_> = fs::read_dir("everyday").expect("a folder").flatten().collect();
+    files.sort_by_key(fs::DirEntry::path);
+    for file in files {
+        tests += &everyday::tests(&fs::read_to_string(file.path()).expect("a file of functions"));
+    }
+    fs::write(Path::new(&out).join("everyday.rs"), tests).expect("a file in OUT_DIR");
+    println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-changed=everyday");
 }
 
 fn long() -> String {
