@@ -41,6 +41,7 @@ fn function(source: &Source, one: &Explanation) -> Value {
         "parameters": parameters,
         "parts": one.parts.iter().map(|one| part(source, one)).collect::<Vec<_>>(),
         "recursive": one.recursive,
+        "fault": one.fault,
     })
 }
 
