@@ -5,8 +5,8 @@ use std::slice;
 use super::operation::binary;
 use super::{Argument, Datum, Memory, Number, Options, Outcome, Trap, fault};
 use crate::ir::{
-    Binary, Block, Carried, Check, Extent, Function, Init, Loop, Node, ObjectId, Param, Place,
-    Range, RecordId, Scalar, Slice, Step, Type, ValueId,
+    Binary, Block, Check, Extent, Function, Init, Loop, Node, ObjectId, Param, Place, Range,
+    RecordId, Scalar, Slice, Step, Type, ValueId,
 };
 
 /// What a record on the tape holds.
@@ -27,7 +27,7 @@ pub(super) struct Machine<'a, N> {
     pub(super) objects: Vec<Option<Memory<N>>>,
     pub(super) tape: Vec<Record<N>>,
     /// The numbers of the iterations that are being run, outermost first.
-    pub(super) iterations: Vec<i128>,
+    iterations: Vec<i128>,
     pub(super) on_tape: usize,
     peak: usize,
     pushes: u64,
@@ -181,9 +181,7 @@ impl<'a, N: Number> Machine<'a, N> {
         if self.options.shuffle.is_some() && self.has_no_order(node) {
             return self.shuffled(node);
         }
-        let nexts: Vec<_> = node.carried.iter().map(|carried| carried.next).collect();
         let inits: Vec<_> = node.carried.iter().map(|carried| carried.init).collect();
-        let insides = |carried: &Carried| carried.inside;
         let (from, count) = match node.range {
             Range::UpTo { from, to } => {
                 let (from, to) = (self.int(from)?, self.int(to)?);
@@ -195,21 +193,14 @@ impl<'a, N: Number> Machine<'a, N> {
         let mut state = self.get_all(&inits)?;
         let mut trips = 0;
         while count.is_none_or(|count| trips < count) {
-            self.burn()?;
             let counter = match count {
                 Some(count) if node.reversed => from + (count - 1 - trips),
                 _ => from + trips,
             };
-            self.set(node.counter, Datum::Int(counter))?;
-            self.set_all(node.carried.iter().map(insides), state)?;
-            self.iterations.push(counter);
-            self.block(&node.body)?;
-            self.iterations.pop();
-            state = self.get_all(&nexts)?;
+            let ends;
+            (state, ends) = self.iteration(node, counter, state)?;
             trips += 1;
-            let ends = node.exit.map(|exit| self.bool(exit)).transpose()?;
-            self.forget(&node.body);
-            if ends == Some(true) {
+            if ends {
                 break;
             }
         }
@@ -218,6 +209,26 @@ impl<'a, N: Number> Machine<'a, N> {
             Some(value) => self.set(value, Datum::Int(trips)),
             None => Ok(()),
         }
+    }
+
+    /// One iteration: what it is handed; what it hands on, and whether it ends the loop.
+    pub(super) fn iteration(
+        &mut self,
+        node: &Loop,
+        counter: i128,
+        state: Vec<Datum<N>>,
+    ) -> Result<(Vec<Datum<N>>, bool), Trap> {
+        self.burn()?;
+        self.set(node.counter, Datum::Int(counter))?;
+        self.set_all(node.carried.iter().map(|carried| carried.inside), state)?;
+        self.iterations.push(counter);
+        self.block(&node.body)?;
+        self.iterations.pop();
+        let nexts: Vec<ValueId> = node.carried.iter().map(|carried| carried.next).collect();
+        let state = self.get_all(&nexts)?;
+        let ends = node.exit.map(|exit| self.bool(exit)).transpose()?;
+        self.forget(&node.body);
+        Ok((state, ends == Some(true)))
     }
 
     fn check(&self, check: &Check) -> Result<(), Trap> {
@@ -337,7 +348,7 @@ impl<'a, N: Number> Machine<'a, N> {
         Ok(memory)
     }
 
-    pub(super) fn burn(&mut self) -> Result<(), Trap> {
+    fn burn(&mut self) -> Result<(), Trap> {
         self.fuel = self.fuel.checked_sub(1).ok_or(Trap::Fuel)?;
         Ok(())
     }
@@ -374,7 +385,7 @@ impl<'a, N: Number> Machine<'a, N> {
     }
 
     /// Ends the life of what a block has defined: whoever uses it later shall notice.
-    pub(super) fn forget(&mut self, block: &Block) {
+    fn forget(&mut self, block: &Block) {
         for node in block {
             node.for_each_result(&mut |value| self.values[value.index()] = None);
             if let Node::New { object, .. } | Node::Restore { object, .. } = node {

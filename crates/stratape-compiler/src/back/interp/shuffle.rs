@@ -37,7 +37,7 @@ impl<N: Number> Machine<'_, N> {
         let mut lengths = vec![tape.len()];
         let mut state = first.clone();
         for counter in &counters {
-            state = self.iteration(node, *counter, state)?;
+            (state, _) = self.iteration(node, *counter, state)?;
             lengths.push(self.tape.len());
         }
         (self.values, self.objects, self.on_tape) = (values, objects, on_tape);
@@ -60,7 +60,7 @@ impl<N: Number> Machine<'_, N> {
         state = first;
         for at in order {
             self.tape = std::mem::take(&mut own[at]);
-            state = self.iteration(node, counters[at], state)?;
+            (state, _) = self.iteration(node, counters[at], state)?;
             own[at] = std::mem::take(&mut self.tape);
             if pops && !own[at].is_empty() {
                 return fault("an iteration leaves records that it pops in another order");
@@ -73,25 +73,6 @@ impl<N: Number> Machine<'_, N> {
             Some(value) => self.set(value, Datum::Int(counters.len() as i128)),
             None => Ok(()),
         }
-    }
-
-    /// One iteration: what it is handed, and what it hands on.
-    fn iteration(
-        &mut self,
-        node: &Loop,
-        counter: i128,
-        state: Vec<Datum<N>>,
-    ) -> Result<Vec<Datum<N>>, Trap> {
-        self.burn()?;
-        self.set(node.counter, Datum::Int(counter))?;
-        self.set_all(node.carried.iter().map(|carried| carried.inside), state)?;
-        self.iterations.push(counter);
-        self.block(&node.body)?;
-        self.iterations.pop();
-        let nexts: Vec<ValueId> = node.carried.iter().map(|carried| carried.next).collect();
-        let state = self.get_all(&nexts)?;
-        self.forget(&node.body);
-        Ok(state)
     }
 
     /// A number below another.
