@@ -4,6 +4,7 @@
 //! compiler does not go on to complain of a missing function.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -13,23 +14,19 @@ use syn::spanned::Spanned;
 use syn::{Error, Item, Result, Token};
 
 use crate::back::rust;
-use crate::compile::{Compiled, CompiledLoop, Half, compile, compile_half, faulty};
-use crate::front::{self, Module, is_marked, strip_marks};
+use crate::driver::{Compiled, CompiledHalves, CompiledLoop, Options, compile, compile_halves};
+use crate::front::{self, Items, is_marked, strip_marks};
+use crate::source::Sources;
 
 const MARKS: [&str; 3] = ["gradient", "constant", "pullback"];
 
 /// The arguments of `#[gradient(…)]`.
 #[derive(Debug, Default)]
-pub(crate) struct Arguments {
-    pub(crate) wrt: Option<Vec<Ident>>,
-    pub(crate) name: Option<Ident>,
-    pub(crate) parallel: Option<Ident>,
-    pub(crate) plain: bool,
-}
+pub(crate) struct Arguments(pub(crate) Options);
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let mut arguments = Self::default();
+        let mut arguments = Options::default();
         while !input.is_empty() {
             let key: Ident = input.parse()?;
             match key.to_string().as_str() {
@@ -47,7 +44,7 @@ impl Parse for Arguments {
                     input.parse::<Token![=]>()?;
                     arguments.name = Some(input.parse()?);
                 }
-                "parallel" if arguments.parallel.is_none() => arguments.parallel = Some(key),
+                "parallel" if arguments.parallel.is_none() => arguments.parallel = Some(key.span()),
                 "plain" if !arguments.plain => arguments.plain = true,
                 "wrt" | "name" | "parallel" | "plain" => {
                     return Err(Error::new(key.span(), format!("`{key}` is given twice")));
@@ -65,7 +62,7 @@ impl Parse for Arguments {
                 input.parse::<Token![,]>()?;
             }
         }
-        Ok(arguments)
+        Ok(Self(arguments))
     }
 }
 
@@ -86,10 +83,10 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {
     let item = &without_loop_marks(item);
     match alone(attribute.clone(), &function) {
         // Whoever calls the gradient uses the function.
-        Ok((_, tokens)) => quote!(#[allow(dead_code)] #item #tokens),
+        Ok((_, tokens, _)) => quote!(#[allow(dead_code)] #item #tokens),
         Err(error) => {
             let refusal = Arguments::parse.parse2(attribute).ok().and_then(|arguments| {
-                refusal(&error, &function, &arguments, &Module::alone(&function))
+                refusal(&error, &function, &arguments, &Items::alone(&function))
             });
             let tokens = refusal.unwrap_or_else(|| reported(error));
             quote!(#item #tokens)
@@ -117,7 +114,7 @@ fn refusal(
     error: &Error,
     item: &syn::ItemFn,
     arguments: &Arguments,
-    module: &Module,
+    module: &Items,
 ) -> Option<TokenStream> {
     if !error.clone().into_iter().all(|error| front::message_of(&error).1) {
         return None;
@@ -149,12 +146,12 @@ fn refusal(
 pub(crate) fn alone(
     attribute: TokenStream,
     function: &syn::ItemFn,
-) -> Result<(Compiled, TokenStream)> {
+) -> Result<(Compiled, TokenStream, Rc<Sources>)> {
     let arguments = Arguments::parse.parse2(attribute)?;
-    let module = Module::alone(function);
+    let module = Items::alone(function);
     let (compiled, tokens) = one(function, &arguments, &module)?;
-    let halves = halves(compiled.recursive.clone(), &module, arguments.plain)?;
-    Ok((compiled, quote!(#tokens #halves)))
+    let halves = halves(compiled.recursive.clone(), &module, arguments.0.plain)?;
+    Ok((compiled, quote!(#tokens #halves), module.sources))
 }
 
 /// An item without the attributes that mean something only to its gradient; the tokens as they were, if there are none.
@@ -210,7 +207,7 @@ pub(crate) struct Opened {
     module: syn::ItemMod,
     /// The functions under `#[gradient]`, with that attribute.
     wanted: Vec<(syn::ItemFn, syn::Attribute)>,
-    context: Module,
+    context: Items,
     errors: Option<Error>,
     /// Errors that rustc reports, and what stands for the gradients meanwhile.
     refusals: Vec<(Error, TokenStream)>,
@@ -255,7 +252,7 @@ pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened>
             marked_methods(block).into_iter().for_each(|error| add(&mut errors, error));
         }
     }
-    let context = Module::collect(items)?;
+    let context = Items::collect(items)?;
     check_pullbacks(items)?;
     for item in items.iter_mut() {
         strip_marks(item);
@@ -270,6 +267,11 @@ impl Opened {
     /// Leaves the gradients of one function.
     pub(crate) fn keep(&mut self, name: &str) {
         self.wanted.retain(|(function, _)| function.sig.ident == name);
+    }
+
+    /// The spans of its functions.
+    pub(crate) fn sources(&self) -> Rc<Sources> {
+        Rc::clone(&self.context.sources)
     }
 
     /// Whether there is no gradient to make.
@@ -428,7 +430,7 @@ fn under_conditions(attributes: &[syn::Attribute], tokens: TokenStream) -> Resul
 }
 
 /// The halves of functions that call themselves.
-fn halves(names: BTreeSet<String>, module: &Module, plain: bool) -> Result<TokenStream> {
+fn halves(names: BTreeSet<String>, module: &Items, plain: bool) -> Result<TokenStream> {
     let mut tokens = TokenStream::new();
     let mut done = BTreeSet::new();
     let mut left: Vec<String> = names.into_iter().collect();
@@ -437,17 +439,12 @@ fn halves(names: BTreeSet<String>, module: &Module, plain: bool) -> Result<Token
             continue;
         }
         let Some(item) = module.function(&name) else { continue };
-        let mut half = compile_half(&item, module, plain)?;
-        if let Some(fault) = half.check() {
-            half = compile_half(&item, module, true)?;
-            if half.check().is_some() {
-                return Err(faulty(&item, &fault));
-            }
-        }
-        let Half { function, loops, recursive, forward, backward } = half;
+        let options = Options { plain, ..Options::default() };
+        let halves = compile_halves(&item, module, &options)?;
+        let CompiledHalves { primal: function, loops, recursive, forward, backward } = halves;
         left.extend(recursive);
-        tokens.extend(emit_loops(&loops));
-        tokens.extend(rust::emit_halves(&item, &function, (&forward, &backward)));
+        tokens.extend(emit_loops(&loops, &module.sources));
+        tokens.extend(rust::emit_halves(&item, &function, (&forward, &backward), &module.sources));
     }
     Ok(tokens)
 }
@@ -456,15 +453,15 @@ fn halves(names: BTreeSet<String>, module: &Module, plain: bool) -> Result<Token
 fn one(
     item: &syn::ItemFn,
     arguments: &Arguments,
-    module: &Module,
+    module: &Items,
 ) -> Result<(Compiled, TokenStream)> {
-    let compiled = compile(item, arguments, module)?;
-    let tokens = rust::emit(item, &compiled.primal, &compiled.gradient);
-    let loops = emit_loops(&compiled.loops);
+    let compiled = compile(item, module, &arguments.0)?;
+    let tokens = rust::emit(item, &compiled, &module.sources);
+    let loops = emit_loops(&compiled.loops, &module.sources);
     let tokens = under_conditions(&item.attrs, quote!(#tokens #loops))?;
     Ok((compiled, tokens))
 }
 
-fn emit_loops(loops: &[CompiledLoop]) -> TokenStream {
-    loops.iter().map(|one| rust::emit_time_loop(&one.time_loop, &one.gradient)).collect()
+fn emit_loops(loops: &[CompiledLoop], sources: &Sources) -> TokenStream {
+    loops.iter().map(|one| rust::emit_time_loop(one, sources)).collect()
 }

@@ -12,17 +12,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use proc_macro2::Span;
-use quote::ToTokens;
-use syn::{Error, Result};
+use stratape_ir::analysis::{Conflict, DefUse};
 
-use crate::analysis::Definitions;
 use crate::front::half_name;
-use crate::ir::{
-    Argument, Block, Call, Check, Checkpoint, Extent, Function, Half, Init, Loop, Node, Object,
-    ObjectId, Op, Origin, Param, Place, Range, Scalar, Slice, Step, Type, ValueId, defined, made,
-    used, walk,
+use stratape_ir::{
+    Argument, Block, Call, Check, Checkpoint, Extent, Function, Half, Init, Loop, Object, ObjectId,
+    Op, Origin, Param, Place, Range, Scalar, Slice, Step, Stmt, Type, ValueId, defined, made, used,
+    walk,
 };
+use stratape_ir::{Opaque, SourceId};
 
 /// A loop that was taken out.
 #[derive(Clone, Debug)]
@@ -60,7 +58,7 @@ pub struct List {
 ///
 /// # Errors
 /// At what cannot be carried from one iteration to the next.
-pub fn outline(function: &mut Function) -> Result<Vec<TimeLoop>> {
+pub fn outline(function: &mut Function) -> Result<Vec<TimeLoop>, Conflict> {
     let checkpoints = std::mem::take(&mut function.checkpoints);
     if checkpoints.is_empty() {
         return Ok(Vec::new());
@@ -78,9 +76,9 @@ struct Outliner {
 }
 
 impl Outliner {
-    fn block(&mut self, function: &mut Function, block: &mut Block) -> Result<()> {
+    fn block(&mut self, function: &mut Function, block: &mut Block) -> Result<(), Conflict> {
         for mut node in std::mem::take(block) {
-            if let Node::Loop(marked) = &mut node
+            if let Stmt::Loop(marked) = &mut node
                 && let Some(checkpoint) = self.checkpoint_of(marked.counter)
             {
                 let instead = self.take_out(function, marked, checkpoint, block)?;
@@ -106,8 +104,8 @@ impl Outliner {
         function: &mut Function,
         node: &mut Loop,
         checkpoint: Checkpoint,
-        before: &[Node],
-    ) -> Result<Vec<Node>> {
+        before: &[Stmt],
+    ) -> Result<Vec<Stmt>, Conflict> {
         let name = format!("{}_loop{}", function.name, self.loops.len());
         let body = std::mem::take(&mut node.body);
         let lists = Lists::new(function, &body, checkpoint.span)?;
@@ -170,7 +168,7 @@ fn free_values(node: &Loop, body: &mut Function, outer: &Function, lists: &Lists
     inside.extend(node.carried.iter().map(|carried| carried.inside));
     let mut wanted: BTreeSet<ValueId> = used(&body.body).into_iter().collect();
     wanted.extend(body.results.iter().copied());
-    let definitions = Definitions::new(outer);
+    let definitions = DefUse::new(outer);
     let mut frees = Vec::new();
     let mut again = Vec::new();
     for value in wanted.difference(&inside.into_iter().collect()) {
@@ -182,7 +180,7 @@ fn free_values(node: &Loop, body: &mut Function, outer: &Function, lists: &Lists
             _ => None,
         };
         match inside {
-            Some(op) => again.push(Node::Let { value: *value, op }),
+            Some(op) => again.push(Stmt::Let { value: *value, op }),
             None => frees.push(*value),
         }
     }
@@ -199,7 +197,7 @@ struct Known {
     mutable: bool,
     /// Whether it is one number, passed in a list of one.
     single: Option<Scalar>,
-    span: Span,
+    span: SourceId,
 }
 
 impl Known {
@@ -213,22 +211,22 @@ struct Lists {
     known: BTreeMap<Leaf, Known>,
     /// Objects that the body makes itself.
     own: HashSet<ObjectId>,
-    span: Span,
+    span: SourceId,
 }
 
 impl Lists {
-    fn new(function: &mut Function, body: &Block, span: Span) -> Result<Self> {
+    fn new(function: &mut Function, body: &Block, span: SourceId) -> Result<Self, Conflict> {
         let mut lists = Self { known: BTreeMap::new(), own: made(body), span };
         let mut places: Vec<(Place, bool)> = Vec::new();
         walk(body, &mut |node| {
             places.extend(node.read().into_iter().map(|place| (place.clone(), false)));
             places.extend(node.written().into_iter().map(|place| (place.clone(), true)));
             match node {
-                Node::Let { op: Op::Len(place), .. } => places.push((place.clone(), false)),
-                Node::New { init, .. } => {
+                Stmt::Let { op: Op::Len(place), .. } => places.push((place.clone(), false)),
+                Stmt::New { init, .. } => {
                     copied(init, &mut |place| places.push((place.clone(), false)));
                 }
-                Node::Check { check: Check::Assert { objects, .. }, .. } => {
+                Stmt::Check { check: Check::Assert { objects, .. }, .. } => {
                     places.extend(objects.iter().map(|(_, object)| (Place::whole(*object), false)));
                 }
                 _ => {}
@@ -240,7 +238,12 @@ impl Lists {
         Ok(lists)
     }
 
-    fn add(&mut self, function: &mut Function, place: &Place, written: bool) -> Result<()> {
+    fn add(
+        &mut self,
+        function: &mut Function,
+        place: &Place,
+        written: bool,
+    ) -> Result<(), Conflict> {
         if self.own.contains(&place.object) {
             return Ok(());
         }
@@ -265,7 +268,7 @@ impl Lists {
         let fields: String = leaf.1.iter().map(|field| format!("_{field}")).collect();
         let param = function.new_object(Object {
             ty: list,
-            origin: Origin::Shared,
+            origin: Origin::Ref,
             name: format!("{}{fields}_{}", object.name, place.object.index()),
             shadow_of: None,
             span: object.span,
@@ -276,7 +279,7 @@ impl Lists {
     }
 
     /// The list or number that a place is in, and its type.
-    fn leaf(&self, function: &Function, place: &Place) -> Result<(Leaf, Type)> {
+    fn leaf(&self, function: &Function, place: &Place) -> Result<(Leaf, Type), Conflict> {
         let object = &function.objects[place.object.index()];
         let mut ty = &object.ty;
         let mut fields = Vec::new();
@@ -295,14 +298,14 @@ impl Lists {
         Ok(((place.object, fields), ty.clone()))
     }
 
-    fn refuse(&self, name: &str, ty: &Type) -> Error {
-        Error::new(
-            self.span,
-            format!(
+    fn refuse(&self, name: &str, ty: &Type) -> Conflict {
+        Conflict {
+            span: self.span,
+            message: format!(
                 "a snapshot of this loop cannot hold `{name}`, which is or has a `{ty}`: numbers, fields that are numbers, and lists of \
                  numbers or of arrays of numbers can be carried from one iteration to the next"
             ),
-        )
+        }
     }
 
     /// The parameter that stands for a list.
@@ -314,32 +317,32 @@ impl Lists {
     fn rewrite(&self, body: &mut Function) {
         for known in self.known.values() {
             if known.mutable {
-                body.objects[known.param.index()].origin = Origin::Exclusive;
+                body.objects[known.param.index()].origin = Origin::RefMut;
             }
         }
-        let zero = body.new_value(Scalar::USIZE, Span::call_site());
+        let zero = body.new_value(Scalar::USIZE, SourceId::NONE);
         let mut nodes = std::mem::take(&mut body.body);
         self.rewrite_block(&mut nodes, zero);
-        nodes.insert(0, Node::Let { value: zero, op: Op::Int(0) });
+        nodes.insert(0, Stmt::Let { value: zero, op: Op::Int(0) });
         body.body = nodes;
     }
 
     fn rewrite_block(&self, block: &mut Block, zero: ValueId) {
         for node in block {
             match node {
-                Node::Let { op: Op::Load(place) | Op::Len(place), .. }
-                | Node::Store { place, .. }
-                | Node::Accumulate { place, .. }
-                | Node::Save { slice: Slice { place, .. }, .. } => self.rewrite_place(place, zero),
-                Node::New { init, .. } => self.rewrite_init(init, zero),
-                Node::Call(call) => {
+                Stmt::Let { op: Op::Load(place) | Op::Len(place), .. }
+                | Stmt::Store { place, .. }
+                | Stmt::Accumulate { place, .. }
+                | Stmt::Save { slice: Slice { place, .. }, .. } => self.rewrite_place(place, zero),
+                Stmt::New { init, .. } => self.rewrite_init(init, zero),
+                Stmt::Call(call) => {
                     for argument in &mut call.arguments {
                         if let Argument::Slice(slice) = argument {
                             self.rewrite_place(&mut slice.place, zero);
                         }
                     }
                 }
-                Node::Check { check: Check::Assert { objects, .. }, .. } => {
+                Stmt::Check { check: Check::Assert { objects, .. }, .. } => {
                     for (_, object) in objects {
                         *object = self.param(*object).unwrap_or(*object);
                     }
@@ -393,7 +396,7 @@ impl Lists {
         node: &Loop,
         checkpoint: &Checkpoint,
         frees: &[ValueId],
-    ) -> Vec<Node> {
+    ) -> Vec<Stmt> {
         let mut before = Vec::new();
         let mut after = Vec::new();
         let mut arguments: Vec<Argument> =
@@ -414,9 +417,9 @@ impl Lists {
                         let zero = function.new_value(Scalar::USIZE, known.span);
                         let value = function.new_value(scalar, known.span);
                         let first = Place::whole(list).with(Step::Index(zero));
-                        after.push(Node::Let { value: zero, op: Op::Int(0) });
-                        after.push(Node::Let { value, op: Op::Load(first) });
-                        after.push(Node::Store { place, value });
+                        after.push(Stmt::Let { value: zero, op: Op::Int(0) });
+                        after.push(Stmt::Let { value, op: Op::Load(first) });
+                        after.push(Stmt::Store { place, value });
                     }
                     Place::whole(list)
                 }
@@ -424,15 +427,13 @@ impl Lists {
             // With its length as a value, which the backward half can have when the list is gone.
             let zero = function.new_value(Scalar::USIZE, known.span);
             let len = function.new_value(Scalar::USIZE, known.span);
-            before.push(Node::Let { value: zero, op: Op::Int(0) });
-            before.push(Node::Let { value: len, op: Op::Len(passed.clone()) });
+            before.push(Stmt::Let { value: zero, op: Op::Int(0) });
+            before.push(Stmt::Let { value: len, op: Op::Len(passed.clone()) });
             let part = Some((zero, len));
             arguments.push(Argument::Slice(Slice { place: passed, part, mutable: known.mutable }));
         }
-        let half = |half: &str| {
-            syn::Ident::new(&half_name(name, half), Span::call_site()).into_token_stream()
-        };
-        before.push(Node::Call(Box::new(Call {
+        let half = |half: &str| Opaque::new(&half_name(name, half));
+        before.push(Stmt::Call(Box::new(Call {
             function: half("forward"),
             arguments,
             results: node.carried.iter().map(|carried| carried.after).chain(node.trips).collect(),
@@ -451,10 +452,10 @@ fn single(
     scalar: Scalar,
     known: &Known,
     place: &Place,
-    before: &mut Vec<Node>,
+    before: &mut Vec<Stmt>,
 ) -> ObjectId {
     let value = function.new_value(scalar, known.span);
-    before.push(Node::Let { value, op: Op::Load(place.clone()) });
+    before.push(Stmt::Let { value, op: Op::Load(place.clone()) });
     let object = function.new_object(Object {
         ty: Type::Array(Box::new(Type::Scalar(scalar)), Extent::Known(1)),
         origin: Origin::Local,
@@ -462,7 +463,7 @@ fn single(
         shadow_of: None,
         span: known.span,
     });
-    before.push(Node::New { object, init: Init::Items(vec![Init::Value(value)]) });
+    before.push(Stmt::New { object, init: Init::Items(vec![Init::Value(value)]) });
     object
 }
 

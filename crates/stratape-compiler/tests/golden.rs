@@ -6,7 +6,8 @@
 
 use std::error::Error;
 
-use stratape_compiler::{adjoint, back, front, ir, passes};
+use stratape_compiler::driver::{self, Options};
+use stratape_compiler::{back, front};
 
 /// The stages of the last function of a source.
 fn stages(source: &str) -> Result<String, Box<dyn Error>> {
@@ -16,13 +17,11 @@ fn stages(source: &str) -> Result<String, Box<dyn Error>> {
         _ => None,
     });
     let function = last.ok_or("a function was expected")?;
-    let module = front::Module::collect(&file.items)?;
-    let mut primal = front::lower(function, &front::Options { module })?;
-    passes::simplify(&mut primal);
-    ir::check(&primal)?;
-    let gradient = adjoint::differentiate(&primal, &adjoint::Options::default());
-    ir::check(&gradient.function)?;
-    let tokens = back::rust::emit(function, &primal, &gradient);
+    let items = front::Items::collect(&file.items)?;
+    let compiled = driver::compile(function, &items, &Options::default())?;
+    assert_eq!(compiled.fault, None);
+    let (primal, gradient) = (&compiled.primal, &compiled.gradient);
+    let tokens = back::rust::emit(function, &compiled, items.sources());
     let rust = prettyplease::unparse(&syn::parse2(tokens)?);
     let source = prettyplease::unparse(&file);
     Ok(format!("{source}\n{primal}\n{}\n{rust}", gradient.function))

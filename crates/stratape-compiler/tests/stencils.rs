@@ -7,7 +7,7 @@ mod random;
 
 use random::Input;
 use random::judge::{judge, optimised};
-use stratape_compiler::ir::{Function, Half, Node, ObjectId, Op, walk};
+use stratape_ir::{Function, Half, ObjectId, Op, Stmt, walk};
 
 /// Rows of `n` cells, each made from its neighbours in the row before.
 fn rows(cell: &str, float: &str) -> String {
@@ -88,12 +88,12 @@ fn gathering(gradient: &Function, list: &str) -> usize {
     let is_list = |object: ObjectId| gradient.objects[object.index()].name == list;
     let mut found = 0;
     walk(&gradient.body, &mut |node| {
-        let Node::Loop(node) = node else { return };
+        let Stmt::Loop(node) = node else { return };
         let (mut added, mut read) = (0, 0);
         for item in &node.body {
             match item {
-                Node::Accumulate { place, .. } if is_list(place.object) => added += 1,
-                Node::Let { op: Op::Load(place), .. } if is_list(place.object) => read += 1,
+                Stmt::Accumulate { place, .. } if is_list(place.object) => added += 1,
+                Stmt::Let { op: Op::Load(place), .. } if is_list(place.object) => read += 1,
                 _ => {}
             }
         }
@@ -126,7 +126,7 @@ fn comparisons_at_the_edges_are_made_again() {
     let gradient = optimised(&rows(LEAST, "f64"));
     let mut branches = Vec::new();
     walk(&gradient.body, &mut |node| {
-        if let Node::If(node) = node {
+        if let Stmt::If(node) = node {
             branches.push(node.then.iter().any(|node| node.uses_tape(Half::Forward)));
         }
     });

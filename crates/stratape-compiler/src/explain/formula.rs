@@ -1,7 +1,8 @@
 //! Numbers of a function as they would be written in its source.
 
-use crate::analysis::{Affine, Definition, Definitions, Polynomial};
-use crate::ir::{Function, Loop, ObjectId, Op, Range, Step, ValueId};
+use crate::source::Sources;
+use stratape_ir::analysis::{Affine, DefUse, Definition, Polynomial};
+use stratape_ir::{Function, Loop, ObjectId, Op, Range, Step, ValueId};
 
 /// A variable's name. `outline` adds a number to the names of the values it passes to a loop's body.
 pub(super) fn plain_name(function: &Function, value: ValueId) -> Option<String> {
@@ -26,17 +27,19 @@ pub(super) fn object_name(function: &Function, object: ObjectId) -> String {
 /// Writes numbers.
 pub(super) struct Formulas<'a> {
     function: &'a Function,
-    definitions: &'a Definitions,
+    definitions: &'a DefUse,
     affine: &'a Affine<'a>,
+    sources: &'a Sources,
 }
 
 impl<'a> Formulas<'a> {
     pub(super) fn new(
         function: &'a Function,
-        definitions: &'a Definitions,
+        definitions: &'a DefUse,
         affine: &'a Affine<'a>,
+        sources: &'a Sources,
     ) -> Self {
-        Self { function, definitions, affine }
+        Self { function, definitions, affine, sources }
     }
 
     /// A number, where all that it is made of has names.
@@ -121,7 +124,8 @@ impl<'a> Formulas<'a> {
     }
 
     fn factor(&self, node: &Loop, summed: bool) -> String {
-        let keyword = node.span.source_text().unwrap_or_else(|| "loop".to_owned());
+        let keyword =
+            self.sources.span(node.span).source_text().unwrap_or_else(|| "loop".to_owned());
         let unknown = || format!("(iterations of the `{keyword}`)");
         let Range::UpTo { from, to } = node.range else { return unknown() };
         if summed {

@@ -9,9 +9,11 @@ use proc_macro2::Span;
 
 use super::formula::{object_name, plain_name};
 use super::{Reason, Subject};
-use crate::adjoint::Gradient;
-use crate::analysis::{Activity, Definition, Definitions};
-use crate::ir::{Block, Function, Node, ObjectId, Op, ValueId, walk};
+use crate::ad::Activity;
+use crate::ad::Gradient;
+use crate::source::Sources;
+use stratape_ir::analysis::{DefUse, Definition};
+use stratape_ir::{Block, Function, ObjectId, Op, Stmt, ValueId, walk};
 
 /// What the backward half needs of a function, or of the body of a time loop.
 ///
@@ -122,21 +124,26 @@ pub struct GraphLoop {
 /// # Ok::<(), syn::Error>(())
 /// ```
 pub fn graphs(subject: &Subject) -> Vec<Graph> {
-    let compiled = &subject.compiled;
-    let mut graphs = vec![graph(&compiled.primal, &compiled.gradient, None)];
+    let (compiled, sources) = (&subject.compiled, &*subject.sources);
+    let mut graphs = vec![graph(&compiled.primal, &compiled.gradient, None, sources)];
     for one in compiled.loops.iter().rev() {
-        let span = one.time_loop.checkpoint.span;
-        graphs.push(graph(&one.time_loop.body, &one.gradient, Some(span)));
+        let span = sources.span(one.time_loop.checkpoint.span);
+        graphs.push(graph(&one.time_loop.body, &one.gradient, Some(span), sources));
     }
     graphs
 }
 
-fn graph(primal: &Function, gradient: &Gradient, time_loop: Option<Span>) -> Graph {
-    let definitions = Definitions::new(primal);
+fn graph(
+    primal: &Function,
+    gradient: &Gradient,
+    time_loop: Option<Span>,
+    sources: &Sources,
+) -> Graph {
+    let definitions = DefUse::new(primal);
     let activity = Activity::new(primal, &gradient.inputs);
     let fates = fates(primal, gradient, &definitions);
     let mut nest = Nest::default();
-    nest.block(&primal.body, None);
+    nest.block(&primal.body, None, sources);
     let mut graph = Graph { time_loop, nodes: Vec::new(), edges: Vec::new(), loops: Vec::new() };
     let read = |value: ValueId, fate: Fate| match definitions.op(value) {
         Some(Op::Load(place)) if fate == Fate::Reread => Some(place.object),
@@ -150,7 +157,7 @@ fn graph(primal: &Function, gradient: &Gradient, time_loop: Option<Span>) -> Gra
         graph.nodes.push(GraphNode {
             name: Some(object_name(primal, object)),
             made_by: "memory".to_owned(),
-            span: primal.objects[object.index()].span,
+            span: sources.span(primal.objects[object.index()].span),
             fate: Fate::There,
             asked_for: false,
             active: activity.object(object),
@@ -165,10 +172,8 @@ fn graph(primal: &Function, gradient: &Gradient, time_loop: Option<Span>) -> Gra
         graph.nodes.push(GraphNode {
             name: plain_name(primal, *value),
             made_by: made_by(primal, definitions.of(*value)),
-            span: nest
-                .changes
-                .get(value)
-                .map_or(primal.values[value.index()].span, |next| primal.values[next.index()].span),
+            span: sources
+                .span(primal.values[nest.changes.get(value).unwrap_or(value).index()].span),
             fate: *fate,
             asked_for: *asked_for,
             active: activity.value(*value),
@@ -198,7 +203,7 @@ fn graph(primal: &Function, gradient: &Gradient, time_loop: Option<Span>) -> Gra
 fn fates(
     primal: &Function,
     gradient: &Gradient,
-    definitions: &Definitions,
+    definitions: &DefUse,
 ) -> BTreeMap<ValueId, (Fate, bool)> {
     let mut fates = BTreeMap::new();
     let mut made_from = BTreeSet::new();
@@ -237,9 +242,9 @@ fn used_backwards(primal: &Function, gradient: &Gradient) -> BTreeSet<ValueId> {
     let mut used = BTreeSet::new();
     walk(&gradient.function.body, &mut |node| {
         let new = match node {
-            Node::Let { value, .. }
-            | Node::Store { value, .. }
-            | Node::Accumulate { value, .. } => !is_old(*value),
+            Stmt::Let { value, .. }
+            | Stmt::Store { value, .. }
+            | Stmt::Accumulate { value, .. } => !is_old(*value),
             _ => false,
         };
         if new {
@@ -266,8 +271,8 @@ fn made_by(primal: &Function, definition: &Definition) -> String {
         Op::Int(number) => number.to_string(),
         Op::Bool(value) => value.to_string(),
         Op::Const(tokens) => tokens.to_string(),
-        Op::Unary(crate::ir::Unary::Neg, _) => "-".to_owned(),
-        Op::Unary(crate::ir::Unary::Not, _) => "!".to_owned(),
+        Op::Unary(stratape_ir::Unary::Neg, _) => "-".to_owned(),
+        Op::Unary(stratape_ir::Unary::Not, _) => "!".to_owned(),
         Op::Binary(sign, ..) => sign.sign().to_owned(),
         Op::Compare(sign, ..) => sign.sign().to_owned(),
         Op::TotalCmp { .. } => "total_cmp".to_owned(),
@@ -290,15 +295,15 @@ struct Nest {
 }
 
 impl Nest {
-    fn block(&mut self, block: &Block, inside: Option<usize>) {
+    fn block(&mut self, block: &Block, inside: Option<usize>, sources: &Sources) {
         for node in block {
             node.for_each_result(&mut |value| {
                 self.around.insert(value, inside);
             });
             let mut within = inside;
-            if let Node::Loop(node) = node {
+            if let Stmt::Loop(node) = node {
                 within = Some(self.loops.len());
-                self.loops.push(GraphLoop { span: node.span, inside });
+                self.loops.push(GraphLoop { span: sources.span(node.span), inside });
                 self.around.insert(node.counter, within);
                 for carried in &node.carried {
                     self.around.insert(carried.inside, within);
@@ -306,7 +311,7 @@ impl Nest {
                 }
             }
             for inner in node.blocks() {
-                self.block(inner, within);
+                self.block(inner, within, sources);
             }
         }
     }

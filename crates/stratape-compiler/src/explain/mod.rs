@@ -10,6 +10,7 @@ mod graph;
 mod saved;
 
 use std::collections::HashSet;
+use std::rc::Rc;
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -17,12 +18,13 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Error};
 
-use crate::adjoint::{Gradient, Reason};
-use crate::analysis::{Conflict, Definition, Definitions, independence};
-use crate::compile::{Compiled, CompiledLoop};
+use crate::ad::{Gradient, Reason};
+use crate::driver::{Compiled, CompiledLoop};
 use crate::expand;
 use crate::front::{self, is_marked};
-use crate::ir::{Function, Node, Op, Param, Scalar, Type, walk};
+use crate::source::Sources;
+use stratape_ir::analysis::{DefUse, Definition, independence};
+use stratape_ir::{Function, Op, Param, Scalar, Stmt, Type, walk};
 
 pub use self::graph::{Fate, Graph, GraphLoop, GraphNode, graphs};
 pub use self::saved::{Saved, SavedValue};
@@ -36,6 +38,8 @@ pub struct Subject {
     pub compiled: Compiled,
     /// What the attribute emits beside it.
     pub tokens: TokenStream,
+    /// The spans of both.
+    pub sources: Rc<Sources>,
 }
 
 /// What a file holds.
@@ -95,7 +99,9 @@ impl Survey {
             return;
         }
         match expand::alone(expand::arguments_of(attribute), &item) {
-            Ok((compiled, tokens)) => self.subjects.push(Subject { item, compiled, tokens }),
+            Ok((compiled, tokens, sources)) => {
+                self.subjects.push(Subject { item, compiled, tokens, sources });
+            }
             Err(error) => self.fail(error, attribute),
         }
     }
@@ -131,7 +137,8 @@ impl Survey {
         }
         let (done, halves) = opened.compile();
         for (item, compiled, tokens) in done {
-            self.subjects.push(Subject { item, compiled, tokens });
+            let sources = opened.sources();
+            self.subjects.push(Subject { item, compiled, tokens, sources });
         }
         for error in halves.err().into_iter().chain(opened.into_errors()) {
             self.fail(error, attribute);
@@ -252,7 +259,16 @@ pub struct LoopFinding {
     /// Whether it lies in a loop that is independent itself: of these only the outermost is divided.
     pub inner: bool,
     /// Why its iterations are not independent, if they are not.
-    pub conflict: Option<Conflict>,
+    pub conflict: Option<Refused>,
+}
+
+/// Why a loop's iterations are not independent.
+#[derive(Debug)]
+pub struct Refused {
+    /// What is wrong, and what to write instead.
+    pub message: String,
+    /// Where.
+    pub span: Span,
 }
 
 impl Reason {
@@ -270,24 +286,25 @@ impl Reason {
 
 /// Explains a function.
 pub fn explain(subject: &Subject) -> Explanation {
-    let compiled = &subject.compiled;
-    let mut parts = vec![part(&compiled.primal, &compiled.gradient, None)];
+    let (compiled, sources) = (&subject.compiled, &*subject.sources);
+    let mut parts = vec![part(&compiled.primal, &compiled.gradient, None, sources)];
     for one in compiled.loops.iter().rev() {
-        let snapshots = Snapshots { span: one.time_loop.checkpoint.span, holds: holds(one) };
-        parts.push(part(&one.time_loop.body, &one.gradient, Some(snapshots)));
+        let snapshots =
+            Snapshots { span: sources.span(one.time_loop.checkpoint.span), holds: holds(one) };
+        parts.push(part(&one.time_loop.body, &one.gradient, Some(snapshots), sources));
     }
     Explanation {
         name: subject.item.sig.ident.to_string(),
         span: subject.item.sig.ident.span(),
         gradient: compiled.gradient.function.name.clone(),
-        parameters: parameters(compiled),
+        parameters: parameters(compiled, sources),
         parts,
         recursive: compiled.recursive.iter().cloned().collect(),
         fault: compiled.fault.clone(),
     }
 }
 
-fn parameters(compiled: &Compiled) -> Vec<Parameter> {
+fn parameters(compiled: &Compiled, sources: &Sources) -> Vec<Parameter> {
     let function = &compiled.primal;
     let mut parameters = Vec::new();
     for param in &function.params {
@@ -302,13 +319,18 @@ fn parameters(compiled: &Compiled) -> Vec<Parameter> {
             }
         };
         let active = compiled.gradient.inputs.contains(param);
-        parameters.push(Parameter { name, span, active });
+        parameters.push(Parameter { name, span: sources.span(span), active });
     }
     parameters
 }
 
-fn part(primal: &Function, gradient: &Gradient, time_loop: Option<Snapshots>) -> Part {
-    let definitions = Definitions::new(primal);
+fn part(
+    primal: &Function,
+    gradient: &Gradient,
+    time_loop: Option<Snapshots>,
+    sources: &Sources,
+) -> Part {
+    let definitions = DefUse::new(primal);
     let recomputed = gradient
         .choices
         .iter()
@@ -318,14 +340,14 @@ fn part(primal: &Function, gradient: &Gradient, time_loop: Option<Snapshots>) ->
             let read =
                 matches!(definitions.of(choice.value), Definition::Op(Op::Load(_) | Op::Len(_)));
             let name = formula::plain_name(primal, choice.value);
-            Recomputed { name, span: known.span, ty: known.ty, read }
+            Recomputed { name, span: sources.span(known.span), ty: known.ty, read }
         })
         .collect();
     let proofs = independence(primal);
     let mut inner = HashSet::new();
     for (node, _) in proofs.iter().filter(|(_, proof)| proof.is_ok()) {
         walk(&node.body, &mut |node| {
-            if let Node::Loop(node) = node {
+            if let Stmt::Loop(node) = node {
                 inner.insert(node.counter);
             }
         });
@@ -333,13 +355,16 @@ fn part(primal: &Function, gradient: &Gradient, time_loop: Option<Snapshots>) ->
     let loops = proofs
         .into_iter()
         .map(|(node, proof)| LoopFinding {
-            span: node.span,
+            span: sources.span(node.span),
             parallel: node.parallel.is_some(),
             inner: inner.contains(&node.counter),
-            conflict: proof.err(),
+            conflict: proof.err().map(|conflict| Refused {
+                message: conflict.message,
+                span: sources.span(conflict.span),
+            }),
         })
         .collect();
-    Part { time_loop, saved: saved::saved(gradient), recomputed, loops }
+    Part { time_loop, saved: saved::saved(gradient, sources), recomputed, loops }
 }
 
 /// What a snapshot of a loop holds.
@@ -365,15 +390,15 @@ fn scalar_bytes(scalar: Scalar) -> u32 {
     match scalar {
         Scalar::Bool => 1,
         Scalar::Int(int) => int.bits() / 8,
-        Scalar::Float(crate::ir::Float::F32) => 4,
-        Scalar::Float(crate::ir::Float::F64) | Scalar::Infer(_) => 8,
+        Scalar::Float(stratape_ir::Float::F32) => 4,
+        Scalar::Float(stratape_ir::Float::F64) | Scalar::Infer(_) => 8,
     }
 }
 
 fn item_bytes(ty: &Type) -> Option<u64> {
     match ty {
         Type::Scalar(scalar) => Some(u64::from(scalar_bytes(*scalar))),
-        Type::Array(item, crate::ir::Extent::Known(count)) => {
+        Type::Array(item, stratape_ir::Extent::Known(count)) => {
             item_bytes(item)?.checked_mul(*count as u64)
         }
         _ => None,

@@ -6,10 +6,11 @@ use proc_macro2::Span;
 
 use super::formula::{Formulas, object_name, plain_name};
 use super::item_bytes;
-use crate::adjoint::{Gradient, Reason};
-use crate::analysis::{Affine, Definitions, Polynomial};
-use crate::back::rust::record_bytes;
-use crate::ir::{Block, Function, Loop, Node, RecordId, Scalar, Slice, ValueId, walk};
+use crate::ad::{Gradient, Reason};
+use crate::source::Sources;
+use crate::tapeflow::record_bytes;
+use stratape_ir::analysis::{Affine, DefUse, Polynomial};
+use stratape_ir::{Block, Function, Loop, RecordId, Scalar, Slice, SourceId, Stmt, ValueId, walk};
 
 /// One kind of record.
 #[derive(Debug)]
@@ -52,24 +53,25 @@ pub struct SavedValue {
 }
 
 /// The records of a gradient.
-pub(super) fn saved(gradient: &Gradient) -> Vec<Saved> {
+pub(super) fn saved(gradient: &Gradient, sources: &Sources) -> Vec<Saved> {
     let function = &gradient.function;
-    let definitions = Definitions::new(function);
+    let definitions = DefUse::new(function);
     let affine = Affine::new(function, &definitions);
     let mut merges = HashMap::new();
     let mut next = HashMap::new();
     walk(&function.body, &mut |node| match node {
-        Node::If(node) => {
+        Stmt::If(node) => {
             merges.extend(node.merges.iter().map(|merge| (merge.value, (merge.then, merge.other))));
         }
-        Node::Loop(node) => {
+        Stmt::Loop(node) => {
             next.extend(node.carried.iter().map(|carried| (carried.inside, carried.next)));
         }
         _ => {}
     });
     let mut collector = Collector {
         function,
-        formulas: Formulas::new(function, &definitions, &affine),
+        sources,
+        formulas: Formulas::new(function, &definitions, &affine, sources),
         affine: &affine,
         bytes: record_bytes(function),
         reasons: gradient
@@ -90,6 +92,7 @@ pub(super) fn saved(gradient: &Gradient) -> Vec<Saved> {
 
 struct Collector<'a> {
     function: &'a Function,
+    sources: &'a Sources,
     formulas: Formulas<'a>,
     affine: &'a Affine<'a>,
     bytes: Vec<usize>,
@@ -109,14 +112,14 @@ impl<'a> Collector<'a> {
     fn block(&mut self, block: &'a Block) {
         for node in block {
             match node {
-                Node::Push { record, .. } => self.push(*record),
-                Node::Save { slice, .. } => self.copy(slice),
-                Node::Loop(node) => {
+                Stmt::Push { record, .. } => self.push(*record),
+                Stmt::Save { slice, .. } => self.copy(slice),
+                Stmt::Loop(node) => {
                     self.around.push(node);
                     self.block(&node.body);
                     self.around.pop();
                 }
-                Node::If(node) => {
+                Stmt::If(node) => {
                     self.branches += 1;
                     for (holds, block) in [(true, &node.then), (false, &node.other)] {
                         let known = self.facts.len();
@@ -134,7 +137,7 @@ impl<'a> Collector<'a> {
     fn at_most(&self) -> bool {
         self.branches > 0
             || self.around.iter().any(|node| {
-                node.exit.is_some() && matches!(node.range, crate::ir::Range::UpTo { .. })
+                node.exit.is_some() && matches!(node.range, stratape_ir::Range::UpTo { .. })
             })
     }
 
@@ -144,7 +147,7 @@ impl<'a> Collector<'a> {
             self.slot(*slot, 16, &mut values);
         }
         self.found.push(Saved {
-            span: self.around.last().map_or_else(Span::call_site, |node| node.span),
+            span: self.sources.span(self.around.last().map_or(SourceId::NONE, |node| node.span)),
             bytes: self.bytes[record.index()] as u64,
             times: self.formulas.trips(&self.around, &self.facts),
             at_most: self.at_most(),
@@ -170,10 +173,11 @@ impl<'a> Collector<'a> {
             values.push(SavedValue {
                 name: plain_name(self.function, slot),
                 // A carried value has the span of what it was before the loop; where it changes says more.
-                span: self
-                    .next
-                    .get(&slot)
-                    .map_or(known.span, |next| self.function.values[next.index()].span),
+                span: self.sources.span(
+                    self.next
+                        .get(&slot)
+                        .map_or(known.span, |next| self.function.values[next.index()].span),
+                ),
                 ty: known.ty,
                 reason: self.reasons.get(&slot).copied(),
             });
@@ -194,7 +198,7 @@ impl<'a> Collector<'a> {
         }
         times.push_str(&len.unwrap_or_else(|| format!("(elements of `{name}`)")));
         self.found.push(Saved {
-            span: object.span,
+            span: self.sources.span(object.span),
             bytes: item.and_then(item_bytes).unwrap_or(8),
             times,
             at_most: self.at_most(),

@@ -4,9 +4,9 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
-use super::val::{Kind, Lv, Memory, Val};
+use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::{Extent, Init, Node, Type};
+use stratape_ir::{Extent, Init, Stmt, Type};
 
 impl Lowerer<'_> {
     pub(super) fn array(&mut self, array: &syn::ExprArray) -> Result<Val> {
@@ -32,8 +32,8 @@ impl Lowerer<'_> {
     /// A new object with given contents, as a value.
     pub(super) fn new_array(&mut self, ty: Type, init: Init, span: Span) -> Val {
         let object = self.new_local(ty.clone(), span);
-        self.b.node(Node::New { object, init });
-        Val::Place(Lv::Memory(Memory::whole(object, ty)))
+        self.b.node(Stmt::New { object, init });
+        Val::Place(LValue::Memory(Memory::whole(object, ty)))
     }
 
     /// A value as the contents of memory, and its type.
@@ -63,7 +63,7 @@ impl Lowerer<'_> {
                 };
                 Ok((Init::Items(inits), ty))
             }
-            Val::Place(Lv::Memory(memory)) | Val::Ref(Lv::Memory(memory))
+            Val::Place(LValue::Memory(memory)) | Val::Ref(LValue::Memory(memory))
                 if memory.window.is_none() && !matches!(memory.ty, Type::Slice(_)) =>
             {
                 Ok((Init::Copy(memory.place), memory.ty))

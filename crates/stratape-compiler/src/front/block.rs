@@ -5,9 +5,9 @@ use syn::spanned::Spanned;
 use syn::{Expr, Pat, Result, Stmt};
 
 use super::exits;
-use super::val::{Lv, Val};
+use super::val::{LValue, Val};
 use super::{Lowerer, left_to_rustc, unsupported};
-use crate::ir::{Extent, Int, Scalar, Type};
+use stratape_ir::{Extent, Int, Scalar, Type};
 
 impl Lowerer<'_> {
     /// A block with a scope of its own.
@@ -198,7 +198,7 @@ impl Lowerer<'_> {
             (Val::Parts(_, parts), Type::Tuple(types)) if parts.len() == types.len() => {
                 parts.iter().zip(types).try_for_each(|(part, ty)| self.expect_type(part, ty, span))
             }
-            (Val::Place(Lv::Memory(memory)) | Val::Ref(Lv::Memory(memory)), ty) => {
+            (Val::Place(LValue::Memory(memory)) | Val::Ref(LValue::Memory(memory)), ty) => {
                 self.unify_types(&memory.ty.clone(), ty, span)
             }
             _ => Ok(()),

@@ -8,10 +8,10 @@ use syn::{Error, Expr, Result};
 
 use super::control::{Frame, lv_of};
 use super::iter::{Iter, after_filter};
-use super::val::{Closure, Kind, Lv, Names, Val};
+use super::val::{Closure, Kind, LValue, Names, Val};
 use super::written::{Written, scalar_named};
 use super::{Lowerer, signature, unsupported};
-use crate::ir::{Op, Scalar, Type};
+use stratape_ir::{Op, Scalar, Type};
 
 /// How deep calls may nest before it is taken for an endless recursion.
 const DEPTH: usize = 64;
@@ -43,7 +43,7 @@ impl Lowerer<'_> {
         match f {
             Val::Closure(closure) => self.apply_closure(&closure.clone(), args, span),
             Val::Function(path) => self.apply_path(&path.clone(), args, span),
-            Val::Ref(Lv::Value(val)) | Val::Place(Lv::Value(val)) => {
+            Val::Ref(LValue::Value(val)) | Val::Place(LValue::Value(val)) => {
                 self.apply(&val.clone(), args, span)
             }
             _ => Err(Error::new(span, "a function or closure was expected")),
@@ -211,7 +211,7 @@ impl Lowerer<'_> {
         let [a, b] = &places[..] else {
             return Err(Error::new(span, "`swap` takes two places"));
         };
-        if matches!(a, Lv::Memory(memory) if memory.ty.scalar().is_none() && !memory.ty.is_fixed())
+        if matches!(a, LValue::Memory(memory) if memory.ty.scalar().is_none() && !memory.ty.is_fixed())
         {
             return Err(unsupported(
                 span,

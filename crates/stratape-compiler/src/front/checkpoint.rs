@@ -7,7 +7,7 @@ use syn::{Attribute, Error, Expr, Result};
 use super::Lowerer;
 use super::marks::is_marked;
 use super::val::Val;
-use crate::ir::{Checkpoint, Int, Node, Scalar, ValueId};
+use stratape_ir::{Checkpoint, Int, Scalar, Stmt, ValueId};
 
 /// The numbers it takes, and their types.
 const NUMBERS: [(&str, Int); 4] = [
@@ -42,7 +42,7 @@ impl Lowerer<'_> {
         let val = lower(self);
         let nodes = self.b.close();
         let last = nodes.iter().rev().find_map(|node| match node {
-            Node::Loop(node) => Some(node.counter),
+            Stmt::Loop(node) => Some(node.counter),
             _ => None,
         });
         nodes.into_iter().for_each(|node| self.b.node(node));
@@ -55,7 +55,8 @@ impl Lowerer<'_> {
 
     fn checkpoint(&mut self, attribute: &Attribute) -> Result<Checkpoint> {
         let span = attribute.path().span();
-        let mut checkpoint = Checkpoint { numbers: Vec::new(), disk: None, schedule: None, span };
+        let mut checkpoint =
+            Checkpoint { numbers: Vec::new(), disk: None, schedule: None, span: self.b.at(span) };
         if matches!(attribute.meta, syn::Meta::Path(_)) {
             return Ok(checkpoint);
         }
@@ -70,8 +71,14 @@ impl Lowerer<'_> {
                 return Ok(());
             }
             match name.as_str() {
-                "disk" => checkpoint.disk = Some(meta.value()?.parse::<Expr>()?.to_token_stream()),
-                "schedule" => checkpoint.schedule = Some(strategy(&meta.value()?.parse()?)?),
+                "disk" => {
+                    let tokens = meta.value()?.parse::<Expr>()?.to_token_stream();
+                    checkpoint.disk = Some(self.b.opaque(tokens));
+                }
+                "schedule" => {
+                    let tokens = strategy(&meta.value()?.parse()?)?;
+                    checkpoint.schedule = Some(self.b.opaque(tokens));
+                }
                 _ => {
                     return Err(meta.error(
                         "unknown setting: `slots = 20`, `memory = 1 << 30`, `disk = \"directory\"` with `disk_slots` or \

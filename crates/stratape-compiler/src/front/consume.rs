@@ -5,9 +5,9 @@ use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::iter::Iter;
-use super::val::{Lv, Val};
+use super::val::{LValue, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::{Binary, Compare, Node, Op, Range, Scalar, Type, ValueId};
+use stratape_ir::{Binary, Compare, Op, Range, Scalar, Stmt, Type, ValueId};
 
 impl Lowerer<'_> {
     pub(super) fn consume(
@@ -110,7 +110,7 @@ impl Lowerer<'_> {
         };
         // Rust's own sums of floats begin at -0.0. What the items are shows when the first one is
         // made, so the start is written afterwards.
-        let start = self.b.function.new_value(ty, span);
+        let start = self.b.new_value(ty, span);
         let var = self.new_var(start);
         self.b.open();
         let looped = self.each(iter, None, &[], span, &mut |me, item| {
@@ -129,7 +129,7 @@ impl Lowerer<'_> {
             (false, false) => Op::Float(-0.0, "-0.0".to_owned()),
             (false, true) => Op::Float(1.0, "1.0".to_owned()),
         };
-        self.b.node(Node::Let { value: start, op });
+        self.b.node(Stmt::Let { value: start, op });
         block.into_iter().for_each(|node| self.b.node(node));
         Ok(Val::Scalar(self.get(var)))
     }
@@ -249,8 +249,8 @@ impl Lowerer<'_> {
         let ty = self.fresh(super::Class::Any);
         let vec = Type::Vec(Box::new(Type::Scalar(ty)));
         let object = self.new_local(vec.clone(), span);
-        let zero = self.b.function.new_value(ty, span);
-        let lv = Lv::Memory(super::val::Memory::whole(object, vec));
+        let zero = self.b.new_value(ty, span);
+        let lv = LValue::Memory(super::val::Memory::whole(object, vec));
         self.b.open();
         let from = self.b.usize(0, span);
         let looped =
@@ -264,9 +264,9 @@ impl Lowerer<'_> {
         let block = self.b.close();
         looped?;
         let op = self.zero_op(ty);
-        self.b.node(Node::Let { value: zero, op });
-        let item = Box::new(crate::ir::Init::Value(zero));
-        self.b.node(Node::New { object, init: crate::ir::Init::Repeat(item, len) });
+        self.b.node(Stmt::Let { value: zero, op });
+        let item = Box::new(stratape_ir::Init::Value(zero));
+        self.b.node(Stmt::New { object, init: stratape_ir::Init::Repeat(item, len) });
         block.into_iter().for_each(|node| self.b.node(node));
         Ok(Val::Place(lv))
     }

@@ -7,10 +7,10 @@ use proc_macro2::Span;
 use syn::Result;
 
 use super::exits::{self, Exit};
-use super::val::{Kind, Lv, Val, VarId};
+use super::val::{Kind, LValue, Val, VarId};
 use super::{Lowerer, unsupported};
-use crate::ir::{
-    Binary, Carried, If, Init, Loop, Merge, Node, Object, Op, Origin, Parallel, Range, Scalar,
+use stratape_ir::{
+    Binary, Carried, If, Init, Loop, Merge, Object, Op, Origin, Parallel, Range, Scalar, Stmt,
     Substitution, Type, ValueId,
 };
 
@@ -75,7 +75,8 @@ impl Lowerer<'_> {
         let mut joiner = Joiner { merges, then: &mut block_then, other: &mut block_other, span };
         let mut val = joiner.join(self, val_then, val_other)?;
         let merges = joiner.merges;
-        let node = If { condition, then: block_then, other: block_other, merges, span };
+        let node =
+            If { condition, then: block_then, other: block_other, merges, span: self.b.at(span) };
         let replaced: HashMap<_, _> = self.b.branch(node).into_iter().collect();
         for var in &self.live {
             let value = &mut self.vars[var.0 as usize];
@@ -143,7 +144,7 @@ impl Lowerer<'_> {
             Range::UpTo { from, .. } => self.b.function.ty(from),
             Range::Forever => Scalar::USIZE,
         };
-        let counter = self.b.function.new_value(counter_type, span);
+        let counter = self.b.new_value(counter_type, span);
         let mut insides = Vec::new();
         for (var, init) in &entering {
             let inside = self.value_like(*init);
@@ -188,7 +189,7 @@ impl Lowerer<'_> {
         }
         let body = self.b.close();
         let ends_early = exit.is_some() || matches!(range, Range::Forever);
-        let trips = ends_early.then(|| self.b.function.new_value(Scalar::USIZE, span));
+        let trips = ends_early.then(|| self.b.new_value(Scalar::USIZE, span));
         let node = Loop {
             counter,
             range,
@@ -197,13 +198,18 @@ impl Lowerer<'_> {
             carried,
             exit,
             trips,
-            parallel: parallel.map(|span| Parallel { number: counter.0, grain: 1, span }),
+            parallel: parallel.map(|span| Parallel {
+                number: counter.0,
+                grain: 1,
+                span: self.b.at(span),
+            }),
+            schedule: None,
             body,
-            span,
+            span: self.b.at(span),
         };
-        let mut block = vec![Node::Loop(Box::new(node))];
+        let mut block = vec![Stmt::Loop(Box::new(node))];
         substitution.apply(&mut block);
-        if let Some(Node::Loop(node)) = block.pop() {
+        if let Some(Stmt::Loop(node)) = block.pop() {
             self.b.repeat(*node);
         }
         if let (Some(going), Some(before)) = (going, going_before) {
@@ -290,8 +296,8 @@ fn has_jumps(body: &syn::Block) -> bool {
 
 struct Joiner<'a> {
     merges: Vec<Merge>,
-    then: &'a mut crate::ir::Block,
-    other: &'a mut crate::ir::Block,
+    then: &'a mut stratape_ir::Block,
+    other: &'a mut stratape_ir::Block,
     span: Span,
 }
 
@@ -317,30 +323,30 @@ impl Joiner<'_> {
             }
             (Val::Never, val) => self.alone(lower, val, false),
             (val, Val::Never) => self.alone(lower, val, true),
-            (Val::Place(Lv::Memory(a)), Val::Place(Lv::Memory(b))) if a.ty.is_fixed() => {
+            (Val::Place(LValue::Memory(a)), Val::Place(LValue::Memory(b))) if a.ty.is_fixed() => {
                 // Owned arrays: one that both arms fill.
                 let object = lower.b.function.new_object(Object {
                     ty: a.ty.clone(),
                     origin: Origin::Local,
                     name: "joined".to_owned(),
                     shadow_of: None,
-                    span: self.span,
+                    span: lower.module.sources.id(self.span),
                 });
                 let init = lower.zero_init(&a.ty, self.span)?;
-                lower.b.node(Node::New { object, init });
+                lower.b.node(Stmt::New { object, init });
                 for (block, memory) in [(&mut *self.then, &a), (&mut *self.other, &b)] {
                     lower.b.reopen(std::mem::take(block));
-                    let target = Lv::Memory(super::val::Memory::whole(object, a.ty.clone()));
-                    let val = Val::Ref(Lv::Memory(memory.clone()));
+                    let target = LValue::Memory(super::val::Memory::whole(object, a.ty.clone()));
+                    let val = Val::Ref(LValue::Memory(memory.clone()));
                     lower.write_parts(&target, val, self.span)?;
                     *block = lower.b.close();
                 }
-                Ok(Val::Place(Lv::Memory(super::val::Memory::whole(object, a.ty))))
+                Ok(Val::Place(LValue::Memory(super::val::Memory::whole(object, a.ty))))
             }
-            (Val::Ref(Lv::Memory(a)), Val::Ref(Lv::Memory(b)))
+            (Val::Ref(LValue::Memory(a)), Val::Ref(LValue::Memory(b)))
                 if a.place == b.place && a.window.is_none() && b.window.is_none() =>
             {
-                Ok(Val::Ref(Lv::Memory(a)))
+                Ok(Val::Ref(LValue::Memory(a)))
             }
             _ => Err(unsupported(
                 self.span,
@@ -434,17 +440,17 @@ impl Lowerer<'_> {
         Ok(match ty {
             Type::Scalar(_) | Type::Enum(_) => {
                 let zero = self.zero(ty.scalar().unwrap_or(Scalar::USIZE), span);
-                Val::Place(Lv::Var(self.new_var(zero)))
+                Val::Place(LValue::Var(self.new_var(zero)))
             }
             Type::Tuple(items) => {
                 let parts = parts(self, items.clone())?;
-                Val::Place(Lv::Parts(Kind::Tuple, parts.into_iter().map(lv_of).collect()))
+                Val::Place(LValue::Parts(Kind::Tuple, parts.into_iter().map(lv_of).collect()))
             }
             Type::Struct(def) => {
                 let types = def.fields.iter().map(|(_, ty)| ty.clone()).collect();
                 let parts = parts(self, types)?;
                 let kind = Kind::Struct(def.clone());
-                Val::Place(Lv::Parts(kind, parts.into_iter().map(lv_of).collect()))
+                Val::Place(LValue::Parts(kind, parts.into_iter().map(lv_of).collect()))
             }
             Type::Array(..) => {
                 let object = self.b.function.new_object(Object {
@@ -452,11 +458,11 @@ impl Lowerer<'_> {
                     origin: Origin::Local,
                     name: "result".to_owned(),
                     shadow_of: None,
-                    span,
+                    span: self.module.sources.id(span),
                 });
                 let init = self.zero_init(ty, span)?;
-                self.b.node(Node::New { object, init });
-                Val::Place(Lv::Memory(super::val::Memory::whole(object, ty.clone())))
+                self.b.node(Stmt::New { object, init });
+                Val::Place(LValue::Memory(super::val::Memory::whole(object, ty.clone())))
             }
             Type::Slice(_) | Type::Vec(_) => {
                 return Err(unsupported(
@@ -470,9 +476,9 @@ impl Lowerer<'_> {
 }
 
 /// A value as something that can be referred to.
-pub(super) fn lv_of(val: Val) -> Lv {
+pub(super) fn lv_of(val: Val) -> LValue {
     match val {
         Val::Place(lv) | Val::Ref(lv) => lv,
-        other => Lv::Value(Box::new(other)),
+        other => LValue::Value(Box::new(other)),
     }
 }

@@ -7,10 +7,10 @@ use syn::{Error, Expr, Result};
 
 use super::infer::Class;
 use super::mention::words_of;
-use super::val::{Binding, Closure, Lv, Names, Val};
+use super::val::{Binding, Closure, LValue, Names, Val};
 use super::written::scalar_named;
 use super::{Lowerer, left_to_rustc, unsupported};
-use crate::ir::{Extent, Float, Init, Op, Scalar, Type, ValueId};
+use stratape_ir::{Extent, Float, Init, Op, Scalar, Type, ValueId};
 
 impl Lowerer<'_> {
     /// The value of an expression: places are read.
@@ -40,7 +40,7 @@ impl Lowerer<'_> {
     }
 
     /// The place an expression is.
-    pub(super) fn place(&mut self, expr: &Expr) -> Result<Lv> {
+    pub(super) fn place(&mut self, expr: &Expr) -> Result<LValue> {
         match self.operand(expr)? {
             Val::Place(lv) | Val::Ref(lv) => Ok(lv),
             _ => Err(left_to_rustc(
@@ -70,7 +70,7 @@ impl Lowerer<'_> {
                 let base = self.operand(&field.base)?;
                 let lv = match base {
                     Val::Place(lv) | Val::Ref(lv) => lv,
-                    val @ Val::Parts(..) => Lv::Value(Box::new(val)),
+                    val @ Val::Parts(..) => LValue::Value(Box::new(val)),
                     _ => {
                         return Err(Error::new(
                             field.base.span(),
@@ -89,7 +89,7 @@ impl Lowerer<'_> {
                     ));
                 }
                 Val::Place(lv) => Val::Ref(lv),
-                val @ Val::Parts(..) => Val::Ref(Lv::Value(Box::new(val))),
+                val @ Val::Parts(..) => Val::Ref(LValue::Value(Box::new(val))),
                 other => other,
             }),
             Expr::Cast(cast) => self.cast(cast),
@@ -104,7 +104,7 @@ impl Lowerer<'_> {
                 let item = self.expr(&repeat.expr)?;
                 let extent = match self.module.integer(&repeat.len) {
                     Some(n) => Extent::Known(n),
-                    None => Extent::Const(repeat.len.to_token_stream()),
+                    None => Extent::Const(self.b.opaque(repeat.len.to_token_stream())),
                 };
                 let (init, item) = self.init_of(item, span)?;
                 Ok(self.new_array(
@@ -196,7 +196,7 @@ impl Lowerer<'_> {
             let Some(binding) = self.lookup(&word) else { continue };
             let val = binding.val.clone();
             let copies = match &val {
-                Val::Place(Lv::Memory(memory)) => memory.ty.is_fixed(),
+                Val::Place(LValue::Memory(memory)) => memory.ty.is_fixed(),
                 Val::Place(_) => true,
                 _ => false,
             };
@@ -213,7 +213,7 @@ impl Lowerer<'_> {
     fn leave_result(&mut self, val: Val, span: Span) -> Result<()> {
         let Some(result) = self.frame().result.clone() else { return Ok(()) };
         let lv = super::control::lv_of(result);
-        if matches!((&lv, &val), (Lv::Var(_), Val::Parts(..) | Val::Place(_) | Val::Ref(_))) {
+        if matches!((&lv, &val), (LValue::Var(_), Val::Parts(..) | Val::Place(_) | Val::Ref(_))) {
             return Err(unsupported(
                 span,
                 "an early `return` of this",
@@ -300,8 +300,8 @@ impl Lowerer<'_> {
         }
         if self.module.enums.get(&owner_type).is_some_and(|all| all.iter().any(|v| v == name)) {
             let tokens = quote::quote!((#path as isize));
-            let ty = Scalar::Int(crate::ir::Int::Isize);
-            let value = self.b.emit(Op::Const(tokens), ty, span);
+            let ty = Scalar::Int(stratape_ir::Int::Isize);
+            let value = self.b.emit(Op::Const(self.b.opaque(tokens)), ty, span);
             self.enums.insert(value, owner_type);
             return Ok(Val::Scalar(value));
         }
@@ -314,9 +314,9 @@ impl Lowerer<'_> {
             return Ok(Val::Function(path.clone()));
         }
         let ty = match (owner, scalar_named(&owner_type)) {
-            (_, Some(Scalar::Int(_))) if name == "BITS" => Scalar::Int(crate::ir::Int::U32),
+            (_, Some(Scalar::Int(_))) if name == "BITS" => Scalar::Int(stratape_ir::Int::U32),
             (_, Some(Scalar::Float(_))) if name == "DIGITS" || name == "RADIX" => {
-                Scalar::Int(crate::ir::Int::U32)
+                Scalar::Int(stratape_ir::Int::U32)
             }
             (_, Some(scalar)) => scalar,
             ("consts", None) if segments.iter().any(|s| s == "f32") => Scalar::Float(Float::F32),
@@ -335,7 +335,8 @@ impl Lowerer<'_> {
 
     /// A constant from outside the function.
     fn outer_constant(&mut self, path: &syn::ExprPath, ty: Scalar) -> ValueId {
-        let value = self.b.emit(Op::Const(self.constant_tokens(path)), ty, path.span());
+        let value =
+            self.b.emit(Op::Const(self.b.opaque(self.constant_tokens(path))), ty, path.span());
         self.constants.push(value);
         value
     }

@@ -5,7 +5,7 @@ use syn::Result;
 
 use super::left_to_rustc;
 
-use crate::ir::{Float, Function, Int, Op, Scalar};
+use stratape_ir::{Float, Function, Int, Op, Scalar};
 
 /// What is known of a type that is not known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,8 +124,8 @@ impl Infer {
     }
 }
 
-fn settle(ty: &mut crate::ir::Type, last: &dyn Fn(Scalar) -> Scalar) {
-    use crate::ir::Type;
+fn settle(ty: &mut stratape_ir::Type, last: &dyn Fn(Scalar) -> Scalar) {
+    use stratape_ir::Type;
     match ty {
         Type::Scalar(scalar) => *scalar = last(*scalar),
         Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => settle(item, last),
@@ -134,9 +134,9 @@ fn settle(ty: &mut crate::ir::Type, last: &dyn Fn(Scalar) -> Scalar) {
     }
 }
 
-fn settle_casts(block: &mut crate::ir::Block, last: &dyn Fn(Scalar) -> Scalar) {
+fn settle_casts(block: &mut stratape_ir::Block, last: &dyn Fn(Scalar) -> Scalar) {
     for node in block {
-        if let crate::ir::Node::Let { op: Op::Cast(_, ty), .. } = node {
+        if let stratape_ir::Stmt::Let { op: Op::Cast(_, ty), .. } = node {
             *ty = last(*ty);
         }
         for inner in node.blocks_mut() {

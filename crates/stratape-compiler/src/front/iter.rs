@@ -5,17 +5,17 @@ use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::exits::Exit;
-use super::val::{Lv, Val};
+use super::val::{LValue, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::{Binary, Check, Compare, Node, Op, Range, Scalar, ValueId};
+use stratape_ir::{Binary, Check, Compare, Op, Range, Scalar, Stmt, ValueId};
 
 /// An iterator, not started yet.
 #[derive(Clone, Debug)]
 pub(super) enum Iter {
     Range { from: ValueId, to: ValueId },
-    Slice(Lv),
-    Chunks(Lv, ValueId),
-    Windows(Lv, ValueId),
+    Slice(LValue),
+    Chunks(LValue, ValueId),
+    Windows(LValue, ValueId),
     Rev(Box<Iter>),
     StepBy(Box<Iter>, ValueId),
     Zip(Box<Iter>, Box<Iter>),
@@ -44,7 +44,7 @@ impl Iter {
     }
 
     /// The slice whose elements the iterator yields one by one, if that is what it does.
-    pub(super) fn elements(&self) -> Option<&Lv> {
+    pub(super) fn elements(&self) -> Option<&LValue> {
         match self {
             Self::Slice(lv) => Some(lv),
             Self::Copied(inner) => inner.elements(),
@@ -61,7 +61,7 @@ impl<'m> Lowerer<'m> {
         match val {
             Val::Iter(iter) => Ok(*iter),
             Val::Ref(lv) => Ok(Iter::Slice(lv)),
-            Val::Place(lv @ Lv::Memory(_)) => Ok(Iter::Copied(Box::new(Iter::Slice(lv)))),
+            Val::Place(lv @ LValue::Memory(_)) => Ok(Iter::Copied(Box::new(Iter::Slice(lv)))),
             _ => Err(Error::new(span, "a range, a slice or an iterator was expected")),
         }
     }
@@ -334,7 +334,8 @@ impl<'m> Lowerer<'m> {
                         let zero = self.b.usize(0, span);
                         let condition = self.b.compare(Compare::Ne, n, zero, span);
                         let message = "assertion failed: step != 0".to_owned();
-                        self.b.node(Node::Check {
+                        let span = self.b.at(span);
+                        self.b.node(Stmt::Check {
                             check: Check::Library { condition, message },
                             span,
                         });

@@ -10,7 +10,7 @@ use super::mention::words_of;
 use super::place::as_range;
 use super::val::Val;
 use super::{Lowerer, exits, marks, unsupported};
-use crate::ir::Range;
+use stratape_ir::Range;
 
 impl Lowerer<'_> {
     pub(super) fn while_loop(&mut self, node: &syn::ExprWhile) -> Result<Val> {

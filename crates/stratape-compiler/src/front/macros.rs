@@ -10,7 +10,7 @@ use syn::{Error, Expr, Result, Token};
 use super::mention::Mentioned;
 use super::val::Val;
 use super::{Lowerer, unsupported};
-use crate::ir::{Check, Compare, Init, Node, Op, Scalar, Type, ValueId};
+use stratape_ir::{Check, Compare, Init, Op, Scalar, Stmt, Type, ValueId};
 
 /// `value; count` or a list.
 enum VecArgs {
@@ -95,7 +95,7 @@ impl Lowerer<'_> {
     fn assertion(&mut self, mac: &syn::Macro, name: &str, span: Span) -> Result<()> {
         if let Some(plain) = name.strip_prefix("debug_") {
             let tokens = quote!(::core::cfg!(debug_assertions));
-            let enabled = self.b.emit(Op::Const(tokens), Scalar::Bool, span);
+            let enabled = self.b.emit(Op::Const(self.b.opaque(tokens)), Scalar::Bool, span);
             self.branch(
                 enabled,
                 span,
@@ -181,9 +181,14 @@ impl Lowerer<'_> {
     ) {
         let Mentioned { names, objects, bindings } = mentioned;
         let otherwise = quote!(#(#bindings)* #panic);
-        self.b.node(Node::Check {
-            check: Check::Assert { condition, otherwise, names, objects },
-            span,
+        self.b.node(Stmt::Check {
+            check: Check::Assert {
+                condition,
+                otherwise: self.module.sources.opaque(otherwise),
+                names,
+                objects,
+            },
+            span: self.module.sources.id(span),
         });
     }
 }

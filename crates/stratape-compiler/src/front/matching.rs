@@ -5,7 +5,7 @@ use syn::{Error, Expr, Pat, Result};
 
 use super::val::Val;
 use super::{Lowerer, unsupported};
-use crate::ir::{Binary, Compare, ValueId};
+use stratape_ir::{Binary, Compare, ValueId};
 
 impl Lowerer<'_> {
     /// `match value { … }`

@@ -4,9 +4,9 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::Result;
 
-use super::val::{Kind, Lv, Memory, Val};
+use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::{ObjectId, Step, Type, ValueId};
+use stratape_ir::{ObjectId, Step, Type, ValueId};
 
 /// What tokens mention.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ impl Lowerer<'_> {
             }
             Val::Place(lv) => self.spell_place(lv, mentioned),
             Val::Ref(lv) => match lv {
-                Lv::Memory(Memory { window: Some(_), .. }) => self.spell_place(lv, mentioned),
+                LValue::Memory(Memory { window: Some(_), .. }) => self.spell_place(lv, mentioned),
                 _ => {
                     let place = self.spell_place(lv, mentioned)?;
                     Some(quote!(&#place))
@@ -93,18 +93,18 @@ impl Lowerer<'_> {
         }
     }
 
-    fn spell_place(&self, lv: &Lv, mentioned: &mut Mentioned) -> Option<TokenStream> {
+    fn spell_place(&self, lv: &LValue, mentioned: &mut Mentioned) -> Option<TokenStream> {
         match lv {
-            Lv::Var(var) => self.spell(&Val::Scalar(self.get(*var)), mentioned),
-            Lv::Value(val) => self.spell(val, mentioned),
-            Lv::Parts(kind, parts) => {
+            LValue::Var(var) => self.spell(&Val::Scalar(self.get(*var)), mentioned),
+            LValue::Value(val) => self.spell(val, mentioned),
+            LValue::Parts(kind, parts) => {
                 let parts = parts
                     .iter()
                     .map(|part| self.spell_place(part, mentioned))
                     .collect::<Option<Vec<_>>>()?;
                 spell_aggregate(kind, &parts)
             }
-            Lv::Memory(memory) => {
+            LValue::Memory(memory) => {
                 let mut tokens = mentioned.object(memory.place.object);
                 let mut ty = Some(&self.b.function.objects[memory.place.object.index()].ty);
                 for step in &memory.place.path {

@@ -6,9 +6,9 @@ use syn::{Error, Result};
 
 use super::iter::Iter;
 use super::loops::root_name;
-use super::val::{Kind, Lv, Memory, Val};
+use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::{Binary, Check, Compare, Int, Math, Node, Op, Scalar, Type, Unary, ValueId};
+use stratape_ir::{Binary, Check, Compare, Int, Math, Op, Scalar, Stmt, Type, Unary, ValueId};
 
 impl Lowerer<'_> {
     /// `receiver.method(…)`
@@ -217,7 +217,7 @@ impl Lowerer<'_> {
         Ok(Val::Scalar(self.b.emit(Op::Method(name.to_owned(), args), result, span)))
     }
 
-    fn slice_method(&mut self, lv: &Lv, call: &syn::ExprMethodCall) -> Result<Val> {
+    fn slice_method(&mut self, lv: &LValue, call: &syn::ExprMethodCall) -> Result<Val> {
         let span = call.span();
         let name = call.method.to_string();
         let iter = |iter| Ok(Val::Iter(Box::new(iter)));
@@ -246,7 +246,8 @@ impl Lowerer<'_> {
                     "chunk size must be non-zero"
                 };
                 let check = Check::Library { condition, message: message.to_owned() };
-                self.b.node(Node::Check { check, span });
+                let span = self.b.at(span);
+                self.b.node(Stmt::Check { check, span });
                 if name == "windows" {
                     iter(Iter::Windows(lv.clone(), size))
                 } else {
@@ -263,7 +264,11 @@ impl Lowerer<'_> {
                 let len = self.len_of(lv, span)?;
                 let condition = self.b.compare(Compare::Le, at, len, span);
                 let message = "mid > len".to_owned();
-                self.b.node(Node::Check { check: Check::Library { condition, message }, span });
+                let at_span = self.b.at(span);
+                self.b.node(Stmt::Check {
+                    check: Check::Library { condition, message },
+                    span: at_span,
+                });
                 let left = self.window(lv, zero, at, false, span)?;
                 let right = self.window(lv, at, len, false, span)?;
                 Ok(Self::tuple(vec![Val::Ref(left), Val::Ref(right)]))
@@ -328,12 +333,12 @@ impl Lowerer<'_> {
                 Ok(Val::Unit)
             }
             "to_vec" | "clone" | "to_owned" => match lv {
-                Lv::Memory(memory) => {
+                LValue::Memory(memory) => {
                     let memory = match (&memory.ty, name.as_str()) {
                         (Type::Array(..), "to_vec") => {
                             let len = self.len_of(lv, span)?;
                             let zero = self.b.usize(0, span);
-                            let Lv::Memory(part) = self.window_of(lv, zero, len, span)? else {
+                            let LValue::Memory(part) = self.window_of(lv, zero, len, span)? else {
                                 return Err(Error::new(span, "a slice was expected"));
                             };
                             part
@@ -370,9 +375,9 @@ impl Lowerer<'_> {
             Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) => text.value(),
             _ => "called `Option::unwrap()` on a `None` value".to_owned(),
         };
-        self.b.node(Node::Check {
+        self.b.node(Stmt::Check {
             check: Check::Library { condition: some, message },
-            span: call.span(),
+            span: self.module.sources.id(call.span()),
         });
     }
 
@@ -446,11 +451,11 @@ impl Lowerer<'_> {
             Val::Scalar(value) => self.enums.get(value).cloned(),
             Val::Parts(Kind::Struct(def), _) => Some(def.name.clone()),
             Val::Place(lv) | Val::Ref(lv) => match lv {
-                Lv::Parts(Kind::Struct(def), _)
-                | Lv::Memory(Memory { ty: Type::Struct(def), .. }) => Some(def.name.clone()),
-                Lv::Memory(Memory { ty: Type::Enum(name), .. }) => Some(name.clone()),
-                Lv::Var(var) => self.enums.get(&self.get(*var)).cloned(),
-                Lv::Value(val) => self.owner_of(val),
+                LValue::Parts(Kind::Struct(def), _)
+                | LValue::Memory(Memory { ty: Type::Struct(def), .. }) => Some(def.name.clone()),
+                LValue::Memory(Memory { ty: Type::Enum(name), .. }) => Some(name.clone()),
+                LValue::Var(var) => self.enums.get(&self.get(*var)).cloned(),
+                LValue::Value(val) => self.owner_of(val),
                 _ => None,
             },
             _ => None,
@@ -485,13 +490,13 @@ impl Lowerer<'_> {
 }
 
 /// The list a value is or refers to.
-fn list_of(val: &Val) -> Option<Lv> {
+fn list_of(val: &Val) -> Option<LValue> {
     match val {
         Val::Place(lv) | Val::Ref(lv) => match lv {
-            Lv::Memory(Memory { ty: Type::Array(..) | Type::Slice(_) | Type::Vec(_), .. }) => {
-                Some(lv.clone())
-            }
-            Lv::Value(val) => list_of(val),
+            LValue::Memory(Memory {
+                ty: Type::Array(..) | Type::Slice(_) | Type::Vec(_), ..
+            }) => Some(lv.clone()),
+            LValue::Value(val) => list_of(val),
             _ => None,
         },
         _ => None,

@@ -11,6 +11,7 @@
 
 mod aggregate;
 mod block;
+mod build;
 mod call;
 mod checkpoint;
 mod consume;
@@ -19,6 +20,7 @@ mod exits;
 mod expr;
 mod imports;
 mod infer;
+mod items;
 mod iter;
 mod loops;
 mod macros;
@@ -26,7 +28,6 @@ mod marks;
 mod matching;
 mod mention;
 mod method;
-mod module;
 mod naming;
 mod opaque;
 mod operator;
@@ -44,44 +45,30 @@ use syn::{Error, Result};
 
 use self::control::Frame;
 use self::infer::{Class, Infer};
+pub use self::items::Items;
+pub(crate) use self::items::pullback_of;
 pub(crate) use self::marks::{is_marked, strip_marks};
-pub use self::module::Module;
-pub(crate) use self::module::pullback_of;
 pub(crate) use self::opaque::half_name;
-use self::val::{Binding, Kind, Lv, Memory, Names, Val, VarId};
-use crate::ir::{Builder, Function, Node, Object, Op, Origin, Param, Scalar, Type, ValueId};
-
-/// How to lower.
-#[derive(Debug, Default)]
-pub struct Options {
-    /// The items beside the function.
-    pub module: Module,
-}
-
-/// Lowers a function.
-///
-/// # Errors
-/// At the first token outside the language.
-pub fn lower(item: &syn::ItemFn, options: &Options) -> Result<Function> {
-    lower_in(item, &options.module)
-}
+use self::val::{Binding, Kind, LValue, Memory, Names, Val, VarId};
+use stratape_ir::{Function, Object, Op, Origin, Param, Scalar, Stmt, Type, ValueId};
 
 /// Lowers a function of a module.
 ///
 /// # Errors
 /// At the first token outside the language.
-pub fn lower_in(item: &syn::ItemFn, module: &Module) -> Result<Function> {
+pub fn lower(item: &syn::ItemFn, items: &Items) -> Result<Function> {
     signature::check(&item.sig)?;
-    let mut lowerer = Lowerer::new(module, &item.sig.ident.to_string());
+    let mut lowerer = Lowerer::new(items, &item.sig.ident.to_string());
     lowerer.names_stack.push(item.sig.ident.to_string());
     lowerer.function(item)?;
     let Lowerer { b, mut infer, constants, .. } = lowerer;
     let mut function = b.finish();
+    function.span = items.sources.id(item.sig.ident.span());
     for constant in constants {
         infer.assume_usize(function.ty(constant));
     }
     infer.finish(&mut function);
-    crate::ir::check_definitions(&function).map_err(|fault| {
+    stratape_ir::check_definitions(&function).map_err(|fault| {
         Error::new(
             item.sig.ident.span(),
             format!("`#[gradient]` cannot follow where a value is made in this function ({fault})"),
@@ -123,8 +110,8 @@ fn unsupported(span: Span, what: &str, instead: &str) -> Error {
 
 /// The state of lowering.
 struct Lowerer<'m> {
-    module: &'m Module,
-    b: Builder,
+    module: &'m Items,
+    b: build::Builder<'m>,
     infer: Infer,
     /// The current value of each variable.
     vars: Vec<ValueId>,
@@ -147,10 +134,10 @@ struct Lowerer<'m> {
 }
 
 impl<'m> Lowerer<'m> {
-    fn new(module: &'m Module, name: &str) -> Self {
+    fn new(module: &'m Items, name: &str) -> Self {
         Self {
             module,
-            b: Builder::new(Function::new(name)),
+            b: build::Builder::new(name, &module.sources),
             infer: Infer::default(),
             vars: Vec::new(),
             var_names: Vec::new(),
@@ -175,13 +162,13 @@ impl<'m> Lowerer<'m> {
             let span = name.span();
             let origin = match written.reference {
                 None => Origin::Owned,
-                Some(false) => Origin::Shared,
-                Some(true) => Origin::Exclusive,
+                Some(false) => Origin::Ref,
+                Some(true) => Origin::RefMut,
             };
             let val = match (&written.ty, origin) {
                 (Type::Scalar(_) | Type::Enum(_), Origin::Owned) => {
                     let ty = written.ty.scalar().unwrap_or(Scalar::USIZE);
-                    let value = self.b.function.new_value(ty, span);
+                    let value = self.b.new_value(ty, span);
                     self.b.function.values[value.index()].name = Some(name.to_string());
                     self.b.function.params.push(Param::Value(value));
                     Val::Scalar(match &written.ty {
@@ -199,10 +186,10 @@ impl<'m> Lowerer<'m> {
                         origin,
                         name: name.to_string(),
                         shadow_of: None,
-                        span,
+                        span: self.module.sources.id(span),
                     });
                     self.b.function.params.push(Param::Object(object));
-                    let lv = Lv::Memory(Memory::whole(object, written.ty));
+                    let lv = LValue::Memory(Memory::whole(object, written.ty));
                     if origin == Origin::Owned { Val::Place(lv) } else { Val::Ref(lv) }
                 }
             };
@@ -262,14 +249,14 @@ impl<'m> Lowerer<'m> {
     /// is written afterwards.
     fn body_of_unknown_type(&mut self, block: &syn::Block, span: Span) -> Result<Val> {
         let ty = self.fresh(Class::Any);
-        let first = self.b.function.new_value(ty, span);
+        let first = self.b.new_value(ty, span);
         let var = self.new_var(first);
-        self.frame().result = Some(Val::Place(Lv::Var(var)));
+        self.frame().result = Some(Val::Place(LValue::Var(var)));
         self.b.open();
         let lowered = self.body_with_returns(block, span);
         let nodes = self.b.close();
         let op = self.zero_op(ty);
-        self.b.node(Node::Let { value: first, op });
+        self.b.node(Stmt::Let { value: first, op });
         nodes.into_iter().for_each(|node| self.b.node(node));
         lowered
     }
@@ -332,14 +319,14 @@ impl<'m> Lowerer<'m> {
                 *known = Some(name.to_owned());
             }
         }
-        if let Val::Place(Lv::Memory(memory)) = &val {
+        if let Val::Place(LValue::Memory(memory)) = &val {
             let object = &mut self.b.function.objects[memory.place.object.index()];
             if object.origin == Origin::Local && object.name.is_empty() {
                 name.clone_into(&mut object.name);
             }
         }
         let val = if mutable { self.variable(val) } else { val };
-        if let Val::Place(Lv::Var(var)) = &val {
+        if let Val::Place(LValue::Var(var)) = &val {
             self.var_names[var.0 as usize] = Some(name.to_owned());
         }
         if let Some(scope) = self.scopes.last_mut() {
@@ -352,12 +339,12 @@ impl<'m> Lowerer<'m> {
         match val {
             Val::Scalar(value) => {
                 // Variables get values of their own name, also when they begin as a parameter.
-                Val::Place(Lv::Var(self.new_var(value)))
+                Val::Place(LValue::Var(self.new_var(value)))
             }
             Val::Parts(kind, parts) => {
                 let parts =
                     parts.into_iter().map(|part| control::lv_of(self.variable(part))).collect();
-                Val::Place(Lv::Parts(kind, parts))
+                Val::Place(LValue::Parts(kind, parts))
             }
             other => other,
         }

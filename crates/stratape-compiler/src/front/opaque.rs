@@ -6,9 +6,9 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
-use super::val::{Lv, Memory, Val};
+use super::val::{LValue, Memory, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::{Argument, Call, Half, Node, ObjectId, Op, Scalar, Slice, Type};
+use stratape_ir::{Argument, Call, Half, ObjectId, Op, Scalar, Slice, Stmt, Type};
 
 /// What is called.
 struct Callee {
@@ -63,14 +63,14 @@ impl Lowerer<'_> {
 
     /// A copy of a part of a list.
     fn copied(&mut self, memory: Memory, span: Span) -> Result<Memory> {
-        let lv = Lv::Memory(memory);
+        let lv = LValue::Memory(memory);
         let len = self.len_of(&lv, span)?;
         let zero = self.b.usize(0, span);
-        let Lv::Memory(part) = self.window_of(&lv, zero, len, span)? else {
+        let LValue::Memory(part) = self.window_of(&lv, zero, len, span)? else {
             return Err(Error::new(span, "a slice was expected"));
         };
         match self.copy_array(&part, span)? {
-            Val::Place(Lv::Memory(copy)) | Val::Ref(Lv::Memory(copy)) => Ok(copy),
+            Val::Place(LValue::Memory(copy)) | Val::Ref(LValue::Memory(copy)) => Ok(copy),
             _ => Err(Error::new(span, "a slice was expected")),
         }
     }
@@ -103,7 +103,8 @@ impl Lowerer<'_> {
                 }
                 (Type::Slice(item), Some(mutable)) if matches!(**item, Type::Scalar(_)) => {
                     self.expect_type(&arg, &written.ty, span)?;
-                    let (Val::Ref(Lv::Memory(memory)) | Val::Place(Lv::Memory(memory))) = arg
+                    let (Val::Ref(LValue::Memory(memory)) | Val::Place(LValue::Memory(memory))) =
+                        arg
                     else {
                         return Err(Error::new(span, "a slice was expected"));
                     };
@@ -151,7 +152,7 @@ impl Lowerer<'_> {
         let results = match output {
             None => Vec::new(),
             Some(written) => match (written.ty.scalar(), written.reference) {
-                (Some(ty), None) => vec![self.b.function.new_value(ty, span)],
+                (Some(ty), None) => vec![self.b.new_value(ty, span)],
                 _ => {
                     return Err(unsupported(
                         output_span,
@@ -162,13 +163,13 @@ impl Lowerer<'_> {
             },
         };
         let result = results.first().copied();
-        self.b.node(Node::Call(Box::new(Call {
-            function: callee.function,
+        self.b.node(Stmt::Call(Box::new(Call {
+            function: self.module.sources.opaque(callee.function),
             arguments,
             results,
-            pullback: callee.pullback,
+            pullback: callee.pullback.map(|tokens| self.module.sources.opaque(tokens)),
             recursion: callee.recursion,
-            span,
+            span: self.module.sources.id(span),
         })));
         Ok(result.map_or(Val::Unit, Val::Scalar))
     }

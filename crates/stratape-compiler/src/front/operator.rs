@@ -4,9 +4,9 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
-use super::val::{Lv, Val};
+use super::val::{LValue, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::{Binary, Compare, Node, Op, Scalar, Unary, ValueId};
+use stratape_ir::{Binary, Compare, Op, Scalar, Stmt, Unary, ValueId};
 
 impl Lowerer<'_> {
     pub(super) fn unary(&mut self, unary: &syn::ExprUnary) -> Result<Val> {
@@ -150,8 +150,8 @@ impl Lowerer<'_> {
         }
         let ty = match val {
             Val::Scalar(value) => self.ty(*value),
-            Val::Place(Lv::Var(var)) | Val::Ref(Lv::Var(var)) => self.ty(self.get(*var)),
-            Val::Place(Lv::Memory(memory)) | Val::Ref(Lv::Memory(memory)) => {
+            Val::Place(LValue::Var(var)) | Val::Ref(LValue::Var(var)) => self.ty(self.get(*var)),
+            Val::Place(LValue::Memory(memory)) | Val::Ref(LValue::Memory(memory)) => {
                 match memory.ty.scalar() {
                     Some(ty) => self.infer.resolve(ty),
                     None => return Vec::new(),
@@ -204,13 +204,13 @@ impl Lowerer<'_> {
         let Some(b) = b.filter(|_| !self.is_struct(&target)) else {
             return self.overloaded(method_of(&expr.op), vec![target, right], expr.op.span());
         };
-        if let (Lv::Memory(memory), Binary::Add | Binary::Sub) = (&place, sign)
+        if let (LValue::Memory(memory), Binary::Add | Binary::Sub) = (&place, sign)
             && let Some(ty) = memory.ty.scalar()
             && self.infer.is_float(ty)
         {
             self.expect(b, ty, span)?;
             let subtract = sign == Binary::Sub;
-            self.b.node(Node::Accumulate { place: memory.place.clone(), value: b, subtract });
+            self.b.node(Stmt::Accumulate { place: memory.place.clone(), value: b, subtract });
             return Ok(Val::Unit);
         }
         let a = self.scalar(Val::Place(place.clone()), expr.left.span())?;
@@ -225,9 +225,9 @@ impl Lowerer<'_> {
         Ok(Val::Unit)
     }
 
-    fn assign_place(&mut self, target: &Expr, place: &Lv, value: ValueId) -> Result<()> {
+    fn assign_place(&mut self, target: &Expr, place: &LValue, value: ValueId) -> Result<()> {
         self.write_parts(place, Val::Scalar(value), target.span())?;
-        if let (Expr::Path(path), Lv::Var(_)) = (target, place)
+        if let (Expr::Path(path), LValue::Var(_)) = (target, place)
             && let Some(name) = path.path.get_ident()
         {
             let known = &mut self.b.function.values[value.index()].name;

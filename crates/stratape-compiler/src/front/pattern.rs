@@ -5,9 +5,9 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Pat, Result, Token};
 
-use super::val::{Kind, Lv, Memory, Val};
+use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, unsupported};
-use crate::ir::{Extent, Type};
+use stratape_ir::{Extent, Type};
 
 impl Lowerer<'_> {
     /// Binds the names of a pattern that always fits.
@@ -51,7 +51,9 @@ impl Lowerer<'_> {
                 let lv = super::control::lv_of(val);
                 let whole = !slice.elems.iter().any(is_rest);
                 let count = match &lv {
-                    Lv::Memory(Memory { ty: Type::Array(_, Extent::Const(_)), .. }) if whole => {
+                    LValue::Memory(Memory { ty: Type::Array(_, Extent::Const(_)), .. })
+                        if whole =>
+                    {
                         Some(slice.elems.len())
                     }
                     lv => array_length(lv),
@@ -87,7 +89,7 @@ impl Lowerer<'_> {
         let (lv, reference) = match val {
             Val::Ref(lv) => (lv.clone(), true),
             Val::Place(lv) => (lv.clone(), false),
-            Val::Parts(..) => (Lv::Value(Box::new(val.clone())), false),
+            Val::Parts(..) => (LValue::Value(Box::new(val.clone())), false),
             _ => return Err(Error::new(span, "a struct was expected")),
         };
         for field in &fields.fields {
@@ -134,7 +136,7 @@ impl Lowerer<'_> {
             )),
             _ => {
                 let place = self.place(target)?;
-                if let (Lv::Parts(Kind::Struct(_) | Kind::Tuple, _), Val::Scalar(_)) =
+                if let (LValue::Parts(Kind::Struct(_) | Kind::Tuple, _), Val::Scalar(_)) =
                     (&place, &val)
                 {
                     return Err(Error::new(span, "a struct or tuple was expected"));
@@ -155,8 +157,8 @@ impl Lowerer<'_> {
     }
 
     /// A value assigned to a variable takes its name, for the reader of what is emitted.
-    fn name_assigned(&mut self, target: &Expr, place: &Lv) {
-        if let (Expr::Path(path), Lv::Var(var)) = (target, place) {
+    fn name_assigned(&mut self, target: &Expr, place: &LValue) {
+        if let (Expr::Path(path), LValue::Var(var)) = (target, place) {
             let value = self.get(*var);
             let known = &mut self.b.function.values[value.index()].name;
             if let (None, Some(name)) = (&known, path.path.get_ident()) {
@@ -202,10 +204,10 @@ fn part_count(val: &Val, otherwise: usize) -> usize {
     match val {
         Val::Parts(_, parts) => parts.len(),
         Val::Place(lv) | Val::Ref(lv) => match lv {
-            Lv::Parts(_, parts) => parts.len(),
-            Lv::Value(val) => part_count(val, otherwise),
-            Lv::Memory(Memory { ty: Type::Tuple(items), .. }) => items.len(),
-            Lv::Memory(Memory { ty: Type::Struct(def), .. }) => def.fields.len(),
+            LValue::Parts(_, parts) => parts.len(),
+            LValue::Value(val) => part_count(val, otherwise),
+            LValue::Memory(Memory { ty: Type::Tuple(items), .. }) => items.len(),
+            LValue::Memory(Memory { ty: Type::Struct(def), .. }) => def.fields.len(),
             _ => otherwise,
         },
         _ => otherwise,
@@ -213,9 +215,9 @@ fn part_count(val: &Val, otherwise: usize) -> usize {
 }
 
 /// The length of an array that is known here.
-fn array_length(lv: &Lv) -> Option<usize> {
+fn array_length(lv: &LValue) -> Option<usize> {
     match lv {
-        Lv::Memory(Memory { ty: Type::Array(_, Extent::Known(n)), .. }) => Some(*n),
+        LValue::Memory(Memory { ty: Type::Array(_, Extent::Known(n)), .. }) => Some(*n),
         _ => None,
     }
 }

@@ -7,10 +7,10 @@ use syn::{Error, Expr, Result};
 
 use super::aggregate::stored_enum;
 use super::infer::Class;
-use super::val::{Kind, Lv, Memory, Val, Window};
+use super::val::{Kind, LValue, Memory, Val, Window};
 use super::{Lowerer, left_to_rustc, unsupported};
-use crate::ir::{
-    Binary, Check, Compare, Extent, Init, Node, Object, Op, Origin, Range, Scalar, Step, Type,
+use stratape_ir::{
+    Binary, Check, Compare, Extent, Init, Object, Op, Origin, Range, Scalar, Step, Stmt, Type,
     ValueId,
 };
 
@@ -19,9 +19,11 @@ impl Lowerer<'_> {
     pub(super) fn scalar(&mut self, val: Val, span: Span) -> Result<ValueId> {
         match val {
             Val::Scalar(value) => Ok(value),
-            Val::Place(Lv::Var(var)) | Val::Ref(Lv::Var(var)) => Ok(self.get(var)),
-            Val::Place(Lv::Value(val)) | Val::Ref(Lv::Value(val)) => self.scalar(*val, span),
-            Val::Place(Lv::Memory(memory)) | Val::Ref(Lv::Memory(memory)) => {
+            Val::Place(LValue::Var(var)) | Val::Ref(LValue::Var(var)) => Ok(self.get(var)),
+            Val::Place(LValue::Value(val)) | Val::Ref(LValue::Value(val)) => {
+                self.scalar(*val, span)
+            }
+            Val::Place(LValue::Memory(memory)) | Val::Ref(LValue::Memory(memory)) => {
                 match memory.ty.scalar() {
                     Some(ty) => {
                         let value = self.b.emit(Op::Load(memory.place), ty, span);
@@ -36,7 +38,7 @@ impl Lowerer<'_> {
                     )),
                 }
             }
-            Val::Parts(..) | Val::Place(Lv::Parts(..)) | Val::Ref(Lv::Parts(..)) => {
+            Val::Parts(..) | Val::Place(LValue::Parts(..)) | Val::Ref(LValue::Parts(..)) => {
                 Err(Error::new(span, "a number was expected, found a tuple or struct"))
             }
             Val::Maybe(..) => Err(unsupported(
@@ -87,16 +89,16 @@ impl Lowerer<'_> {
     }
 
     /// Reads a place, whole.
-    pub(super) fn read(&mut self, lv: &Lv, span: Span) -> Result<Val> {
+    pub(super) fn read(&mut self, lv: &LValue, span: Span) -> Result<Val> {
         match lv {
-            Lv::Var(var) => Ok(Val::Scalar(self.get(*var))),
-            Lv::Value(val) => self.rvalue((**val).clone(), span),
-            Lv::Parts(kind, parts) => {
+            LValue::Var(var) => Ok(Val::Scalar(self.get(*var))),
+            LValue::Value(val) => self.rvalue((**val).clone(), span),
+            LValue::Parts(kind, parts) => {
                 let parts =
                     parts.iter().map(|part| self.read(part, span)).collect::<Result<_>>()?;
                 Ok(Val::Parts(kind.clone(), parts))
             }
-            Lv::Memory(memory) => match &memory.ty {
+            LValue::Memory(memory) => match &memory.ty {
                 Type::Scalar(_) | Type::Enum(_) => {
                     Ok(Val::Scalar(self.scalar(Val::Place(lv.clone()), span)?))
                 }
@@ -127,15 +129,15 @@ impl Lowerer<'_> {
     }
 
     /// What `clone` makes of a place: `Vec`s in it are copied too.
-    pub(super) fn clone_of(&mut self, lv: &Lv, span: Span) -> Result<Val> {
+    pub(super) fn clone_of(&mut self, lv: &LValue, span: Span) -> Result<Val> {
         let count = match lv {
-            Lv::Parts(_, parts) => parts.len(),
-            Lv::Memory(Memory { ty: Type::Struct(def), .. }) => def.fields.len(),
-            Lv::Memory(Memory { ty: Type::Tuple(items), .. }) => items.len(),
-            Lv::Memory(memory @ Memory { ty: Type::Vec(_) | Type::Slice(_), .. }) => {
+            LValue::Parts(_, parts) => parts.len(),
+            LValue::Memory(Memory { ty: Type::Struct(def), .. }) => def.fields.len(),
+            LValue::Memory(Memory { ty: Type::Tuple(items), .. }) => items.len(),
+            LValue::Memory(memory @ Memory { ty: Type::Vec(_) | Type::Slice(_), .. }) => {
                 return self.copy_array(&memory.clone(), span);
             }
-            Lv::Value(val) => match &**val {
+            LValue::Value(val) => match &**val {
                 Val::Place(lv) | Val::Ref(lv) => return self.clone_of(&lv.clone(), span),
                 Val::Parts(_, parts) => parts.len(),
                 _ => return self.read(lv, span),
@@ -143,9 +145,9 @@ impl Lowerer<'_> {
             _ => return self.read(lv, span),
         };
         let kind = match lv {
-            Lv::Parts(kind, _) => kind.clone(),
-            Lv::Memory(Memory { ty: Type::Struct(def), .. }) => Kind::Struct(def.clone()),
-            Lv::Value(val) => match &**val {
+            LValue::Parts(kind, _) => kind.clone(),
+            LValue::Memory(Memory { ty: Type::Struct(def), .. }) => Kind::Struct(def.clone()),
+            LValue::Value(val) => match &**val {
                 Val::Parts(kind, _) => kind.clone(),
                 _ => Kind::Tuple,
             },
@@ -167,23 +169,24 @@ impl Lowerer<'_> {
         };
         let object = self.new_local(ty.clone(), span);
         match memory.window {
-            None => self.b.node(Node::New { object, init: Init::Copy(memory.place.clone()) }),
+            None => self.b.node(Stmt::New { object, init: Init::Copy(memory.place.clone()) }),
             Some(window) => {
                 let Some(item) = ty.element().cloned() else {
                     return Err(Error::new(span, "a list was expected"));
                 };
                 let zero = self.zero_init(&item, span)?;
-                self.b.node(Node::New { object, init: Init::Repeat(Box::new(zero), window.len) });
-                let target = Lv::Memory(Memory::whole(object, ty.clone()));
-                let source = Lv::Memory(memory.clone());
+                self.b.node(Stmt::New { object, init: Init::Repeat(Box::new(zero), window.len) });
+                let target = LValue::Memory(Memory::whole(object, ty.clone()));
+                let source = LValue::Memory(memory.clone());
                 self.copy_elements(&target, &source, window.len, span)?;
             }
         }
-        Ok(Val::Place(Lv::Memory(Memory::whole(object, ty))))
+        Ok(Val::Place(LValue::Memory(Memory::whole(object, ty))))
     }
 
     /// An object of the function's own, to be named by the variable it is bound to.
-    pub(super) fn new_local(&mut self, ty: Type, span: Span) -> crate::ir::ObjectId {
+    pub(super) fn new_local(&mut self, ty: Type, span: Span) -> stratape_ir::ObjectId {
+        let span = self.b.at(span);
         self.b.function.new_object(Object {
             ty,
             origin: Origin::Local,
@@ -193,7 +196,13 @@ impl Lowerer<'_> {
         })
     }
 
-    fn copy_elements(&mut self, target: &Lv, source: &Lv, len: ValueId, span: Span) -> Result<()> {
+    fn copy_elements(
+        &mut self,
+        target: &LValue,
+        source: &LValue,
+        len: ValueId,
+        span: Span,
+    ) -> Result<()> {
         let from = self.b.usize(0, span);
         let range = Range::UpTo { from, to: len };
         self.repeat(range, false, None, &[], span, |me, counter| {
@@ -206,24 +215,26 @@ impl Lowerer<'_> {
     }
 
     /// Writes a value to a place, part by part.
-    pub(super) fn write_parts(&mut self, lv: &Lv, val: Val, span: Span) -> Result<()> {
+    pub(super) fn write_parts(&mut self, lv: &LValue, val: Val, span: Span) -> Result<()> {
         match lv {
-            Lv::Var(var) => {
+            LValue::Var(var) => {
                 let value = self.scalar(val, span)?;
                 self.unify(self.get(*var), value, span)?;
                 // Each assignment is a value of its own, so that it can carry the variable's name.
                 self.set(*var, value);
                 Ok(())
             }
-            Lv::Parts(_, parts) => {
+            LValue::Parts(_, parts) => {
                 for (index, part) in parts.iter().enumerate() {
                     let item = self.part_of(&val, index, span)?;
                     self.write_parts(part, item, span)?;
                 }
                 Ok(())
             }
-            Lv::Value(_) => Err(Error::new(span, "this is not a place that can be assigned to")),
-            Lv::Memory(memory) => match &memory.ty {
+            LValue::Value(_) => {
+                Err(Error::new(span, "this is not a place that can be assigned to"))
+            }
+            LValue::Memory(memory) => match &memory.ty {
                 Type::Scalar(_) | Type::Enum(_) => {
                     if matches!(memory.ty, Type::Enum(_)) && !self.holds_discriminants(memory) {
                         return Err(stored_enum(span));
@@ -232,7 +243,7 @@ impl Lowerer<'_> {
                     if let Some(ty) = memory.ty.scalar() {
                         self.expect(value, ty, span)?;
                     }
-                    self.b.node(Node::Store { place: memory.place.clone(), value });
+                    self.b.node(Stmt::Store { place: memory.place.clone(), value });
                     Ok(())
                 }
                 Type::Tuple(items) => self.write_fields(lv, items.len(), &val, span),
@@ -262,7 +273,7 @@ impl Lowerer<'_> {
             && memory.place.path.iter().all(|step| matches!(step, Step::Index(_)))
     }
 
-    fn write_fields(&mut self, lv: &Lv, count: usize, val: &Val, span: Span) -> Result<()> {
+    fn write_fields(&mut self, lv: &LValue, count: usize, val: &Val, span: Span) -> Result<()> {
         for index in 0..count {
             let item = self.part_of(val, index, span)?;
             let part = self.field_of(lv, index, span)?;
@@ -292,16 +303,16 @@ impl Lowerer<'_> {
     }
 
     /// A field by its position.
-    pub(super) fn field_of(&mut self, lv: &Lv, index: usize, span: Span) -> Result<Lv> {
+    pub(super) fn field_of(&mut self, lv: &LValue, index: usize, span: Span) -> Result<LValue> {
         let missing = || Error::new(span, "there is no such field");
         match lv {
-            Lv::Parts(_, parts) => parts.get(index).cloned().ok_or_else(missing),
-            Lv::Memory(memory) => {
+            LValue::Parts(_, parts) => parts.get(index).cloned().ok_or_else(missing),
+            LValue::Memory(memory) => {
                 let ty = memory.ty.field(index).ok_or_else(missing)?.clone();
                 let place = memory.place.with(Step::Field(index));
-                Ok(Lv::Memory(Memory { place, ty, window: None }))
+                Ok(LValue::Memory(Memory { place, ty, window: None }))
             }
-            Lv::Value(val) => match &**val {
+            LValue::Value(val) => match &**val {
                 Val::Parts(_, parts) => parts
                     .get(index)
                     .map(|part| super::control::lv_of(part.clone()))
@@ -309,21 +320,21 @@ impl Lowerer<'_> {
                 Val::Place(lv) | Val::Ref(lv) => self.field_of(&lv.clone(), index, span),
                 _ => Err(missing()),
             },
-            Lv::Var(_) => Err(missing()),
+            LValue::Var(_) => Err(missing()),
         }
     }
 
     /// The field with a name.
-    pub(super) fn field_named(&mut self, lv: &Lv, member: &syn::Member) -> Result<Lv> {
+    pub(super) fn field_named(&mut self, lv: &LValue, member: &syn::Member) -> Result<LValue> {
         let span = member.span();
         let name = match member {
             syn::Member::Named(name) => name.to_string(),
             syn::Member::Unnamed(index) => return self.field_of(lv, index.index as usize, span),
         };
         let def = match lv {
-            Lv::Parts(Kind::Struct(def), _) => def.clone(),
-            Lv::Memory(Memory { ty: Type::Struct(def), .. }) => def.clone(),
-            Lv::Value(val) => match &**val {
+            LValue::Parts(Kind::Struct(def), _) => def.clone(),
+            LValue::Memory(Memory { ty: Type::Struct(def), .. }) => def.clone(),
+            LValue::Value(val) => match &**val {
                 Val::Parts(Kind::Struct(def), _) => def.clone(),
                 _ => return Err(Error::new(span, "only structs have named fields")),
             },
@@ -336,9 +347,9 @@ impl Lowerer<'_> {
     }
 
     /// The length of a list.
-    pub(super) fn len_of(&mut self, lv: &Lv, span: Span) -> Result<ValueId> {
+    pub(super) fn len_of(&mut self, lv: &LValue, span: Span) -> Result<ValueId> {
         match lv {
-            Lv::Memory(memory) => match (&memory.ty, memory.window) {
+            LValue::Memory(memory) => match (&memory.ty, memory.window) {
                 (_, Some(window)) => Ok(window.len),
                 (Type::Array(_, Extent::Known(n)), None) => Ok(self.b.usize(*n, span)),
                 (Type::Array(_, Extent::Const(tokens)), None) => {
@@ -349,7 +360,7 @@ impl Lowerer<'_> {
                 }
                 _ => Err(Error::new(span, "a slice, array or `Vec` was expected")),
             },
-            Lv::Value(val) => match &**val {
+            LValue::Value(val) => match &**val {
                 Val::Place(lv) | Val::Ref(lv) => self.len_of(&lv.clone(), span),
                 _ => Err(Error::new(span, "a slice, array or `Vec` was expected")),
             },
@@ -359,17 +370,23 @@ impl Lowerer<'_> {
 
     /// An element, checked against the window it is taken from; the object's own length is
     /// checked by the access itself.
-    pub(super) fn element(&mut self, lv: &Lv, index: ValueId, span: Span) -> Result<Lv> {
-        if let Lv::Memory(Memory { window: Some(window), .. }) = lv {
-            self.b.node(Node::Check { check: Check::Bounds { index, len: window.len }, span });
+    pub(super) fn element(&mut self, lv: &LValue, index: ValueId, span: Span) -> Result<LValue> {
+        if let LValue::Memory(Memory { window: Some(window), .. }) = lv {
+            let span = self.b.at(span);
+            self.b.node(Stmt::Check { check: Check::Bounds { index, len: window.len }, span });
         }
         self.element_unchecked(lv, index, span)
     }
 
     /// An element whose index is known to be within the window.
-    pub(super) fn element_unchecked(&mut self, lv: &Lv, index: ValueId, span: Span) -> Result<Lv> {
+    pub(super) fn element_unchecked(
+        &mut self,
+        lv: &LValue,
+        index: ValueId,
+        span: Span,
+    ) -> Result<LValue> {
         match lv {
-            Lv::Memory(memory) => {
+            LValue::Memory(memory) => {
                 let Some(item) = memory.ty.element() else {
                     return Err(Error::new(span, format!("`{}` cannot be indexed", memory.ty)));
                 };
@@ -378,9 +395,9 @@ impl Lowerer<'_> {
                     None => index,
                 };
                 let place = memory.place.with(Step::Index(index));
-                Ok(Lv::Memory(Memory { place, ty: item.clone(), window: None }))
+                Ok(LValue::Memory(Memory { place, ty: item.clone(), window: None }))
             }
-            Lv::Value(val) => match &**val {
+            LValue::Value(val) => match &**val {
                 Val::Place(lv) | Val::Ref(lv) => self.element_unchecked(&lv.clone(), index, span),
                 _ => Err(Error::new(span, "only slices, arrays and `Vec`s can be indexed")),
             },
@@ -391,15 +408,16 @@ impl Lowerer<'_> {
     /// A part of a list, checked to lie within it.
     pub(super) fn window(
         &mut self,
-        lv: &Lv,
+        lv: &LValue,
         from: ValueId,
         to: ValueId,
         checked: bool,
         span: Span,
-    ) -> Result<Lv> {
+    ) -> Result<LValue> {
         let len = self.len_of(lv, span)?;
         if checked {
-            self.b.node(Node::Check { check: Check::Range { from, to, len }, span });
+            let at = self.b.at(span);
+            self.b.node(Stmt::Check { check: Check::Range { from, to, len }, span: at });
         }
         let count = self.b.binary(Binary::Sub, to, from, span);
         self.window_of(lv, from, count, span)
@@ -408,13 +426,13 @@ impl Lowerer<'_> {
     /// A part of a list that is known to lie within it, by its start and length.
     pub(super) fn window_of(
         &mut self,
-        lv: &Lv,
+        lv: &LValue,
         from: ValueId,
         len: ValueId,
         span: Span,
-    ) -> Result<Lv> {
+    ) -> Result<LValue> {
         match lv {
-            Lv::Memory(memory) => {
+            LValue::Memory(memory) => {
                 let Some(item) = memory.ty.element() else {
                     return Err(Error::new(span, format!("`{}` cannot be sliced", memory.ty)));
                 };
@@ -422,13 +440,13 @@ impl Lowerer<'_> {
                     Some(window) => self.b.binary(Binary::Add, window.start, from, span),
                     None => from,
                 };
-                Ok(Lv::Memory(Memory {
+                Ok(LValue::Memory(Memory {
                     place: memory.place.clone(),
                     ty: Type::Slice(Box::new(item.clone())),
                     window: Some(Window { start, len }),
                 }))
             }
-            Lv::Value(val) => match &**val {
+            LValue::Value(val) => match &**val {
                 Val::Place(lv) | Val::Ref(lv) => self.window_of(&lv.clone(), from, len, span),
                 _ => Err(Error::new(span, "only slices, arrays and `Vec`s can be sliced")),
             },
@@ -465,7 +483,7 @@ impl Lowerer<'_> {
     }
 
     /// The part of a list that a range takes.
-    fn sub_slice(&mut self, range: &syn::ExprRange, lv: &Lv, span: Span) -> Result<Lv> {
+    fn sub_slice(&mut self, range: &syn::ExprRange, lv: &LValue, span: Span) -> Result<LValue> {
         let from = match &range.start {
             Some(start) => self.usize_expr(start)?,
             None => self.b.usize(0, span),
@@ -493,14 +511,16 @@ impl Lowerer<'_> {
         span: Span,
     ) {
         let names = names.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let otherwise = self.b.opaque(otherwise);
         let check = Check::Assert { condition, otherwise, names, objects: Vec::new() };
-        self.b.node(Node::Check { check, span });
+        let span = self.b.at(span);
+        self.b.node(Stmt::Check { check, span });
     }
 
     /// The check of `from..=last`, in the words of the standard library.
     fn check_closed_range(
         &mut self,
-        lv: &Lv,
+        lv: &LValue,
         from: ValueId,
         last: ValueId,
         to: ValueId,

@@ -3,9 +3,9 @@
 use syn::spanned::Spanned;
 use syn::{Error, Pat, Result, ReturnType};
 
-use super::module::Module;
+use super::items::Items;
 use super::unsupported;
-use crate::ir::Type;
+use stratape_ir::Type;
 
 /// Refuses what no gradient can be made of.
 pub(super) fn check(sig: &syn::Signature) -> Result<()> {
@@ -45,7 +45,7 @@ pub(super) fn param_name(input: &syn::PatType) -> Result<(syn::Ident, bool)> {
 }
 
 /// The type a function under `#[gradient]` returns; `None` for `()`.
-pub(super) fn output(sig: &syn::Signature, module: &Module) -> Result<Option<Type>> {
+pub(super) fn output(sig: &syn::Signature, module: &Items) -> Result<Option<Type>> {
     let ReturnType::Type(_, ty) = &sig.output else { return Ok(None) };
     if matches!(&**ty, syn::Type::Tuple(tuple) if tuple.elems.is_empty()) {
         return Ok(None);

@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::iter::Iter;
-use crate::ir::{ObjectId, Place, Struct, Type, ValueId};
+use stratape_ir::{ObjectId, Place, Struct, Type, ValueId};
 
 /// A scalar variable; the lowerer knows its current value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -15,7 +16,7 @@ pub(super) struct VarId(pub(super) u32);
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     Tuple,
-    Struct(Rc<Struct>),
+    Struct(Arc<Struct>),
 }
 
 /// What an expression yields.
@@ -26,9 +27,9 @@ pub(super) enum Val {
     Never,
     Scalar(ValueId),
     /// A place expression, not read yet.
-    Place(Lv),
+    Place(LValue),
     /// A reference to a place.
-    Ref(Lv),
+    Ref(LValue),
     Parts(Kind, Vec<Val>),
     /// An `Option`: whether there is something, and what.
     Maybe(ValueId, Box<Val>),
@@ -42,10 +43,10 @@ pub(super) enum Val {
 
 /// Something that can be read, and written if the borrow checker agrees.
 #[derive(Clone, Debug)]
-pub(super) enum Lv {
+pub(super) enum LValue {
     Var(VarId),
     Memory(Memory),
-    Parts(Kind, Vec<Lv>),
+    Parts(Kind, Vec<LValue>),
     /// A value that has no place: a reference to it reads it.
     Value(Box<Val>),
 }

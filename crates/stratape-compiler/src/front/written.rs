@@ -4,8 +4,8 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
-use super::module::Module;
-use crate::ir::{Extent, Float, Int, Scalar, Type};
+use super::items::Items;
+use stratape_ir::{Extent, Float, Int, Scalar, Type};
 
 const USE_TYPES: &str = "use floats, integers, bool, slices, arrays, tuples, `Vec`, or structs of a \
                          `#[stratape::differentiable]` module";
@@ -23,7 +23,7 @@ pub(super) struct Written {
     pub(super) reference: Option<bool>,
 }
 
-impl Module {
+impl Items {
     /// Reads a type.
     pub(super) fn read_type(&self, ty: &syn::Type) -> Result<Written> {
         let plain = |ty| Written { ty, reference: None };
@@ -156,7 +156,7 @@ impl Module {
     fn extent(&self, len: &Expr) -> Extent {
         match self.integer(len) {
             Some(n) => Extent::Known(n),
-            None => Extent::Const(len.to_token_stream()),
+            None => Extent::Const(self.sources.opaque(len.to_token_stream())),
         }
     }
 

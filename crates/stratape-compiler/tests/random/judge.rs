@@ -11,10 +11,12 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
-use stratape_compiler::adjoint::Output;
-use stratape_compiler::back::interp::{self, Argument, Datum, Memory, Number, Outcome, Trap};
-use stratape_compiler::ir::{Function, Param};
-use stratape_compiler::{adjoint, front, ir, passes};
+use stratape_compiler::ad::Output;
+use stratape_compiler::driver::{self, Options};
+use stratape_compiler::front;
+use stratape_compiler::source::Sources;
+use stratape_ir::interp::{self, Argument, Datum, Memory, Number, Outcome, Trap};
+use stratape_ir::{Function, Param};
 
 use super::Random;
 use super::measure::{Measured, was_steep};
@@ -89,11 +91,9 @@ fn silence() {
 #[allow(clippy::unwrap_used, reason = "the source of a test")]
 pub(crate) fn optimised(source: &str) -> Function {
     let item = syn::parse_str(source).unwrap();
-    let mut function = front::lower(&item, &front::Options::default()).unwrap();
-    passes::simplify(&mut function);
-    let gradient = adjoint::gradient(&function, &adjoint::Options::default());
-    ir::check(&gradient).unwrap();
-    gradient
+    let compiled = driver::compile(&item, &front::Items::empty(), &Options::default()).unwrap();
+    assert_eq!(compiled.fault, None);
+    compiled.gradient.function
 }
 
 /// How a gradient is made.
@@ -110,8 +110,8 @@ pub(crate) fn lowered(source: &str) -> syn::Result<Function> {
     let file = rewrite::unrolled(&syn::parse_file(source)?);
     let item = rewrite::program(&file)
         .ok_or_else(|| syn::Error::new(proc_macro2::Span::call_site(), "no function"))?;
-    let module = front::Module::collect(&file.items)?;
-    front::lower_in(&item, &module)
+    let module = front::Items::collect(&file.items)?;
+    front::lower(&item, &module)
 }
 
 /// Runs a part of the compiler; its errors and its panics are failures.
@@ -134,15 +134,12 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> syn::Result<T>) -> Result<T, Failur
 /// The gradient of a function. What it returns of arguments passed by value is added to its parameters, where the
 /// interpreter shows it.
 pub(crate) fn gradient_of(function: &Function, manner: Manner) -> Result<Function, Failure> {
-    let gradient = guarded(|| {
-        let mut simple = function.clone();
-        simple.plain = manner == Manner::Plain;
-        passes::simplify(&mut simple);
-        Ok(adjoint::differentiate(&simple, &adjoint::Options::default()))
-    })?;
-    if let Err(message) = ir::check(&gradient.function) {
+    let options = Options { plain: manner == Manner::Plain, verify: true, ..Options::default() };
+    let compiled = guarded(|| driver::compile_function(function, &Sources::default(), &options))?;
+    if let Some(message) = compiled.fault {
         return fail(Stage::Checker, message);
     }
+    let gradient = compiled.gradient;
     let mut function = gradient.function;
     for output in &gradient.outputs {
         if let Output::Object(object) = output {

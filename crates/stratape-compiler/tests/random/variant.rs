@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use proc_macro2::{Span, TokenStream};
-use stratape_compiler::ir::{Block, Node};
-use stratape_compiler::{adjoint, analysis, back, expand, front, ir, outline, passes};
+use stratape_compiler::driver::{self, Options, Target};
+use stratape_compiler::{back, expand, front, outline};
 
 use super::judge::guarded;
 use super::rewrite;
@@ -30,8 +30,8 @@ impl Variant {
         let marked = rewrite::checkpointed(source, seed)?;
         let file = syn::parse_file(&marked).ok()?;
         let item = rewrite::program(&file)?;
-        let module = front::Module::collect(&file.items).ok()?;
-        let mut function = front::lower_in(&item, &module).ok()?;
+        let module = front::Items::collect(&file.items).ok()?;
+        let mut function = front::lower(&item, &module).ok()?;
         if function.checkpoints.is_empty() || outline::outline(&mut function).is_err() {
             return None;
         }
@@ -48,34 +48,24 @@ impl Variant {
         let made = guarded(|| {
             let file = syn::parse_file(&source)?;
             let Some(item) = rewrite::program(&file) else { return Ok(None) };
-            let mut primal = front::lower_in(&item, &front::Module::collect(&file.items)?)?;
-            passes::simplify(&mut primal);
-            if analysis::mark_parallel(&mut primal, Some(Span::call_site())).is_err() {
-                return Ok(None);
+            let items = front::Items::collect(&file.items)?;
+            // A part for every iteration, if there are lanes for it.
+            let target = Target { part_operations: 1, ..Target::default() };
+            let parallel = Some(Span::call_site());
+            let options = Options { parallel, target, ..Options::default() };
+            front::lower(&item, &items)?;
+            let Ok(compiled) = driver::compile(&item, &items, &options) else { return Ok(None) };
+            if let Some(fault) = &compiled.fault {
+                return Err(syn::Error::new(Span::call_site(), fault));
             }
-            cut_fine(&mut primal.body);
-            let gradient = adjoint::differentiate(&primal, &adjoint::Options::default());
-            ir::check(&gradient.function)
-                .map_err(|fault| syn::Error::new(Span::call_site(), fault))?;
-            Ok(Some(back::rust::emit(&item, &primal, &gradient).to_string()))
+            let emitted = back::rust::emit(&item, &compiled, items.sources());
+            Ok(Some(emitted.to_string()))
         });
         let emitted = made.map_err(|failure| failure.to_string())?;
         Ok(emitted.filter(|emitted| emitted.contains("begin_lanes")).map(|emitted| {
             let items = format!("{}\n{emitted}", source.replace("#[parallel]", ""));
             Self { name: "parallel", items: in_lines(items), workspace: Some("lanes") }
         }))
-    }
-}
-
-/// A part for every iteration, if there are lanes for it.
-fn cut_fine(block: &mut Block) {
-    for node in block {
-        if let Node::Loop(node) = node
-            && let Some(parallel) = &mut node.parallel
-        {
-            parallel.grain = 1;
-        }
-        node.blocks_mut().into_iter().for_each(cut_fine);
     }
 }
 

@@ -1,12 +1,13 @@
 //! Statements, loops and branches.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
-use crate::ir::{Argument, Call, Check, If, Loop, Node, Range, Scalar, Slice, ValueId};
+use super::operation::float_zero;
+use stratape_ir::{Argument, Call, Carried, Check, If, Loop, Range, Scalar, Slice, Stmt, ValueId};
 
 /// Blocks of fewer nodes stand as they are.
 const LONG: usize = 150;
@@ -18,13 +19,12 @@ impl Emitter<'_> {
     /// The statements of a block. Every `let` opens a scope that reaches to the end of the block; rustc walks through nested scopes
     /// by recursion, and a thousand of them overflow its stack in builds with full debug information. So the statements of
     /// a long block stand in blocks of their own, which hand on what is used after them.
-    pub(super) fn block(&self, block: &[Node]) -> TokenStream {
-        let is_plain = self.replaced.borrow().is_empty() && self.replaced_nodes.borrow().is_empty();
-        if block.len() < LONG || !is_plain {
+    pub(super) fn block(&self, block: &[Stmt]) -> TokenStream {
+        if block.len() < LONG {
             return block.iter().map(|node| self.node(node)).collect();
         }
         let mut out = TokenStream::new();
-        let made = |node: &Node| matches!(node, Node::New { .. } | Node::Restore { .. });
+        let made = |node: &Stmt| matches!(node, Stmt::New { .. } | Stmt::Restore { .. });
         for piece in block.chunk_by(|a, b| !made(a) && !made(b)).flat_map(|run| run.chunks(PIECE)) {
             let nodes: TokenStream = piece.iter().map(|node| self.node(node)).collect();
             if piece.len() < 2 {
@@ -41,13 +41,11 @@ impl Emitter<'_> {
     }
 
     /// The names of what nodes define and others use.
-    fn handed_on(&self, piece: &[Node]) -> Vec<Ident> {
+    fn handed_on(&self, piece: &[Stmt]) -> Vec<Ident> {
         let mut inside: HashMap<ValueId, usize> = HashMap::new();
         walk_all(piece, &mut |node| {
             node.for_each_operand(&mut |value| *inside.entry(value).or_default() += 1);
         });
-        let divided: HashSet<ValueId> =
-            self.divisions.values().flat_map(super::division::Division::operands).collect();
         let mut names: Vec<Ident> = Vec::new();
         for node in piece {
             node.for_each_result(&mut |value| {
@@ -56,7 +54,7 @@ impl Emitter<'_> {
                 // Views are opened by polynomials, whose symbols may stand far from any use.
                 let needed = all > here
                     || matches!(self.function.ty(value), Scalar::Int(_))
-                    || divided.contains(&value);
+                    || self.divided.contains(&value);
                 let name = self.names.value(value);
                 if needed && !self.literals.contains_key(&value) && !names.contains(&name) {
                     names.push(name);
@@ -66,30 +64,23 @@ impl Emitter<'_> {
         names
     }
 
-    fn node(&self, node: &Node) -> TokenStream {
-        if let Some(statement) = self.replaced_nodes.borrow().get(&std::ptr::from_ref(node).addr())
-        {
-            return statement.clone();
-        }
+    pub(super) fn node(&self, node: &Stmt) -> TokenStream {
         match node {
-            Node::Let { value, .. } if self.literals.contains_key(value) => TokenStream::new(),
-            Node::Let { value, .. } if self.replaced.borrow().contains_key(value) => {
-                self.replaced.borrow().get(value).cloned().unwrap_or_default()
-            }
-            Node::Let { value, op } => {
+            Stmt::Let { value, .. } if self.literals.contains_key(value) => TokenStream::new(),
+            Stmt::Let { value, op } => {
                 let ident = self.names.value(*value);
                 let op = self.operation(op, self.function.ty(*value));
                 quote!(let #ident = #op;)
             }
-            Node::Store { place, value } => {
+            Stmt::Store { place, value } => {
                 let (place, value) = (self.place(place), self.operand(*value));
                 quote!(#place = #value;)
             }
-            Node::Accumulate { place, value, subtract } => {
+            Stmt::Accumulate { place, value, subtract } => {
                 let (place, value) = (self.place(place), self.operand(*value));
                 if *subtract { quote!(#place -= #value;) } else { quote!(#place += #value;) }
             }
-            Node::New { object, init } => {
+            Stmt::New { object, init } => {
                 let ident = self.names.object(*object);
                 let ty = &self.function.objects[object.index()].ty;
                 let init = self.first_contents(*object, ty, init);
@@ -101,21 +92,19 @@ impl Emitter<'_> {
                 let mutable = if self.is_written(*object) { quote!(mut) } else { quote!() };
                 quote!(let #mutable #ident = #init;)
             }
-            Node::Loop(node) if self.divisions.contains_key(&node.counter) => self
-                .divisions
-                .get(&node.counter)
-                .map(|division| self.in_parallel(node, division))
-                .unwrap_or_default(),
-            Node::Loop(node) if self.is_strip(node) => self.strips(node),
-            Node::Loop(node) => self.repeat(node),
-            Node::If(node) => self.branch(node),
-            Node::Check { check, .. } => self.check(check),
-            Node::Call(call) => self.call(call),
-            Node::Save { slice, .. } => {
+            Stmt::Loop(node) => match node.schedule.as_ref().and_then(|known| known.parts.as_ref())
+            {
+                Some(parts) => self.in_parallel(node, parts),
+                None => self.scheduled(node),
+            },
+            Stmt::If(node) => self.branch(node),
+            Stmt::Check { check, .. } => self.check(check),
+            Stmt::Call(call) => self.call(call),
+            Stmt::Save { slice, .. } => {
                 let (tape, slice) = (self.tape(), self.slice(slice));
                 quote!(::stratape::__private::save(#tape, #slice)?;)
             }
-            Node::Restore { object, .. } => {
+            Stmt::Restore { object, .. } => {
                 let (tape, ident) = (self.tape(), self.names.object(*object));
                 let owner = Ident::new(&format!("{ident}_owner"), Span::mixed_site());
                 quote! {
@@ -123,7 +112,7 @@ impl Emitter<'_> {
                     let #ident = &mut *#owner;
                 }
             }
-            Node::Push { record, values } => {
+            Stmt::Push { record, values } => {
                 let cells = self.record(*record, values);
                 match self.region(*record) {
                     Some(slot) => quote!(#slot = #cells;),
@@ -133,7 +122,7 @@ impl Emitter<'_> {
                     }
                 }
             }
-            Node::Pop { record, values } => {
+            Stmt::Pop { record, values } => {
                 let ty = self.record_type(*record);
                 let cells = Ident::new("cells", Span::mixed_site());
                 let unpack = self.unpack(*record, values, &quote!(#cells));
@@ -149,7 +138,7 @@ impl Emitter<'_> {
     }
 
     fn call(&self, call: &Call) -> TokenStream {
-        let function = &call.function;
+        let function = self.sources.tokens(&call.function);
         let arguments = call.arguments.iter().map(|argument| match argument {
             Argument::Value(value) => self.operand(*value),
             Argument::Slice(slice) => self.slice(slice),
@@ -186,9 +175,35 @@ impl Emitter<'_> {
         if slice.mutable { quote!(&mut #place[#range]) } else { quote!(&#place[#range]) }
     }
 
-    pub(super) fn repeat(&self, node: &Loop) -> TokenStream {
+    /// A loop as its schedule has it, parts apart.
+    pub(super) fn scheduled(&self, node: &Loop) -> TokenStream {
+        match node.schedule.as_ref().and_then(|known| known.strip.as_ref()) {
+            Some(strip) => self.strips(node, strip),
+            None => self.repeat(node),
+        }
+    }
+
+    /// The ends of a loop's range: those of the part, if the loop runs in parts.
+    pub(super) fn range(&self, node: &Loop) -> Option<(TokenStream, TokenStream)> {
+        let Range::UpTo { from, to } = node.range else { return None };
+        if !self.is_part(node) {
+            return Some((self.operand(from), self.operand(to)));
+        }
+        let (first, end) = self.part_range(node);
+        Some((quote!(#first), quote!(#end)))
+    }
+
+    /// What a carried value starts from: zero in a part.
+    pub(super) fn entry(&self, node: &Loop, carried: &Carried) -> TokenStream {
+        match self.is_part(node) {
+            true => float_zero(self.function.ty(carried.inside)),
+            false => self.operand(carried.init),
+        }
+    }
+
+    fn repeat(&self, node: &Loop) -> TokenStream {
         let starts = node.carried.iter().map(|carried| {
-            let (ident, init) = (self.names.value(carried.inside), self.operand(carried.init));
+            let (ident, init) = (self.names.value(carried.inside), self.entry(node, carried));
             quote!(let mut #ident = #init;)
         });
         let counter = self.names.value(node.counter);
@@ -206,10 +221,9 @@ impl Emitter<'_> {
             let exit = self.operand(exit);
             quote!(if #exit { break; })
         });
-        match node.range {
-            Range::UpTo { from, to } => {
-                let (from, mut to) = (self.operand(from), self.operand(to));
-                if self.stays_rolled(node) {
+        match self.range(node) {
+            Some((from, mut to)) => {
+                if node.schedule.as_ref().is_some_and(|schedule| schedule.rolled) {
                     to = quote!(::stratape::__private::opaque(#to));
                 }
                 let range =
@@ -220,7 +234,7 @@ impl Emitter<'_> {
                     for #counter in #range { #body #assigns #count_trips #exit }
                 }
             }
-            Range::Forever => {
+            None => {
                 let counted = self.used.contains(&node.counter);
                 let (start, step) = if counted {
                     (quote!(let mut #counter = 0_usize;), quote!(#counter += 1;))
@@ -288,6 +302,7 @@ impl Emitter<'_> {
         match check {
             Check::Assert { condition, otherwise, names, objects } => {
                 let condition = self.operand(*condition);
+                let otherwise = self.sources.tokens(otherwise);
                 let names = names.iter().map(|(name, value)| {
                     let (name, value) = (Ident::new(name, Span::call_site()), self.operand(*value));
                     quote!(let #name = #value;)
@@ -316,7 +331,7 @@ impl Emitter<'_> {
 }
 
 /// Calls `f` with every node, outer ones first.
-fn walk_all(nodes: &[Node], f: &mut dyn FnMut(&Node)) {
+fn walk_all(nodes: &[Stmt], f: &mut dyn FnMut(&Stmt)) {
     for node in nodes {
         f(node);
         node.blocks().into_iter().for_each(|inner| walk_all(inner, f));

@@ -6,45 +6,41 @@
 //! thread's own workspace.
 
 mod block;
-mod division;
-mod lanes;
 mod names;
 mod operation;
 mod parallel;
-mod scatter;
+mod rotation;
 mod signature;
+mod simd;
 mod strip;
 mod tape;
 mod time_loop;
 mod views;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use self::names::Names;
-pub use self::tape::record_bytes;
 pub use self::time_loop::emit_time_loop;
-use crate::adjoint::Gradient;
-use crate::analysis::{Affine, Definitions};
-use crate::ir::{Function, Half, Node, ObjectId, Op, RecordId, ValueId, used, walk};
+use crate::driver::Compiled;
+use crate::source::Sources;
+use crate::tapeflow::uses_tape;
+use stratape_ir::analysis::{Affine, DefUse};
+use stratape_ir::{Function, Half, ObjectId, Op, Range, Stmt, ValueId, used, walk};
 
-/// The tokens of a gradient.
-pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> TokenStream {
-    let (function, divisions) = division::divide(&gradient.function);
-    let function = &function;
-    let definitions = Definitions::new(function);
-    let regions = strip::regions(&[function]);
-    let mut emitter = Emitter::new(function, &definitions, regions);
-    emitter.used.extend(divisions.values().flat_map(division::Division::operands));
-    emitter.divisions = divisions;
+/// The tokens of a gradient, from its lowered form.
+pub fn emit(item: &syn::ItemFn, compiled: &Compiled, sources: &Sources) -> TokenStream {
+    let Compiled { primal, gradient, lowered, .. } = compiled;
+    let definitions = DefUse::new(lowered);
+    let emitter = Emitter::new(lowered, &definitions, sources);
     let signature = signature::Signature::new(item, primal, gradient, &emitter.names);
-    let needs = match (emitter.divisions.is_empty(), uses_tape(&function.body)) {
-        (false, _) => signature::Needs::Lanes,
-        (true, true) => signature::Needs::Tape,
-        (true, false) => signature::Needs::Nothing,
+    let needs = match (emitter.has_parts, uses_tape(&lowered.body)) {
+        (true, _) => signature::Needs::Lanes,
+        (false, true) => signature::Needs::Tape,
+        (false, false) => signature::Needs::Nothing,
     };
     let body = emitter.halves();
     let result = signature.result(gradient, &emitter);
@@ -56,12 +52,11 @@ pub fn emit(item: &syn::ItemFn, primal: &Function, gradient: &Gradient) -> Token
 pub fn emit_halves(
     item: &syn::ItemFn,
     primal: &Function,
-    halves: (&Function, &Function),
+    (forward, backward): (&Function, &Function),
+    sources: &Sources,
 ) -> TokenStream {
-    let halves = (division::undivided(halves.0), division::undivided(halves.1));
-    let regions = strip::regions(&[&halves.0, &halves.1]);
-    let forward = half(item, primal, &halves.0, "forward", regions.clone());
-    let backward = half(item, primal, &halves.1, "backward", regions);
+    let forward = half(item, primal, forward, "forward", sources);
+    let backward = half(item, primal, backward, "backward", sources);
     quote!(#forward #backward)
 }
 
@@ -70,10 +65,10 @@ fn half(
     primal: &Function,
     function: &Function,
     which: &str,
-    regions: HashSet<RecordId>,
+    sources: &Sources,
 ) -> TokenStream {
-    let definitions = Definitions::new(function);
-    let emitter = Emitter::new(function, &definitions, regions);
+    let definitions = DefUse::new(function);
+    let emitter = Emitter::new(function, &definitions, sources);
     let name = crate::front::half_name(&item.sig.ident.to_string(), which);
     let name = Ident::new(&name, item.sig.ident.span());
     let params = signature::half_params(item, primal, function, &emitter.names);
@@ -98,6 +93,7 @@ fn half(
 /// The state of emission.
 struct Emitter<'a> {
     function: &'a Function,
+    sources: &'a Sources,
     names: Names,
     used: HashSet<ValueId>,
     /// How often each value is used.
@@ -106,69 +102,63 @@ struct Emitter<'a> {
     affine: Affine<'a>,
     /// The strips around what is being emitted, innermost last.
     strips: RefCell<Vec<strip::Strip>>,
-    /// Values whose definition is written in another way at present.
-    replaced: RefCell<HashMap<ValueId, TokenStream>>,
-    /// Other nodes that are, by their addresses.
-    replaced_nodes: RefCell<HashMap<usize, TokenStream>>,
-    /// Records that lie in regions of the tape.
-    regions: HashSet<RecordId>,
-    /// Loops that run in parallel, by their counters.
-    divisions: HashMap<ValueId, division::Division>,
+    /// Whether loops run in parts.
+    has_parts: bool,
+    /// Values that windows of parts are computed from.
+    divided: HashSet<ValueId>,
+    /// The loop whose part is being emitted, by its counter.
+    part: Cell<Option<ValueId>>,
     /// Lists of which the part of a loop that is being emitted sees a piece.
     pieces: RefCell<HashMap<ObjectId, parallel::Piece>>,
 }
 
 impl<'a> Emitter<'a> {
-    fn new(
-        function: &'a Function,
-        definitions: &'a Definitions,
-        regions: HashSet<RecordId>,
-    ) -> Self {
+    fn new(function: &'a Function, definitions: &'a DefUse, sources: &'a Sources) -> Self {
         let mut used = used(&function.body);
         used.extend(function.results.iter().copied());
         let mut uses: HashMap<ValueId, usize> = HashMap::new();
         let mut literals = HashMap::new();
+        let (mut has_parts, mut divided) = (false, HashSet::new());
         walk(&function.body, &mut |node| {
             node.for_each_operand(&mut |value| *uses.entry(value).or_default() += 1);
-            if let Node::Let { value, op } = node
+            if let Stmt::Let { value, op } = node
                 && op.is_constant()
             {
                 literals.insert(*value, op.clone());
             }
         });
+        walk(&function.body, &mut |node| {
+            let Stmt::Loop(node) = node else { return };
+            let Some(parts) = node.schedule.as_ref().and_then(|known| known.parts.as_ref()) else {
+                return;
+            };
+            has_parts = true;
+            if let Range::UpTo { from, to } = node.range {
+                divided.extend([from, to]);
+            }
+            divided.extend(node.carried.iter().map(|carried| carried.init));
+            for (_, window) in &parts.windows {
+                divided.extend(window.stride.symbols().chain(window.base.symbols()));
+            }
+        });
+        used.extend(divided.iter().copied());
         for result in &function.results {
             *uses.entry(*result).or_default() += 1;
         }
         Self {
             function,
+            sources,
             names: Names::new(function),
             used,
             uses,
             literals,
             affine: Affine::new(function, definitions),
             strips: RefCell::default(),
-            replaced: RefCell::default(),
-            replaced_nodes: RefCell::default(),
-            regions,
-            divisions: HashMap::new(),
+            has_parts,
+            divided,
+            part: Cell::new(None),
             pieces: RefCell::default(),
         }
-    }
-
-    fn replace(&self, value: ValueId, statement: TokenStream) {
-        self.replaced.borrow_mut().insert(value, statement);
-    }
-
-    fn replace_node(&self, node: &Node, statement: TokenStream) {
-        self.replaced_nodes.borrow_mut().insert(std::ptr::from_ref(node).addr(), statement);
-    }
-
-    fn restore_node(&self, node: &Node) {
-        self.replaced_nodes.borrow_mut().remove(&std::ptr::from_ref(node).addr());
-    }
-
-    fn restore(&self, value: ValueId) {
-        self.replaced.borrow_mut().remove(&value);
     }
 
     /// The function's own block. Before the first node that takes from the tape, its length is noted.
@@ -182,7 +172,7 @@ impl<'a> Emitter<'a> {
         let (forward, backward) = self.function.body.split_at(turn);
         let (forward, backward) = (self.block(forward), self.block(backward));
         let (tape, length) = (self.tape(), Ident::new("length", Span::mixed_site()));
-        if self.divisions.is_empty() {
+        if !self.has_parts {
             return quote!(#forward *#length = #tape.bytes() as u64; #backward);
         }
         let lanes = self.lanes_ident();
@@ -200,11 +190,6 @@ fn lints() -> TokenStream {
     quote!(#[allow(
         unused, arithmetic_overflow, unconditional_panic, clippy::all, clippy::pedantic, clippy::panic
     )])
-}
-
-/// Whether one of the nodes uses the tape.
-fn uses_tape(block: &[Node]) -> bool {
-    block.iter().any(|node| node.uses_tape(Half::Forward) || node.uses_tape(Half::Backward))
 }
 
 /// What a function returns: nothing, one thing alone, or a tuple.

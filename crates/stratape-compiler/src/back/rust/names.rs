@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Ident, Span};
 
-use crate::ir::{Function, Node, ObjectId, Param, ValueId, walk};
+use stratape_ir::{Function, ObjectId, Param, Stmt, ValueId, walk};
 
 /// Identifiers for values and objects.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Names {
     fn share(&mut self, function: &Function) {
         let mut pairs = Vec::new();
         walk(&function.body, &mut |node| {
-            if let Node::Loop(node) = node {
+            if let Stmt::Loop(node) = node {
                 pairs.extend(node.carried.iter().map(|carried| (carried.after, carried.inside)));
             }
         });

@@ -6,8 +6,9 @@ use quote::{ToTokens, quote};
 use super::Emitter;
 use super::parallel::Piece;
 use super::signature::member;
-use crate::ir::{
-    Extent, Init, Node, ObjectId, Op, Origin, Place, Scalar, Step, Type, Unary, ValueId, walk,
+use crate::source::Sources;
+use stratape_ir::{
+    Extent, Init, ObjectId, Op, Origin, Place, Scalar, Step, Stmt, Type, Unary, ValueId, walk,
 };
 
 impl Emitter<'_> {
@@ -33,7 +34,10 @@ impl Emitter<'_> {
                 if *number < 0 { quote!((-#literal)) } else { literal }
             }
             Op::Bool(value) => quote!(#value),
-            Op::Const(tokens) => quote!((#tokens)),
+            Op::Const(constant) => {
+                let tokens = self.sources.tokens(constant);
+                quote!((#tokens))
+            }
             _ => TokenStream::new(),
         }
     }
@@ -84,7 +88,7 @@ impl Emitter<'_> {
             }
             Op::Load(place) => {
                 if let [Step::Index(index)] = place.path[..]
-                    && self.function.fields.contains_key(&place.object)
+                    && self.function.strided_copies.contains_key(&place.object)
                     && self.viewed(place).is_none()
                 {
                     let of = self.field_of(place.object);
@@ -139,7 +143,7 @@ impl Emitter<'_> {
     /// Whether an object is a parameter behind a reference.
     pub(super) fn is_behind_reference(&self, object: ObjectId) -> bool {
         let origin = self.function.objects[object.index()].origin;
-        matches!(origin, Origin::Shared | Origin::Exclusive)
+        matches!(origin, Origin::Ref | Origin::RefMut)
     }
 
     /// The piece of an object that is seen in the part of a loop.
@@ -211,7 +215,7 @@ impl Emitter<'_> {
             }
             Init::ZeroLike(like) => {
                 let like = self.names.object(*like);
-                let zero = ty.element().map(|item| zero_like(item, &like));
+                let zero = ty.element().map(|item| zero_like(item, &like, self.sources));
                 quote!(#filled(#zero, #like.len()))
             }
             init => {
@@ -242,7 +246,7 @@ impl Emitter<'_> {
                 let inner = ty.element().map(|inner| self.init(inner, item));
                 match ty {
                     Type::Array(_, extent) => {
-                        let extent = extent_tokens(extent);
+                        let extent = extent_tokens(extent, self.sources);
                         quote!([#inner; #extent])
                     }
                     _ => quote!(::std::vec![#inner]),
@@ -262,7 +266,7 @@ impl Emitter<'_> {
             }
             Init::ZeroLike(object) => {
                 let ident = self.names.object(*object);
-                zero_like(ty, &ident)
+                zero_like(ty, &ident, self.sources)
             }
         }
     }
@@ -275,7 +279,7 @@ impl Emitter<'_> {
     /// Whether anything writes to an object.
     pub(super) fn is_written(&self, object: ObjectId) -> bool {
         let mut written = false;
-        walk(&self.function.body, &mut |node: &Node| {
+        walk(&self.function.body, &mut |node: &Stmt| {
             written |= node.written().iter().any(|place| place.object == object);
         });
         written
@@ -309,7 +313,7 @@ pub(super) fn is_pooled(ty: &Type) -> bool {
 }
 
 /// Zeros in the shape of an expression of a type.
-pub(super) fn zero_like(ty: &Type, like: &impl ToTokens) -> TokenStream {
+pub(super) fn zero_like(ty: &Type, like: &impl ToTokens, sources: &Sources) -> TokenStream {
     match ty {
         Type::Scalar(Scalar::Bool) => quote!(false),
         Type::Scalar(Scalar::Float(_)) => float(0.0, "0.0", ty.scalar().unwrap_or(Scalar::Bool)),
@@ -317,24 +321,25 @@ pub(super) fn zero_like(ty: &Type, like: &impl ToTokens) -> TokenStream {
         Type::Enum(_) => quote!(#like),
         Type::Array(item, extent) => match &**item {
             Type::Scalar(_) => {
-                let (zero, extent) = (zero_like(item, like), extent_tokens(extent));
+                let (zero, extent) =
+                    (zero_like(item, like, sources), extent_tokens(extent, sources));
                 quote!([#zero; #extent])
             }
             item => {
                 let k = Ident::new("k", Span::mixed_site());
-                let inner = zero_like(item, &quote!(#like[#k]));
-                let extent = extent_tokens(extent);
+                let inner = zero_like(item, &quote!(#like[#k]), sources);
+                let extent = extent_tokens(extent, sources);
                 quote!(::core::array::from_fn::<_, #extent, _>(|#k| #inner))
             }
         },
         Type::Slice(item) | Type::Vec(item) => match &**item {
             Type::Scalar(_) => {
-                let zero = zero_like(item, like);
+                let zero = zero_like(item, like, sources);
                 quote!(::std::vec![#zero; #like.len()])
             }
             item => {
                 let each = Ident::new("each", Span::mixed_site());
-                let inner = zero_like(item, &quote!(#each));
+                let inner = zero_like(item, &quote!(#each), sources);
                 quote!(#like.iter().map(|#each| #inner).collect::<::std::vec::Vec<_>>())
             }
         },
@@ -344,7 +349,7 @@ pub(super) fn zero_like(ty: &Type, like: &impl ToTokens) -> TokenStream {
                 .enumerate()
                 .map(|(index, ty)| {
                     let member = member(&index.to_string());
-                    zero_like(ty, &quote!(#like.#member))
+                    zero_like(ty, &quote!(#like.#member), sources)
                 })
                 .collect();
             aggregate(ty, &items)
@@ -355,7 +360,7 @@ pub(super) fn zero_like(ty: &Type, like: &impl ToTokens) -> TokenStream {
                 .iter()
                 .map(|(name, ty)| {
                     let member = member(name);
-                    zero_like(ty, &quote!(#like.#member))
+                    zero_like(ty, &quote!(#like.#member), sources)
                 })
                 .collect();
             aggregate(ty, &items)
@@ -363,13 +368,16 @@ pub(super) fn zero_like(ty: &Type, like: &impl ToTokens) -> TokenStream {
     }
 }
 
-pub(super) fn extent_tokens(extent: &Extent) -> TokenStream {
+pub(super) fn extent_tokens(extent: &Extent, sources: &Sources) -> TokenStream {
     match extent {
         Extent::Known(n) => {
             let n = Literal::usize_unsuffixed(*n);
             quote!(#n)
         }
-        Extent::Const(tokens) => quote!({ #tokens }),
+        Extent::Const(constant) => {
+            let tokens = sources.tokens(constant);
+            quote!({ #tokens })
+        }
     }
 }
 

@@ -5,11 +5,11 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
-use super::division::Division;
 use super::operation::{float_zero, is_pooled, zero_like};
 use super::signature::member;
-use crate::analysis::{Polynomial, Window};
-use crate::ir::{Carried, Loop, ObjectId, Range, Scalar, Type};
+use stratape_ir::{
+    Carried, Loop, ObjectId, Parts, Polynomial, Range, Scalar, Type, ValueId, Window,
+};
 
 /// A list of which a part sees a piece.
 #[derive(Clone, Debug)]
@@ -45,26 +45,31 @@ impl Emitter<'_> {
     }
 
     /// A loop in parts.
-    pub(super) fn in_parallel(&self, node: &Loop, division: &Division) -> TokenStream {
+    pub(super) fn in_parallel(&self, node: &Loop, clause: &Parts) -> TokenStream {
+        let Range::UpTo { from: whole_from, to: whole_to } = node.range else {
+            return TokenStream::new();
+        };
         let id = node.counter.0;
         let name = |text: &str| Ident::new(&format!("{text}{id}"), Span::mixed_site());
         let (parts, trips, skip, count) =
             (name("parts"), name("trips"), name("skip"), name("part_count"));
         let mut shares = Vec::new();
-        for (object, window) in &division.windows {
-            shares.push(self.window(*object, window, division, id));
+        for (object, window) in &clause.windows {
+            shares.push(self.window(*object, window, whole_from, id));
         }
-        for object in &division.copied {
+        for object in &clause.private {
             shares.push(self.copied(*object, &parts, id));
         }
-        for sum in &division.sums {
+        for sum in &node.carried {
             shares.push(self.partial(sum, &parts));
         }
-        for (object, _) in &division.windows {
+        for (object, _) in &clause.windows {
             self.pieces.borrow_mut().insert(*object, self.piece(*object, id));
         }
-        let run = if self.is_strip(node) { self.strips(node) } else { self.repeat(node) };
-        for (object, _) in &division.windows {
+        self.part.set(Some(node.counter));
+        let run = self.scheduled(node);
+        self.part.set(None);
+        for (object, _) in &clause.windows {
             self.pieces.borrow_mut().remove(object);
         }
         let opens = shares.iter().map(|share| &share.open);
@@ -79,9 +84,8 @@ impl Emitter<'_> {
         };
         let (pieces, pattern) = (nest(|share| &share.pieces), nest(|share| &share.pattern));
         let (tape, lanes) = (self.tape(), self.lanes_ident());
-        let (from, to) = (self.operand(division.whole.0), self.operand(division.whole.1));
-        let Range::UpTo { from: first, to: end } = node.range else { return TokenStream::new() };
-        let (first, end) = (self.names.value(first), self.names.value(end));
+        let (from, to) = (self.operand(whole_from), self.operand(whole_to));
+        let (first, end) = self.part_range(node);
         let grain = node.parallel.map_or(1, |parallel| parallel.grain);
         quote! {
             let #trips = #to.saturating_sub(#from);
@@ -105,16 +109,28 @@ impl Emitter<'_> {
         }
     }
 
+    /// Whether the part of a loop is being emitted.
+    pub(super) fn is_part(&self, node: &Loop) -> bool {
+        self.part.get() == Some(node.counter)
+    }
+
+    /// The ends of a part's range.
+    pub(super) fn part_range(&self, node: &Loop) -> (Ident, Ident) {
+        let name =
+            |text: &str| Ident::new(&format!("{text}{}", node.counter.0), Span::mixed_site());
+        (name("part_first"), name("part_end"))
+    }
+
     fn piece(&self, object: ObjectId, id: u32) -> Piece {
         let ident = self.names.object(object);
         let name = |text: &str| Ident::new(&format!("{ident}_{text}{id}"), Span::mixed_site());
         Piece { before: name("before"), len: name("len"), whole: name("whole") }
     }
 
-    fn window(&self, object: ObjectId, window: &Window, division: &Division, id: u32) -> Share {
+    fn window(&self, object: ObjectId, window: &Window, from: ValueId, id: u32) -> Share {
         let Piece { before, len, whole } = self.piece(object, id);
         let ident = self.names.object(object);
-        let first = self.signed(&window.stride.times(&Polynomial::symbol(division.whole.0)));
+        let first = self.signed(&window.stride.times(&Polynomial::symbol(from)));
         let base = self.signed(&window.base);
         let stride = self.signed(&window.stride);
         Share {
@@ -162,7 +178,7 @@ impl Emitter<'_> {
             };
         }
         if let Type::Slice(item) | Type::Vec(item) | Type::Array(item, _) = ty {
-            let zero = zero_like(item, &quote!(#each));
+            let zero = zero_like(item, &quote!(#each), self.sources);
             let add = add(item, &quote!(#to), &quote!(#from), true);
             return Share {
                 open: quote! {
@@ -182,7 +198,7 @@ impl Emitter<'_> {
                 },
             };
         }
-        let zero = zero_like(ty, &quote!(#ident));
+        let zero = zero_like(ty, &quote!(#ident), self.sources);
         let add = add(ty, &quote!(#to), &quote!(#from), true);
         Share {
             open: quote! {

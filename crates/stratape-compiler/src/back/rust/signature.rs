@@ -5,8 +5,8 @@ use quote::{format_ident, quote};
 
 use super::names::Names;
 use super::{Emitter, tuple};
-use crate::adjoint::{Gradient, Output};
-use crate::ir::{Function, ObjectId, Origin, Param, Type};
+use crate::ad::{Gradient, Output};
+use stratape_ir::{Function, ObjectId, Origin, Param, Type};
 
 /// What a gradient needs of a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -300,7 +300,7 @@ pub(super) fn half_params(
             (Param::Object(object), None) => {
                 let ident = names.object(*object);
                 let item = half.objects[object.index()].ty.element().and_then(Type::scalar);
-                let item = super::operation::tokens(item.map_or("f64", crate::ir::Scalar::name));
+                let item = super::operation::tokens(item.map_or("f64", stratape_ir::Scalar::name));
                 quote!(#ident: &mut [#item])
             }
         });

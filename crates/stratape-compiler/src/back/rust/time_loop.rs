@@ -10,28 +10,31 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::operation::tokens;
-use super::{Emitter, division, lints, strip, tuple};
-use crate::adjoint::Gradient;
-use crate::analysis::Definitions;
+use super::{Emitter, lints, tuple};
+use crate::ad::Gradient;
+use crate::driver::CompiledLoop;
 use crate::front::half_name;
-use crate::ir::{Extent, Function, ObjectId, Origin, Param, Range, Scalar, Type, ValueId, seeded};
 use crate::outline::{List, TimeLoop};
+use crate::source::Sources;
+use stratape_ir::analysis::DefUse;
+use stratape_ir::{
+    Extent, Function, ObjectId, Origin, Param, Range, Scalar, Type, ValueId, seeded,
+};
 
-/// The functions of a loop; `gradient` is that of its body.
-pub fn emit_time_loop(time_loop: &TimeLoop, gradient: &Gradient) -> TokenStream {
-    let scheme = Scheme { time_loop, gradient };
-    let step = body_function(&scheme.name("step"), &time_loop.plain);
-    let pullback = body_function(&scheme.name("pullback"), &gradient.function);
+/// The functions of a loop.
+pub fn emit_time_loop(compiled: &CompiledLoop, sources: &Sources) -> TokenStream {
+    let CompiledLoop { time_loop, gradient, lowered, step } = compiled;
+    let scheme = Scheme { time_loop, gradient, sources };
+    let step = body_function(&scheme.name("step"), step, sources);
+    let pullback = body_function(&scheme.name("pullback"), lowered, sources);
     let (forward, backward) = (scheme.forward(), scheme.backward());
     quote!(#step #pullback #forward #backward)
 }
 
 /// A function in the intermediate language as a Rust function on a tape.
-fn body_function(name: &Ident, function: &Function) -> TokenStream {
-    // There are no lanes here: parallel loops run one after the other.
-    let function = &division::undivided(function);
-    let definitions = Definitions::new(function);
-    let emitter = Emitter::new(function, &definitions, strip::regions(&[function]));
+fn body_function(name: &Ident, function: &Function, sources: &Sources) -> TokenStream {
+    let definitions = DefUse::new(function);
+    let emitter = Emitter::new(function, &definitions, sources);
     let mut params = Vec::new();
     let mut arrays = Vec::new();
     for param in &function.params {
@@ -43,15 +46,15 @@ fn body_function(name: &Ident, function: &Function) -> TokenStream {
             Param::Object(object) => {
                 let ident = emitter.names.object(*object);
                 let known = &function.objects[object.index()];
-                let item = known.ty.element().map(type_tokens);
-                let exclusive = known.origin == Origin::Exclusive;
+                let item = known.ty.element().map(|item| type_tokens(item, sources));
+                let exclusive = known.origin == Origin::RefMut;
                 params.push(if exclusive {
                     quote!(#ident: &mut [#item])
                 } else {
                     quote!(#ident: &[#item])
                 });
                 if let Type::Array(..) = known.ty {
-                    let ty = type_tokens(&known.ty);
+                    let ty = type_tokens(&known.ty, sources);
                     arrays.push(if exclusive {
                         quote!(let #ident: &mut #ty = ::stratape::__private::array_mut(#ident);)
                     } else {
@@ -82,6 +85,7 @@ fn body_function(name: &Ident, function: &Function) -> TokenStream {
 }
 
 struct Scheme<'a> {
+    sources: &'a Sources,
     time_loop: &'a TimeLoop,
     gradient: &'a Gradient,
 }
@@ -141,7 +145,7 @@ impl Scheme<'_> {
 
     fn state_type(&self) -> TokenStream {
         let lists = nested(self.lists(true).map(|list| {
-            let item = type_tokens(&list.item);
+            let item = type_tokens(&list.item, self.sources);
             quote!(::std::vec::Vec<#item>)
         }));
         let carried = nested(self.carried().map(|(_, value)| scalar(self.ty(value))));
@@ -160,7 +164,7 @@ impl Scheme<'_> {
 
     fn constants_type(&self) -> TokenStream {
         nested(self.lists(false).map(|list| {
-            let item = type_tokens(&list.item);
+            let item = type_tokens(&list.item, self.sources);
             quote!(::std::vec::Vec<#item>)
         }))
     }
@@ -201,7 +205,7 @@ impl Scheme<'_> {
             quote!(#ident: #ty)
         });
         let slices = lists.iter().map(|list| {
-            let (ident, item) = (list_name(list.object), type_tokens(&list.item));
+            let (ident, item) = (list_name(list.object), type_tokens(&list.item, self.sources));
             if list.mutable { quote!(#ident: &mut [#item]) } else { quote!(#ident: &[#item]) }
         });
         let mut results: Vec<TokenStream> =
@@ -220,7 +224,7 @@ impl Scheme<'_> {
             let ident = list_name(list.object);
             quote!(#ident.to_vec())
         }));
-        let settings = settings(checkpoint);
+        let settings = settings(checkpoint, self.sources);
         let steps = match node.range {
             Range::UpTo { .. } => {
                 quote!(::stratape::__private::trip_count(from as i128, to as i128))
@@ -267,7 +271,7 @@ impl Scheme<'_> {
             params.push(quote!(#ident: #ty));
         }
         for list in self.time_loop.lists.iter().filter(|list| list.item.has_float()) {
-            let (shadow, item) = (shadow_name(list.object), type_tokens(&list.item));
+            let (shadow, item) = (shadow_name(list.object), type_tokens(&list.item, self.sources));
             params.push(quote!(#shadow: &mut [#item]));
         }
         let mut outer: Vec<ValueId> =
@@ -408,9 +412,9 @@ fn seeded_positions(
     positions.filter(|(_, value)| seeds.contains(value)).collect()
 }
 
-fn settings(checkpoint: &crate::ir::Checkpoint) -> TokenStream {
+fn settings(checkpoint: &stratape_ir::Checkpoint, sources: &Sources) -> TokenStream {
     let mut calls = TokenStream::new();
-    let disk = checkpoint.disk.as_ref();
+    let disk = checkpoint.disk.as_ref().map(|disk| sources.tokens(disk));
     for (name, _) in &checkpoint.numbers {
         let ident = format_ident!("{name}");
         calls.extend(match name.as_str() {
@@ -420,6 +424,7 @@ fn settings(checkpoint: &crate::ir::Checkpoint) -> TokenStream {
         });
     }
     if let Some(schedule) = &checkpoint.schedule {
+        let schedule = sources.tokens(schedule);
         calls.extend(quote!(.schedule(#schedule)));
     }
     calls
@@ -448,13 +453,16 @@ fn scalar(ty: Scalar) -> TokenStream {
 }
 
 /// A type of numbers and arrays of them.
-fn type_tokens(ty: &Type) -> TokenStream {
+fn type_tokens(ty: &Type, sources: &Sources) -> TokenStream {
     match ty {
         Type::Array(item, extent) => {
-            let item = type_tokens(item);
+            let item = type_tokens(item, sources);
             match extent {
                 Extent::Known(len) => quote!([#item; #len]),
-                Extent::Const(len) => quote!([#item; #len]),
+                Extent::Const(len) => {
+                    let len = sources.tokens(len);
+                    quote!([#item; #len])
+                }
             }
         }
         ty => ty.scalar().map_or_else(TokenStream::new, scalar),

@@ -1,0 +1,312 @@
+//! Blocks that hold both halves of what they compute.
+//!
+//! The function's own block is one: the forward half, then the backward half, in one scope, so that
+//! values of the first are still there in the second. Fusion makes more of them. Take a block
+//! `before; L; after`, where `L` is a loop or a branch. Its gradient is
+//! `before; L; after; after'; L'; before'`. If `after'` needs nothing that `L` and `after` compute (the
+//! loop ends in a plain sum, say, whose adjoint is known beforehand), it can be run early:
+//! `before; after'; L; L'; after; before'`, and `L; L'` can become one loop, each iteration a block that holds
+//! both halves: nothing is saved, nothing recomputed.
+//!
+//! What runs early, `after'`, must not ask for anything that `L` and `after` leave: no value of theirs, nothing read from memory that
+//! is ever written, nothing that is saved or that a call is passed.
+//!
+//! For a loop this needs, besides, that iterations do not wait for the adjoints of later ones, since they come in the order of
+//! the forward half: every carried adjoint passes unchanged, and the iterations of the loop *as it was fused* meet in
+//! shadows only so that their order does not matter ([`adjoints_commute`]).
+
+use std::collections::{HashMap, HashSet};
+
+use super::Reverse;
+use super::records::save;
+use crate::transform::loops::adjoints_commute;
+use stratape_ir::analysis::{Affine, DefUse};
+use stratape_ir::{Function, Half, If, Loop, ObjectId, Op, Range, Stmt, ValueId, made, walk};
+
+/// Which blocks were fused, and what that asks for.
+#[derive(Clone, Debug, Default)]
+pub(in crate::ad) struct Fusion {
+    /// For each block (by its address) that was looked at: where it is fused, if anywhere.
+    decided: HashMap<usize, Option<usize>>,
+    /// Values asked for by what runs early: they must not be saved.
+    early: HashSet<ValueId>,
+    /// While something is written that is to run early: what it must not ask for, and whether it did.
+    forbidden: Vec<(HashSet<ValueId>, bool)>,
+}
+
+impl Fusion {
+    /// Notes that a value of a home block is used.
+    pub(super) fn asked_home(&mut self, value: ValueId) {
+        for (forbidden, asked) in &mut self.forbidden {
+            *asked |= forbidden.contains(&value);
+        }
+    }
+
+    /// Notes that a value of an inner block is used.
+    pub(super) fn asked_inner(&mut self, value: ValueId) {
+        if !self.forbidden.is_empty() {
+            self.early.insert(value);
+        }
+    }
+
+    /// Whether a value is asked for before the loop that would save it has run.
+    pub(super) fn is_early(&self, value: ValueId) -> bool {
+        self.early.contains(&value)
+    }
+}
+
+/// What is not there yet where something runs early.
+struct Later {
+    values: HashSet<ValueId>,
+    objects: HashSet<ObjectId>,
+}
+
+/// Where a block is, for tables.
+fn address(block: &[Stmt]) -> usize {
+    block.as_ptr().addr()
+}
+
+impl Reverse<'_> {
+    /// Writes both halves of a block into the one that is open.
+    pub(super) fn home(&mut self, block: &[Stmt]) {
+        for node in block {
+            node.for_each_result(&mut |value| {
+                self.homes.insert(value);
+            });
+            if let Stmt::New { object, .. } = node {
+                self.home_objects.insert(*object);
+            }
+        }
+        let at = match self.fusion.decided.get(&address(block)) {
+            Some(decided) => *decided,
+            None => {
+                let found = self.find_fusion(block);
+                self.fusion.decided.insert(address(block), found);
+                found
+            }
+        };
+        match at {
+            Some(at) => {
+                self.fused(block, at);
+            }
+            None => {
+                self.forward(block);
+                self.block(block);
+            }
+        }
+    }
+
+    /// The first node of a block that can be fused.
+    fn find_fusion(&mut self, block: &[Stmt]) -> Option<usize> {
+        if self.facts.function.plain {
+            return None;
+        }
+        for (at, node) in block.iter().enumerate() {
+            if !matches!(node, Stmt::Loop(_) | Stmt::If(_)) || !self.carries_adjoints(node) {
+                continue;
+            }
+            let mut attempt = self.clone();
+            if attempt.fused(block, at) {
+                // What inner blocks decided holds as well.
+                self.fusion.decided.extend(attempt.fusion.decided);
+                self.fusion.early.extend(attempt.fusion.early);
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    fn carries_adjoints(&self, node: &Stmt) -> bool {
+        let block = vec![node.clone()];
+        let mut active = false;
+        walk(&block, &mut |node| {
+            node.for_each_result(&mut |value| active |= self.active(value));
+            active |= node.written().iter().any(|place| self.facts.activity.object(place.object));
+        });
+        active
+    }
+
+    /// Appends a piece of the forward half.
+    fn forward(&mut self, nodes: &[Stmt]) {
+        let block = match self.plan {
+            Some(plan) => save(
+                nodes,
+                plan,
+                self.facts,
+                &self.home_objects,
+                &mut self.b.function,
+                &mut self.saved,
+            ),
+            None => nodes.to_vec(),
+        };
+        block.into_iter().for_each(|node| self.b.node(node));
+    }
+
+    /// Writes both halves of a block with the node at a position fused. False if that is not possible.
+    fn fused(&mut self, block: &[Stmt], at: usize) -> bool {
+        let (before, rest) = block.split_at(at);
+        let Some((node, after)) = rest.split_first() else { return false };
+        let makes_shadow = |node: &Stmt| matches!(node, Stmt::New { object, .. } if self.facts.activity.object(*object));
+        // What a call leaves on the tape cannot be taken before it is left, nor what it is passed before it is there.
+        let mut calls = false;
+        walk(&after.to_vec(), &mut |node| {
+            calls |= matches!(node, Stmt::Call(_)) || node.uses_tape(Half::Forward);
+        });
+        if calls || after.iter().any(makes_shadow) {
+            return false;
+        }
+        self.forward(before);
+        self.shadows_of(before);
+        let mut later = HashSet::new();
+        for node in rest {
+            node.for_each_result(&mut |value| {
+                later.insert(value);
+            });
+        }
+        self.fusion.forbidden.push((later.clone(), false));
+        let already = self.fusion.early.clone();
+        for node in after.iter().rev() {
+            self.node(node);
+        }
+        let asked = self.fusion.forbidden.pop().is_some_and(|(_, asked)| asked);
+        let later = Later { values: later, objects: made(&rest.to_vec()) };
+        if asked || !self.early_can_be_recomputed(&already, &later) {
+            return false;
+        }
+        self.spread_early(&already);
+        let fits = match node {
+            Stmt::Loop(node) => self.fuse_loop(node),
+            Stmt::If(node) => self.fuse_branch(node),
+            _ => false,
+        };
+        if !fits {
+            return false;
+        }
+        self.forward(after);
+        self.block(before);
+        true
+    }
+
+    /// Shadows of a block's locals, before anything adds to them.
+    fn shadows_of(&mut self, block: &[Stmt]) {
+        for node in block {
+            if let Stmt::New { object, init } = node
+                && self.facts.activity.object(*object)
+                && !self.shadows.contains_key(object)
+            {
+                self.make_shadow(*object, init);
+            }
+        }
+    }
+
+    /// Whether what runs early asks only for what can be computed from values that are there by then.
+    fn early_can_be_recomputed(&self, already: &HashSet<ValueId>, later: &Later) -> bool {
+        let written = crate::transform::canonical::written(&self.facts.function.body);
+        let mut known = HashMap::new();
+        let mut new = self.fusion.early.difference(already);
+        new.all(|value| self.can_be_recomputed(*value, later, &written, &mut known))
+    }
+
+    /// What early values are computed from is early too.
+    fn spread_early(&mut self, already: &HashSet<ValueId>) {
+        let mut new: Vec<ValueId> = self.fusion.early.difference(already).copied().collect();
+        while let Some(value) = new.pop() {
+            let Some(op) = self.facts.definitions.op(value) else { continue };
+            op.for_each_operand(&mut |operand| {
+                if self.fusion.early.insert(operand) {
+                    new.push(operand);
+                }
+            });
+        }
+    }
+
+    fn can_be_recomputed(
+        &self,
+        value: ValueId,
+        later: &Later,
+        written: &HashSet<ObjectId>,
+        known: &mut HashMap<ValueId, bool>,
+    ) -> bool {
+        if let Some(known) = known.get(&value) {
+            return *known;
+        }
+        let found = self.recomputes(value, later, written, known);
+        known.insert(value, found);
+        found
+    }
+
+    fn recomputes(
+        &self,
+        value: ValueId,
+        later: &Later,
+        written: &HashSet<ObjectId>,
+        known: &mut HashMap<ValueId, bool>,
+    ) -> bool {
+        use stratape_ir::analysis::Definition;
+        if self.homes.contains(&value) {
+            return !later.values.contains(&value) || self.literal(value).is_some();
+        }
+        match self.facts.definitions.of(value) {
+            Definition::Param | Definition::Counter => true,
+            Definition::Op(op) => {
+                let made = |object: &ObjectId| {
+                    self.home_objects.contains(object) && !later.objects.contains(object)
+                };
+                let there = match op {
+                    Op::Load(place) => made(&place.object) && !written.contains(&place.object),
+                    Op::Len(place) => made(&place.object),
+                    _ => true,
+                };
+                let mut all = there;
+                op.for_each_operand(&mut |operand| {
+                    all = all && self.can_be_recomputed(operand, later, written, known);
+                });
+                all
+            }
+            Definition::Inside | Definition::Outcome | Definition::Popped => false,
+        }
+    }
+
+    /// One loop for both halves.
+    fn fuse_loop(&mut self, node: &Loop) -> bool {
+        if node.exit.is_some() || !matches!(node.range, Range::UpTo { .. }) {
+            return false;
+        }
+        let (scope, flows) = self.enter_body(node);
+        self.homes.insert(node.counter);
+        self.homes.extend(node.carried.iter().map(|carried| carried.inside));
+        self.home(&node.body);
+        let passes =
+            flows.iter().all(|flow| self.adjoints.get(&flow.primal.inside) == Some(&flow.inside));
+        let ended = self.leave_body(scope, flows);
+        let mut carried = node.carried.clone();
+        carried.extend(ended.carried);
+        let fused = Loop { carried, body: ended.body, ..node.clone() };
+        if !passes || !self.shadows_commute(&fused) {
+            return false;
+        }
+        self.append_loop(fused, &ended.substitution);
+        self.add_all(ended.inits);
+        true
+    }
+
+    /// Whether the order in which the iterations of a loop come does not matter to shadows.
+    fn shadows_commute(&self, node: &Loop) -> bool {
+        // What is defined outside the loop does not change in it: the loop alone tells enough.
+        let function =
+            Function { body: vec![Stmt::Loop(Box::new(node.clone()))], ..self.b.function.clone() };
+        let definitions = DefUse::new(&function);
+        let affine = Affine::new(&function, &definitions);
+        adjoints_commute(&function, &affine, node)
+    }
+
+    /// One branch for both halves.
+    fn fuse_branch(&mut self, node: &If) -> bool {
+        let (then, other, adjoints) = self.arms(node, &mut |me, _, block| me.home(block));
+        let mut merges = node.merges.clone();
+        merges.extend(adjoints);
+        let fused = If { condition: node.condition, then, other, merges, span: node.span };
+        self.b.node(Stmt::If(Box::new(fused)));
+        true
+    }
+}

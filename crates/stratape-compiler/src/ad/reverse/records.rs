@@ -1,0 +1,176 @@
+//! The forward half with its pushes.
+//!
+//! What a loop's body saves is one record, pushed at the end of each iteration. A value inside a
+//! branch comes out of it by a merge (zero where the other arm ran), so that the record of an iteration has
+//! the same slots whatever way it took.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Facts;
+use super::call::propagates;
+use super::save_plan::Plan;
+use stratape_ir::SourceId;
+use stratape_ir::{
+    Argument, Block, Call, Function, If, Loop, Merge, ObjectId, Op, Record, RecordId, Scalar,
+    Slice, Stmt, ValueId,
+};
+
+/// Where the saved values of the forward half went.
+#[derive(Clone, Debug, Default)]
+pub(in crate::ad) struct Saved {
+    /// For each loop that saves (by its counter): the record, and the values in its slots.
+    pub(super) records: HashMap<ValueId, (RecordId, Vec<ValueId>)>,
+    /// For each arm (by the address of its branch in the original): values that come out, and as what.
+    pub(super) exports: HashMap<(usize, bool), Vec<(ValueId, ValueId)>>,
+    /// For each call (by its address in the original): the slices it was passed that are copied, by their
+    /// positions among the arguments.
+    pub(super) copies: HashMap<usize, Vec<(usize, RecordId)>>,
+}
+
+/// Where a branch is, for tables.
+pub(super) fn address(node: &If) -> usize {
+    std::ptr::from_ref(node).addr()
+}
+
+/// A piece of the forward half with its pushes.
+pub(super) fn save(
+    nodes: &[Stmt],
+    plan: &Plan,
+    facts: &Facts<'_>,
+    homes: &HashSet<ObjectId>,
+    function: &mut Function,
+    saved: &mut Saved,
+) -> Block {
+    Saver { plan, facts, homes, function, saved }.block(nodes).0
+}
+
+/// A whole body with its pushes, and the values of it that are to be saved by its own record.
+pub(super) fn save_all(
+    nodes: &[Stmt],
+    plan: &Plan,
+    facts: &Facts<'_>,
+    function: &mut Function,
+    saved: &mut Saved,
+) -> (Block, Vec<ValueId>) {
+    Saver { plan, facts, homes: &HashSet::new(), function, saved }.block(nodes)
+}
+
+struct Saver<'a> {
+    plan: &'a Plan,
+    facts: &'a Facts<'a>,
+    homes: &'a HashSet<ObjectId>,
+    function: &'a mut Function,
+    saved: &'a mut Saved,
+}
+
+impl Saver<'_> {
+    /// The block with its pushes, and the values of it that are to be saved.
+    fn block(&mut self, block: &[Stmt]) -> (Block, Vec<ValueId>) {
+        let mut out = Block::new();
+        let mut values = Vec::new();
+        for node in block {
+            match node {
+                Stmt::Loop(node) => out.push(Stmt::Loop(Box::new(self.repeat(node)))),
+                Stmt::If(node) => {
+                    let (node, exported) = self.branch(node);
+                    out.push(Stmt::If(Box::new(node)));
+                    values.extend(exported);
+                }
+                Stmt::Call(call) => {
+                    out.push(node.clone());
+                    out.extend(self.copies(call));
+                }
+                node => out.push(node.clone()),
+            }
+            node.for_each_result(&mut |value| {
+                if self.plan.saved.contains(&value) {
+                    values.push(value);
+                }
+            });
+        }
+        (out, values)
+    }
+
+    /// Copies of what a call was passed, where its pullback will ask for it and it will be gone.
+    fn copies(&mut self, call: &Call) -> Vec<Stmt> {
+        let mut nodes = Vec::new();
+        if call.pullback.is_none() || call.recursion.is_some() || !propagates(self.facts, call) {
+            return nodes;
+        }
+        let mut copied = Vec::new();
+        for (position, argument) in call.arguments.iter().enumerate() {
+            let Argument::Slice(slice) = argument else { continue };
+            let object = slice.place.object;
+            if self.homes.contains(&object) && !self.facts.clobbers.passed(call, object) {
+                continue;
+            }
+            self.function.records.push(Record::new(Vec::new(), Vec::new()));
+            let record = RecordId((self.function.records.len() - 1) as u32);
+            nodes.push(Stmt::Save { record, slice: Slice { mutable: false, ..slice.clone() } });
+            copied.push((position, record));
+        }
+        self.saved.copies.insert(std::ptr::from_ref(call).addr(), copied);
+        nodes
+    }
+
+    fn repeat(&mut self, node: &Loop) -> Loop {
+        let (mut body, mut values) = self.block(&node.body);
+        let insides = node.carried.iter().map(|carried| carried.inside);
+        values.extend(insides.filter(|inside| self.plan.saved.contains(inside)));
+        if !values.is_empty() {
+            let function = &mut *self.function;
+            let types = values.iter().map(|value| function.ty(*value)).collect();
+            function.records.push(Record::new(values.clone(), types));
+            let record = RecordId((function.records.len() - 1) as u32);
+            body.push(Stmt::Push { record, values: values.clone() });
+            self.saved.records.insert(node.counter, (record, values));
+        }
+        Loop { body, ..node.clone() }
+    }
+
+    fn branch(&mut self, node: &If) -> (If, Vec<ValueId>) {
+        let (mut then, from_then) = self.block(&node.then);
+        let (mut other, from_other) = self.block(&node.other);
+        let mut merges = node.merges.clone();
+        let mut exported = Vec::new();
+        let mut tables = [Vec::new(), Vec::new()];
+        // One slot serves both arms where the types agree: only one of them runs.
+        let mut left = from_other;
+        for value in from_then {
+            let ty = self.function.ty(value);
+            let partner = left.iter().position(|other| self.function.ty(*other) == ty);
+            let partner = partner.map(|at| left.remove(at));
+            let dummy = partner.unwrap_or_else(|| self.zero(ty, &mut other));
+            let out = self.function.new_value_like(value);
+            merges.push(Merge { value: out, then: value, other: dummy });
+            tables[0].push((value, out));
+            if let Some(partner) = partner {
+                tables[1].push((partner, out));
+            }
+            exported.push(out);
+        }
+        for value in left {
+            let ty = self.function.ty(value);
+            let dummy = self.zero(ty, &mut then);
+            let out = self.function.new_value_like(value);
+            merges.push(Merge { value: out, then: dummy, other: value });
+            tables[1].push((value, out));
+            exported.push(out);
+        }
+        let [of_then, of_other] = tables;
+        self.saved.exports.insert((address(node), true), of_then);
+        self.saved.exports.insert((address(node), false), of_other);
+        (If { then, other, merges, ..node.clone() }, exported)
+    }
+
+    fn zero(&mut self, ty: Scalar, block: &mut Block) -> ValueId {
+        let value = self.function.new_value(ty, SourceId::NONE);
+        let op = match ty {
+            Scalar::Bool => Op::Bool(false),
+            Scalar::Int(_) | Scalar::Infer(_) => Op::Int(0),
+            Scalar::Float(_) => Op::Float(0.0, "0.0".to_owned()),
+        };
+        block.push(Stmt::Let { value, op });
+        value
+    }
+}

@@ -1,0 +1,220 @@
+//! For each value the backward half asks for: is it still there, recomputed, or saved?
+//!
+//! Values defined directly in the function's own block are still there: both halves share it.
+//! For the others, a minimum cut weighs saving a value against recomputing it from values that
+//! are available, which may have to be saved or recomputed in turn. Two nodes stand for a value: *available*
+//! and *recomputed*. Being available without being recomputed costs a save; being recomputed costs the
+//! operation and demands that its operands be available.
+
+use std::collections::{HashMap, HashSet};
+
+use super::min_cut::{INFINITE, Network, SINK, SOURCE};
+use super::{Facts, Findings};
+use crate::driver::Target;
+use stratape_ir::analysis::{Definition, ReloadSafety};
+use stratape_ir::{Op, ValueId};
+
+/// Why a value is saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It comes from the iteration before.
+    Carried,
+    /// It was read from memory that is overwritten later.
+    Overwritten,
+    /// It was read from memory that is gone by then.
+    Gone,
+    /// It is the outcome of a loop or branch.
+    Outcome,
+    /// Saving costs less than computing it again.
+    Cheaper,
+}
+
+/// What was decided for a value.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// The value, of the forward half.
+    pub value: ValueId,
+    /// Why it is saved; `None` if it is recomputed.
+    pub saved: Option<Reason>,
+    /// Whether the backward half asks for it; otherwise others are recomputed from it.
+    pub asked_for: bool,
+}
+
+/// What was decided.
+#[derive(Debug, Default)]
+pub(in crate::ad) struct Plan {
+    pub(in crate::ad) saved: HashSet<ValueId>,
+    pub(in crate::ad) recomputed: HashSet<ValueId>,
+    /// Recomputed values that are read from where they were stored.
+    pub(in crate::ad) reloads: HashMap<ValueId, Op>,
+    pub(in crate::ad) choices: Vec<Choice>,
+}
+
+/// Decides.
+pub(in crate::ad) fn choose(
+    facts: &Facts<'_>,
+    clobbers: &ReloadSafety,
+    found: &Findings,
+    target: &Target,
+) -> Plan {
+    let mut graph = Graph {
+        facts,
+        target,
+        clobbers,
+        found,
+        network: Network::new(),
+        nodes: HashMap::new(),
+        order: Vec::new(),
+        reloads: HashMap::new(),
+    };
+    let mut sorted: Vec<_> = found.needed.iter().copied().collect();
+    sorted.sort_unstable();
+    for value in sorted {
+        if let Some((available, _)) = graph.add(value) {
+            graph.network.edge(SOURCE, available, INFINITE);
+        }
+    }
+    let Graph { network, nodes, order, reloads, .. } = graph;
+    let sides = network.cut();
+    let mut plan = Plan { reloads, ..Plan::default() };
+    for value in order {
+        let (available, recomputed) = nodes[&value];
+        if !sides[available] {
+            continue;
+        }
+        let saved = !sides[recomputed];
+        if saved {
+            plan.saved.insert(value);
+        } else {
+            plan.recomputed.insert(value);
+        }
+        let reason = saved.then(|| reason(facts, clobbers, found, value));
+        let asked_for = found.needed.contains(&value);
+        plan.choices.push(Choice { value, saved: reason, asked_for });
+    }
+    plan
+}
+
+struct Graph<'a> {
+    target: &'a Target,
+    facts: &'a Facts<'a>,
+    clobbers: &'a ReloadSafety,
+    found: &'a Findings,
+    network: Network,
+    nodes: HashMap<ValueId, (usize, usize)>,
+    order: Vec<ValueId>,
+    reloads: HashMap<ValueId, Op>,
+}
+
+impl Graph<'_> {
+    /// The nodes of a value; `None` if it is available at no cost.
+    fn add(&mut self, value: ValueId) -> Option<(usize, usize)> {
+        if let Some(nodes) = self.nodes.get(&value) {
+            return Some(*nodes);
+        }
+        let definition = self.facts.definitions.of(value).clone();
+        if self.found.homes.contains(&value)
+            || matches!(definition, Definition::Param | Definition::Counter)
+            || matches!(&definition, Definition::Op(op) if op.is_constant())
+        {
+            return None;
+        }
+        let (available, recomputed) = (self.network.node(), self.network.node());
+        self.nodes.insert(value, (available, recomputed));
+        self.order.push(value);
+        let weight = 10_u64.pow(self.facts.definitions.depth(value).min(6) as u32);
+        let save = if self.found.fusion.is_early(value) {
+            INFINITE
+        } else {
+            self.target.saving_cost(self.facts.function.ty(value)) * weight
+        };
+        self.network.edge(available, recomputed, save);
+        self.network.edge(recomputed, available, INFINITE);
+        match definition {
+            Definition::Op(op)
+                if self.can_recompute(value, &op) || self.reload(value).is_some() =>
+            {
+                let op = match self.reload(value) {
+                    Some(load)
+                        if !self.can_recompute(value, &op)
+                            || self.target.operation_cost(&op, self.facts.function)
+                                > self.target.reload_cost =>
+                    {
+                        self.reloads.insert(value, load.clone());
+                        load
+                    }
+                    _ => op,
+                };
+                self.network.edge(
+                    recomputed,
+                    SINK,
+                    self.target.operation_cost(&op, self.facts.function) * weight,
+                );
+                let mut operands = Vec::new();
+                op.for_each_operand(&mut |operand| operands.push(operand));
+                for operand in operands {
+                    if let Some((operand, _)) = self.add(operand) {
+                        self.network.edge(recomputed, operand, INFINITE);
+                    }
+                }
+            }
+            _ => self.network.edge(recomputed, SINK, INFINITE),
+        }
+        Some((available, recomputed))
+    }
+
+    /// A load that yields a value again: from where it was stored, if it is still there.
+    fn reload(&self, value: ValueId) -> Option<Op> {
+        // What runs early runs before it is stored.
+        if self.found.fusion.is_early(value) {
+            return None;
+        }
+        let place = self.clobbers.kept(value)?;
+        let load = Op::Load(place.clone());
+        let fits =
+            self.found.home_objects.contains(&place.object) && !self.depends_on(&load, value);
+        fits.then_some(load)
+    }
+
+    /// Whether an operation needs a value, directly or through others.
+    fn depends_on(&self, op: &Op, value: ValueId) -> bool {
+        let mut seen = HashSet::new();
+        let mut left = Vec::new();
+        op.for_each_operand(&mut |operand| left.push(operand));
+        while let Some(operand) = left.pop() {
+            if operand == value {
+                return true;
+            }
+            if seen.insert(operand)
+                && let Some(op) = self.facts.definitions.op(operand)
+            {
+                op.for_each_operand(&mut |operand| left.push(operand));
+            }
+        }
+        false
+    }
+
+    fn can_recompute(&self, value: ValueId, op: &Op) -> bool {
+        match op {
+            Op::Load(place) => {
+                self.found.home_objects.contains(&place.object) && !self.clobbers.load(value)
+            }
+            Op::Len(place) => self.found.home_objects.contains(&place.object),
+            _ => true,
+        }
+    }
+}
+
+fn reason(facts: &Facts<'_>, clobbers: &ReloadSafety, found: &Findings, value: ValueId) -> Reason {
+    match facts.definitions.of(value) {
+        Definition::Inside => Reason::Carried,
+        Definition::Outcome | Definition::Popped => Reason::Outcome,
+        Definition::Op(Op::Load(_)) if clobbers.load(value) => Reason::Overwritten,
+        Definition::Op(Op::Load(place) | Op::Len(place))
+            if !found.home_objects.contains(&place.object) =>
+        {
+            Reason::Gone
+        }
+        _ => Reason::Cheaper,
+    }
+}

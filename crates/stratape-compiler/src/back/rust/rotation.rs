@@ -1,0 +1,141 @@
+//! Rotations: additions to neighbours, through memory once.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::quote;
+
+use super::Emitter;
+use super::strip::Strip;
+use stratape_ir::{Loop, Rotation, Stmt};
+
+/// The names of a block and of what is in it.
+pub(super) struct Width<'a> {
+    pub(super) lanes: &'a Literal,
+    pub(super) blocks: &'a Ident,
+    pub(super) block: &'a Ident,
+    pub(super) lane: &'a Ident,
+}
+
+/// Statements around a loop over blocks, and around the loop over what is left.
+#[derive(Default)]
+pub(super) struct Aside {
+    /// Before the loop.
+    pub(super) starts: Vec<TokenStream>,
+    /// Before the loop, within its scope.
+    pub(super) opens: Vec<TokenStream>,
+    /// At the beginning of a block.
+    pub(super) picks: Vec<TokenStream>,
+    pub(super) block_starts: Vec<TokenStream>,
+    /// At its end.
+    pub(super) block_ends: Vec<TokenStream>,
+    /// After the loop.
+    pub(super) ends: Vec<TokenStream>,
+    /// What statements of the body are in a block, by their positions.
+    pub(super) within: Vec<(usize, TokenStream)>,
+    /// What they are in the loop over what is left.
+    pub(super) left: Vec<(usize, TokenStream)>,
+    /// At the end of its iterations.
+    pub(super) left_steps: Vec<TokenStream>,
+    /// After it.
+    pub(super) left_ends: Vec<TokenStream>,
+}
+
+/// `-=` or `+=`
+pub(super) fn sign(subtract: bool) -> TokenStream {
+    if subtract { quote!(-=) } else { quote!(+=) }
+}
+
+impl Emitter<'_> {
+    /// What a rotation becomes.
+    pub(super) fn aside(
+        &self,
+        (node, rotation): (&Loop, &Rotation),
+        strip: &Strip,
+        width: &Width<'_>,
+        (first, count): (&Ident, &Ident),
+        number: usize,
+    ) -> Aside {
+        let counter = node.counter;
+        let Width { lanes, blocks, block, lane } = width;
+        let name =
+            |text: &str| Ident::new(&format!("{text}{number}of{}", counter.0), Span::mixed_site());
+        let (target, all) = (name("target"), name("targets"));
+        let mut aside = Aside::default();
+        let (object, lacking) = self
+            .other_part(strip, rotation.object)
+            .unwrap_or_else(|| (self.names.object(rotation.object), quote!()));
+        let addition = |at: usize| match &node.body[at] {
+            Stmt::Accumulate { value, subtract, .. } => {
+                Some((self.operand(*value), sign(*subtract)))
+            }
+            _ => None,
+        };
+        if let [(at, _)] = rotation.additions[..] {
+            let part = name("part");
+            let Some((value, sign)) = addition(at) else { return aside };
+            aside.block_starts.push(quote!(let mut #part = [0.0; #lanes];));
+            aside.within.push((at, quote!(#part[#lane] = #value;)));
+            let start = self.polynomial(&quote!(#first + #block * #lanes), &rotation.base);
+            aside.block_ends.push(quote! {
+                let #target = ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #lanes);
+                for #lane in 0..#lanes { #target[#lane] #sign #part[#lane]; }
+            });
+            return aside;
+        }
+        let start = self.polynomial(&quote!(#first), &rotation.base);
+        let farthest = rotation.additions.iter().map(|(_, distance)| *distance).max().unwrap_or(0);
+        let far = Literal::usize_unsuffixed(farthest);
+        // Numbers, not an array: they must stay in registers.
+        let waiting: Vec<Ident> = (0..=farthest).map(|at| name(&format!("waiting{at}_"))).collect();
+        let k = &strip.k;
+        aside.ends.push(quote! {
+            let #target = if #count > 0 {
+                ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #count + #far)
+            } else {
+                &mut []
+            };
+            #(let mut #waiting = 0.0;)*
+        });
+        aside.opens.push(quote! {
+            let #all = if #blocks > 0 {
+                let all = ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #blocks * #lanes);
+                &mut all.as_chunks_mut::<#lanes>().0[..#blocks]
+            } else {
+                &mut []
+            };
+        });
+        aside.picks.push(quote!(let #target = &mut #all[#block];));
+        for (place, (at, apart)) in rotation.additions.iter().copied().enumerate() {
+            let Some((value, sign)) = addition(at) else { continue };
+            let distance = Literal::usize_unsuffixed(apart);
+            let here = &waiting[apart];
+            aside.left.push((at, quote!(#here #sign #value;)));
+            if apart == 0 {
+                aside.within.push((at, quote!(#target[#lane] #sign #value;)));
+                continue;
+            }
+            let (part, carried) =
+                (name(&format!("part{place}_")), name(&format!("carried{place}_")));
+            aside.starts.push(quote!(let mut #carried = [0.0; #distance];));
+            aside.block_starts.push(quote!(let mut #part = [0.0; #lanes];));
+            aside.within.push((at, quote!(#part[#lane] = #value;)));
+            aside.block_ends.push(quote! {
+                for #lane in 0..#distance { #target[#lane] #sign #carried[#lane]; }
+                for #lane in #distance..#lanes { #target[#lane] #sign #part[#lane - #distance]; }
+                for #lane in 0..#distance { #carried[#lane] = #part[#lanes - #distance + #lane]; }
+            });
+            let at = (0..apart).map(Literal::usize_unsuffixed);
+            let before = &waiting[..apart];
+            aside.ends.push(quote!(#(#before #sign #carried[#at];)*));
+        }
+        let (now, later, last) = (&waiting[0], &waiting[1..], &waiting[farthest]);
+        let sooner = &waiting[..farthest];
+        aside.left_steps.push(quote! {
+            #target[#k] += #now;
+            #(#sooner = #later;)*
+            #last = 0.0;
+        });
+        let at = (0..farthest).map(Literal::usize_unsuffixed);
+        aside.left_ends.push(quote!(if #count > 0 { #(#target[#count + #at] += #sooner;)* }));
+        aside
+    }
+}

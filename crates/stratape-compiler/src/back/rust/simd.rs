@@ -1,0 +1,157 @@
+//! Strips in blocks: partial sums, ordered sums a block at a time, and additions that wait for the end of a block.
+
+use std::collections::HashMap;
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::quote;
+
+use super::Emitter;
+use super::rotation::{Width, sign};
+use super::strip::Strip;
+use super::views::OpenView;
+use stratape_ir::{Loop, Simd, Stmt, ValueId};
+
+impl Emitter<'_> {
+    /// A strip in blocks.
+    pub(super) fn in_blocks(
+        &self,
+        node: &Loop,
+        simd: &Simd,
+        strip: &Strip,
+        first: &Ident,
+        count: &Ident,
+    ) -> TokenStream {
+        let lanes = Literal::usize_unsuffixed(simd.width);
+        let id = node.counter.0;
+        let name = |text: &str| Ident::new(&format!("{text}{id}"), Span::mixed_site());
+        let (blocks, block, lane) = (name("blocks"), name("block"), name("lane"));
+        let in_block = |ident: &Ident| Ident::new(&format!("{ident}_block"), Span::mixed_site());
+
+        let mut opens = Vec::new();
+        let mut picks = Vec::new();
+        let mut views = Vec::new();
+        for view in &strip.views {
+            let (ident, inner) = (&view.ident, in_block(&view.ident));
+            let all = Ident::new(&format!("{ident}_blocks"), Span::mixed_site());
+            if view.view.mutable {
+                opens.push(quote!(let #all = &mut #ident.as_chunks_mut::<#lanes>().0[..#blocks];));
+                picks.push(quote!(let #inner = &mut #all[#block];));
+            } else {
+                opens.push(quote!(let #all = &#ident.as_chunks::<#lanes>().0[..#blocks];));
+                picks.push(quote!(let #inner = &#all[#block];));
+            }
+            views.push(OpenView { ident: inner, ..view.clone() });
+        }
+        let region = strip.region.as_ref().map(|(record, slots)| {
+            let inner = in_block(slots);
+            let all = Ident::new(&format!("{slots}_blocks"), Span::mixed_site());
+            if node.body.iter().any(|item| matches!(item, Stmt::Push { .. })) {
+                opens.push(quote!(let #all = &mut #slots.as_chunks_mut::<#lanes>().0[..#blocks];));
+                picks.push(quote!(let #inner = &mut #all[#block];));
+            } else {
+                opens.push(quote!(let #all = &#slots.as_chunks::<#lanes>().0[..#blocks];));
+                picks.push(quote!(let #inner = &#all[#block];));
+            }
+            (*record, inner)
+        });
+
+        let mut starts = Vec::new();
+        let mut block_starts = Vec::new();
+        let mut block_ends = Vec::new();
+        let mut ends = Vec::new();
+        // What stands for statements of the body, by their positions: in a block, and in the iterations left over.
+        let (mut in_block_body, mut in_rest) = (HashMap::new(), HashMap::new());
+        for (carried, sum) in node.carried.iter().zip(&simd.reductions) {
+            let ident = self.names.value(carried.inside);
+            let sign = sign(sum.subtract);
+            let Some(at) = position(node, carried.next) else { continue };
+            let many = Ident::new(&format!("{ident}_lanes"), Span::mixed_site());
+            let zero = quote!([0.0; #lanes]);
+            let term = self.operand(sum.term);
+            if sum.reassociate {
+                starts.push(quote!(let mut #many = #zero;));
+                in_block_body.insert(at, quote!(#many[#lane] += #term;));
+                ends.push(quote!(#ident #sign ::stratape::__private::sum(#many);));
+            } else {
+                block_starts.push(quote!(let mut #many = #zero;));
+                in_block_body.insert(at, quote!(#many[#lane] = #term;));
+                block_ends.push(quote!(for #lane in 0..#lanes { #ident #sign #many[#lane]; }));
+            }
+            in_rest.insert(at, quote!(#ident #sign #term;));
+        }
+        let width = Width { lanes: &lanes, blocks: &blocks, block: &block, lane: &lane };
+        let (mut left_steps, mut left_ends) = (Vec::new(), Vec::new());
+        for (number, rotation) in simd.rotations.iter().enumerate() {
+            let aside = self.aside((node, rotation), strip, &width, (first, count), number);
+            in_block_body.extend(aside.within);
+            opens.extend(aside.opens);
+            picks.extend(aside.picks);
+            starts.extend(aside.starts);
+            block_starts.extend(aside.block_starts);
+            block_ends.extend(aside.block_ends);
+            ends.extend(aside.ends);
+            in_rest.extend(aside.left);
+            left_steps.extend(aside.left_steps);
+            left_ends.extend(aside.left_ends);
+        }
+        let inner = Strip { k: lane.clone(), views, region, ..strip.clone() };
+        self.enter_strip(inner);
+        for (number, at) in simd.delayed.iter().enumerate() {
+            let Stmt::Accumulate { place, value, subtract } = &node.body[*at] else { continue };
+            let part = name(&format!("sent{number}_"));
+            let (place, value) = (self.place(place), self.operand(*value));
+            let sign = sign(*subtract);
+            block_starts.push(quote!(let mut #part = [0.0; #lanes];));
+            in_block_body.insert(*at, quote!(#part[#lane] = #value;));
+            block_ends.push(quote!(for #lane in 0..#lanes { #place #sign #part[#lane]; }));
+        }
+        let body = self.block_with(&node.body, &in_block_body);
+        self.leave_strip();
+        self.enter_strip(strip.clone());
+        let rest = self.block_with(&node.body, &in_rest);
+        self.leave_strip();
+        let counter = self.names.value(node.counter);
+        let k = &strip.k;
+        quote! {
+            let #blocks = #count / #lanes;
+            #(#starts)*
+            {
+                #(#opens)*
+                for #block in 0..#blocks {
+                    #(#picks)*
+                    #(#block_starts)*
+                    for #lane in 0..#lanes {
+                        let #counter = #first + (#block * #lanes + #lane);
+                        #body
+                    }
+                    #(#block_ends)*
+                }
+            }
+            #(#ends)*
+            for #k in #blocks * #lanes..#count {
+                let #counter = #first + #k;
+                #rest
+                #(#left_steps)*
+            }
+            #(#left_ends)*
+        }
+    }
+
+    /// The statements of a block, some of them replaced, by their positions.
+    fn block_with(&self, block: &[Stmt], replaced: &HashMap<usize, TokenStream>) -> TokenStream {
+        let statements = block.iter().enumerate();
+        statements
+            .map(|(at, node)| match replaced.get(&at) {
+                Some(tokens) => tokens.clone(),
+                None => self.node(node),
+            })
+            .collect()
+    }
+}
+
+/// Where the loop defines a value.
+fn position(node: &Loop, value: ValueId) -> Option<usize> {
+    node.body
+        .iter()
+        .position(|item| matches!(item, Stmt::Let { value: other, .. } if *other == value))
+}

@@ -1,0 +1,357 @@
+//! The one way from a function as written to a gradient that can be emitted.
+//!
+//! ```text
+//! syntax ─ front ─▶ primal ─ PRIMAL ─▶ primal ─ ad ─▶ gradient ─ GRADIENT ─▶ gradient ─ LOWERING ─▶ lowered
+//! ```
+//! `expand` (the attributes), `explain` and the tests all come through here. Passes are data ([`pipeline`]): they run in the
+//! order of their sequence, each is told the [`Target`] and leaves [`Remark`]s, and any of them can be switched off. The validator runs after each pass
+//! in debug builds and where [`Options::verify`] asks for it, and after the last one always. Where it refuses what the optional passes
+//! made, the function is compiled once more without them.
+
+pub mod pipeline;
+pub mod target;
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Span};
+use syn::{Error, Result};
+
+use crate::ad::{self, Gradient};
+use crate::front::{self, Items};
+use crate::outline::{TimeLoop, outline};
+use crate::source::Sources;
+use crate::tapeflow::regions;
+use stratape_ir::analysis::{self, Conflict};
+use stratape_ir::{Function, Param};
+
+pub use self::pipeline::{Context, GRADIENT, LOWERING, PRIMAL, Pass, Promise, Remark};
+pub use self::target::Target;
+
+/// What to compile, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The parameters to differentiate with respect to; all that hold floats, if `None`.
+    pub wrt: Option<Vec<Ident>>,
+    /// The gradient's name; `f_grad` for `f`, if `None`.
+    pub name: Option<Ident>,
+    /// Where every independent loop was asked to run in parallel.
+    pub parallel: Option<Span>,
+    /// Whether only the required passes run.
+    pub plain: bool,
+    /// The machine.
+    pub target: Target,
+    /// Names of passes that do not run.
+    pub disabled: BTreeSet<String>,
+    /// Whether the validator runs after every pass.
+    pub verify: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            wrt: None,
+            name: None,
+            parallel: None,
+            plain: false,
+            target: Target::default(),
+            disabled: BTreeSet::new(),
+            verify: cfg!(debug_assertions),
+        }
+    }
+}
+
+/// A function and its gradient, before they are emitted.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The function after the passes that simplify it.
+    pub primal: Function,
+    /// Its gradient.
+    pub gradient: Gradient,
+    /// The gradient with schedules: what is emitted.
+    pub lowered: Function,
+    /// Its loops under `#[checkpoint]`, inner ones first.
+    pub loops: Vec<CompiledLoop>,
+    /// Functions that call themselves it needs the halves of.
+    pub recursive: BTreeSet<String>,
+    /// What the validator found in the gradient that the optional passes made: this is the one without them.
+    pub fault: Option<String>,
+    /// What the passes did.
+    pub remarks: Vec<Remark>,
+}
+
+impl Compiled {
+    /// What the validator finds in the gradients.
+    fn check(&self) -> Option<String> {
+        let loops = self.loops.iter().map(|one| &one.lowered);
+        let mut all = std::iter::once(&self.lowered).chain(loops);
+        all.find_map(|gradient| stratape_ir::check(gradient).err())
+    }
+}
+
+/// A loop under `#[checkpoint]`, and the gradient of its body.
+#[derive(Clone, Debug)]
+pub struct CompiledLoop {
+    /// The loop; those inside it stand before it in the list.
+    pub time_loop: TimeLoop,
+    /// The gradient of its body.
+    pub gradient: Gradient,
+    /// That gradient with schedules.
+    pub lowered: Function,
+    /// The body that is only run, with schedules.
+    pub step: Function,
+}
+
+/// A function that calls itself, as two.
+#[derive(Clone, Debug)]
+pub struct CompiledHalves {
+    /// The function after the passes that simplify it.
+    pub primal: Function,
+    /// Its loops under `#[checkpoint]`, inner ones first.
+    pub loops: Vec<CompiledLoop>,
+    /// Functions that call themselves it needs the halves of.
+    pub recursive: BTreeSet<String>,
+    /// Runs the function, and leaves records on the tape.
+    pub forward: Function,
+    /// Propagates adjoints, and takes them.
+    pub backward: Function,
+}
+
+impl CompiledHalves {
+    fn check(&self) -> Option<String> {
+        let mut loops = self.loops.iter().map(|one| &one.lowered);
+        let found = loops.find_map(|gradient| stratape_ir::check(gradient).err());
+        found.or_else(|| stratape_ir::check_halves(&self.forward, &self.backward).err())
+    }
+}
+
+/// Compiles a function of a module.
+///
+/// # Errors
+/// At the first token outside the language, at a loop that is not what its mark claims, at a parameter that cannot be
+/// differentiated with respect to.
+pub fn compile(item: &syn::ItemFn, items: &Items, options: &Options) -> Result<Compiled> {
+    compile_function(&front::lower(item, items)?, &items.sources, options)
+}
+
+/// Compiles a function of the language.
+///
+/// # Errors
+/// As [`compile`], the syntax apart.
+pub fn compile_function(
+    function: &Function,
+    sources: &Sources,
+    options: &Options,
+) -> Result<Compiled> {
+    let attempt = |plain: bool| {
+        let mut run = Run::new(sources, options, plain);
+        let mut compiled = run.gradient(function.clone())?;
+        let fault = run.fault.take().or_else(|| compiled.check());
+        compiled.remarks = run.cx.remarks;
+        Ok::<_, Error>((compiled, fault))
+    };
+    let faulty = |fault| Err(faulty(function, sources, fault));
+    match attempt(options.plain)? {
+        (compiled, None) => Ok(compiled),
+        (_, Some(fault)) if options.plain => faulty(fault),
+        (_, Some(fault)) => match attempt(true)? {
+            (plain, None) => Ok(Compiled { fault: Some(fault), ..plain }),
+            (_, Some(fault)) => faulty(fault),
+        },
+    }
+}
+
+/// Compiles the two halves of a function that calls itself.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_halves(
+    item: &syn::ItemFn,
+    items: &Items,
+    options: &Options,
+) -> Result<CompiledHalves> {
+    let function = front::lower(item, items)?;
+    let attempt = |plain: bool| {
+        let mut run = Run::new(&items.sources, options, plain);
+        let halves = run.halves(function.clone())?;
+        let fault = run.fault.take().or_else(|| halves.check());
+        Ok::<_, Error>((halves, fault))
+    };
+    match attempt(options.plain)? {
+        (halves, None) => Ok(halves),
+        (_, Some(fault)) => match attempt(true)? {
+            (halves, None) => Ok(halves),
+            (_, Some(_)) => Err(faulty(&function, &items.sources, fault)),
+        },
+    }
+}
+
+/// A fault of the compiler: better an error than a wrong gradient.
+fn faulty(function: &Function, sources: &Sources, fault: String) -> Error {
+    Error::new(
+        sources.span(function.span),
+        format!(
+            "the gradient of this function failed the compiler's own check, please report it: {fault}"
+        ),
+    )
+}
+
+/// A refusal at its token.
+fn at(conflict: &Conflict, sources: &Sources) -> Error {
+    Error::new(sources.span(conflict.span), &conflict.message)
+}
+
+/// One way through the passes.
+struct Run<'a> {
+    sources: &'a Sources,
+    options: &'a Options,
+    plain: bool,
+    cx: Context<'a>,
+    /// The first thing the validator found.
+    fault: Option<String>,
+}
+
+impl<'a> Run<'a> {
+    fn new(sources: &'a Sources, options: &'a Options, plain: bool) -> Self {
+        Self { sources, options, plain, cx: Context::new(&options.target), fault: None }
+    }
+
+    fn passes(&mut self, function: &mut Function, sequence: &[Pass]) {
+        for pass in sequence {
+            let off = self.options.disabled.contains(pass.name);
+            if off || (self.plain && !pass.required) {
+                continue;
+            }
+            self.cx.enter(pass.name);
+            (pass.run)(function, &mut self.cx);
+            if self.options.verify && self.fault.is_none() {
+                let checked = stratape_ir::check_definitions(function);
+                self.fault = checked.err().map(|fault| format!("after `{}`: {fault}", pass.name));
+            }
+        }
+    }
+
+    /// A function as the front made it, ready to be differentiated.
+    fn primal(
+        &mut self,
+        function: &mut Function,
+        everywhere: Option<Span>,
+    ) -> Result<(Vec<CompiledLoop>, BTreeSet<String>)> {
+        function.plain = self.plain;
+        function.parallel = everywhere.is_some();
+        let mut recursive = BTreeSet::new();
+        let loops = outline(function).map_err(|conflict| at(&conflict, self.sources))?;
+        let loops = self.loops(loops, &mut recursive)?;
+        self.passes(function, PRIMAL);
+        self.mark_parallel(function, everywhere)?;
+        recursive.extend(function.recursive.iter().cloned());
+        Ok((loops, recursive))
+    }
+
+    /// Proves what loops are marked as; in a plain function they run as any loop.
+    fn mark_parallel(&self, function: &mut Function, everywhere: Option<Span>) -> Result<()> {
+        if self.plain {
+            analysis::unmark_parallel(function);
+            return Ok(());
+        }
+        let everywhere = everywhere.map(|span| self.sources.id(span));
+        let target = &self.options.target;
+        let grain = (target.part_operations, target.assumed_iterations);
+        analysis::mark_parallel(function, everywhere, grain)
+            .map_err(|conflict| at(&conflict, self.sources))
+    }
+
+    fn gradient(&mut self, mut function: Function) -> Result<Compiled> {
+        let (loops, recursive) = self.primal(&mut function, self.options.parallel)?;
+        let options = self.options;
+        if let Some(wrt) = &options.wrt {
+            check_wrt(wrt, &function)?;
+        }
+        let wanted = ad::Options {
+            wrt: options.wrt.as_ref().map(|names| names.iter().map(ToString::to_string).collect()),
+            name: options.name.as_ref().map(ToString::to_string),
+        };
+        if options.wrt.is_none() && ad::inputs(&function, &wanted).is_empty() {
+            return Err(Error::new(
+                self.sources.span(function.span),
+                "there is nothing to differentiate by: no parameter is or holds a float",
+            ));
+        }
+        let gradient = self.differentiate(&function, &wanted);
+        let lowered = self.lower(&gradient.function, true);
+        let (fault, remarks) = (None, Vec::new());
+        Ok(Compiled { primal: function, gradient, lowered, loops, recursive, fault, remarks })
+    }
+
+    fn differentiate(&mut self, function: &Function, wanted: &ad::Options) -> Gradient {
+        let mut gradient = ad::differentiate(function, wanted, &self.options.target);
+        self.passes(&mut gradient.function, GRADIENT);
+        gradient.settle(function.results.len());
+        gradient
+    }
+
+    /// A function with schedules; with parts, if there are lanes to run them on.
+    fn lower(&mut self, function: &Function, lanes: bool) -> Function {
+        let mut lowered = function.clone();
+        self.cx.lanes = lanes;
+        self.passes(&mut lowered, LOWERING);
+        lowered
+    }
+
+    fn halves(&mut self, mut function: Function) -> Result<CompiledHalves> {
+        let (loops, recursive) = self.primal(&mut function, None)?;
+        let (mut forward, mut backward) = ad::split(&function, &self.options.target);
+        self.passes(&mut forward, GRADIENT);
+        self.passes(&mut backward, GRADIENT);
+        // What was pushed side by side is popped side by side.
+        self.cx.regions = Some(regions(&[&forward, &backward]));
+        let (forward, backward) = (self.lower(&forward, false), self.lower(&backward, false));
+        self.cx.regions = None;
+        Ok(CompiledHalves { primal: function, loops, recursive, forward, backward })
+    }
+
+    /// Loops that are reversed from snapshots, and the gradients of their bodies.
+    fn loops(
+        &mut self,
+        loops: Vec<TimeLoop>,
+        recursive: &mut BTreeSet<String>,
+    ) -> Result<Vec<CompiledLoop>> {
+        let mut compiled = Vec::new();
+        for mut time_loop in loops {
+            compiled.extend(self.loops(std::mem::take(&mut time_loop.inner), recursive)?);
+            self.passes(&mut time_loop.plain, PRIMAL);
+            self.passes(&mut time_loop.body, PRIMAL);
+            self.mark_parallel(&mut time_loop.body, None)?;
+            recursive.extend(time_loop.body.recursive.iter().cloned());
+            let gradient = self.differentiate(&time_loop.body, &ad::Options::default());
+            let lowered = self.lower(&gradient.function, false);
+            let step = self.lower(&time_loop.plain, false);
+            compiled.push(CompiledLoop { time_loop, gradient, lowered, step });
+        }
+        Ok(compiled)
+    }
+}
+
+fn check_wrt(wrt: &[Ident], function: &Function) -> Result<()> {
+    for (position, name) in wrt.iter().enumerate() {
+        if wrt[..position].contains(name) {
+            return Err(Error::new(name.span(), format!("`{name}` is named twice")));
+        }
+        let known = function.params.iter().any(|param| match param {
+            Param::Value(value) => {
+                function.values[value.index()].name.as_ref().is_some_and(|known| name == known)
+            }
+            Param::Object(object) => name == &function.objects[object.index()].name,
+        });
+        if !known {
+            return Err(Error::new(name.span(), format!("there is no parameter `{name}`")));
+        }
+        let options = ad::Options { wrt: Some(vec![name.to_string()]), name: None };
+        if ad::inputs(function, &options).is_empty() {
+            return Err(Error::new(
+                name.span(),
+                format!("`{name}` holds no float: there is no derivative by it"),
+            ));
+        }
+    }
+    Ok(())
+}

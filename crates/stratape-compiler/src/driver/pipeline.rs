@@ -1,0 +1,129 @@
+//! Passes as data, and the sequences they run in.
+
+use std::collections::HashSet;
+
+use stratape_ir::{Function, RecordId, SourceId};
+
+use super::target::Target;
+use crate::transform::{adjoint, canonical, loops, memory};
+use crate::{lower, tapeflow};
+
+/// What a pass may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// Not a bit of any value, nor the order of panics.
+    SameBits,
+    /// The last bits of adjoints, and the order in which they are summed.
+    AdjointBits,
+}
+
+/// A pass over one function.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    /// Its name, as in docs/compiler/passes.md.
+    pub name: &'static str,
+    /// Passes that must have run before it for it to find what it looks for.
+    pub after: &'static [&'static str],
+    /// What it promises.
+    pub promise: Promise,
+    /// Whether it runs in a plain compilation as well: later stages need it.
+    pub required: bool,
+    /// The pass itself.
+    pub run: fn(&mut Function, &mut Context<'_>),
+}
+
+/// What a pass is handed beside the function.
+#[derive(Debug)]
+pub struct Context<'t> {
+    /// The machine.
+    pub target: &'t Target,
+    /// What passes did, and what they left alone.
+    pub remarks: Vec<Remark>,
+    /// Whether there are lanes of the tape to run parts of loops on.
+    pub lanes: bool,
+    /// The records that lie in regions, where two halves of a function must agree on them.
+    pub regions: Option<HashSet<RecordId>>,
+    pass: &'static str,
+}
+
+/// What a pass did at a place, or why it did not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// The pass.
+    pub pass: &'static str,
+    /// The loop or operation.
+    pub span: SourceId,
+    /// Whether the rewrite was done.
+    pub applied: bool,
+    /// What was done, or why not.
+    pub message: String,
+}
+
+impl<'t> Context<'t> {
+    /// A context without remarks.
+    pub fn new(target: &'t Target) -> Self {
+        Self { target, remarks: Vec::new(), lanes: true, regions: None, pass: "" }
+    }
+
+    /// Notes a rewrite.
+    pub fn applied(&mut self, span: SourceId, message: impl Into<String>) {
+        self.remark(span, true, message.into());
+    }
+
+    /// Notes why a rewrite that looked possible was not done.
+    pub fn missed(&mut self, span: SourceId, message: impl Into<String>) {
+        self.remark(span, false, message.into());
+    }
+
+    fn remark(&mut self, span: SourceId, applied: bool, message: String) {
+        let remark = Remark { pass: self.pass, span, applied, message };
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
+        }
+    }
+
+    pub(super) fn enter(&mut self, pass: &'static str) {
+        self.pass = pass;
+    }
+}
+
+/// What a function goes through before it is differentiated.
+pub static PRIMAL: &[Pass] = &[
+    canonical::CSE,
+    canonical::BOUNDS,
+    loops::PEEL,
+    canonical::CSE,
+    loops::COALESCE,
+    loops::INTERCHANGE,
+    memory::AOS_TO_SOA,
+    memory::SCALAR_PROMOTION,
+    canonical::LICM,
+    canonical::CSE,
+    canonical::IF_CONVERSION,
+    canonical::CSE,
+    memory::ARGMAX,
+    memory::PRECOMPUTE,
+    canonical::CSE,
+    canonical::DCE,
+];
+
+/// What a gradient goes through before it is lowered.
+pub static GRADIENT: &[Pass] = &[
+    canonical::GRADIENT_CSE,
+    adjoint::RECIPROCAL,
+    adjoint::FOLD_COEFFICIENTS,
+    canonical::DCE,
+    // For the loops that are gathered; once more in the end for those that were made.
+    loops::REORDERABLE,
+    adjoint::SCATTER_TO_GATHER,
+    memory::DEAD_INIT,
+    adjoint::INVARIANT_FACTOR,
+    loops::UNROLL_AND_JAM,
+    canonical::GRADIENT_CSE,
+    canonical::DCE,
+    loops::REORDERABLE,
+];
+
+/// How the loops of a gradient are to run.
+pub static LOWERING: &[Pass] =
+    &[lower::PRIVATIZE, tapeflow::REGIONS, lower::STRIP_MINE, lower::VECTOR_REDUCTION];

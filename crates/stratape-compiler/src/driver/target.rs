@@ -1,0 +1,145 @@
+//! What the passes know of the machine they compile for: widths, costs and limits.
+//!
+//! Every number that decides whether a rewrite pays stands here, with what it was measured by. Figures are from x86-64 with 256-bit vectors
+//! (docs/performance.md); a back end for another machine starts from [`Target::default`] and changes what differs.
+
+use stratape_ir::{Binary, Float, Function, Math, Op, Scalar};
+
+/// A machine, as the passes see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Iterations in a block of a vectorised loop: two vectors of four `f64`, so that one addition hides the latency of the other.
+    pub simd_width: usize,
+    /// The same where iterations are narrow (`f32`), or wait for a division or a root.
+    pub simd_width_wide: usize,
+    /// The same where memory is accessed with a stride. LLVM unrolls shorter loops and pairs the fields of one element instead of the same
+    /// field of neighbours.
+    pub simd_width_strided: usize,
+    /// The largest stride of a view: beyond a cache line or so of elements nothing is gained by slicing.
+    pub widest_stride: i128,
+    /// A loop of at most so many iterations around a row …
+    pub rolled_outer: usize,
+    /// … of so many elements is kept rolled: LLVM would unroll both and keep the row in registers it does not have
+    /// (seen in `lenet`; docs/performance.md).
+    pub rolled_row: (usize, usize),
+    /// How far apart additions to one object may be to rotate through registers. Each distance costs a register.
+    pub rotate_distance: i128,
+    /// Iterations peeled from one end of a loop at most: stencils reach two cells, rarely four.
+    pub peel_iterations: i128,
+    /// Statements that peeling may copy. More grow the code faster than the loop gains.
+    pub peel_statements: usize,
+    /// The fewest iterations of a loop that is interchanged inwards: below, the row does not fill a vector and a half.
+    pub interchange_iterations: i128,
+    /// Sums kept side by side by interchange: 256 `f64` are 2 KiB, an eighth of a small L1 cache beside what the terms read.
+    pub interchange_tile: i128,
+    /// Ordered sums interleaved by unroll-and-jam: two adders with a latency of four cycles.
+    pub jam_rows: i128,
+    /// The shortest inner loop that is jammed: below, setting up eight rows costs more than the latency it hides.
+    pub jam_iterations: i128,
+    /// Float operations in a jammed body: eight copies of a dozen still stay in registers or the nearest loads.
+    pub jam_operations: usize,
+    /// The longest row whose sums invariant factors are taken out of: its arrays are on the stack.
+    pub factor_row: i128,
+    /// The fewest terms: below, the second loop costs what the products did.
+    pub factor_terms: i128,
+    /// How far apart scattered additions may be to be gathered.
+    pub gather_distance: i128,
+    /// The shortest loop that is gathered: the ends are peeled.
+    pub gather_iterations: i128,
+    /// Float operations that gathering may repeat for each neighbour.
+    pub gather_operations: usize,
+    /// Fields of a record that is copied to separate arrays: more do not fit in the registers of one iteration.
+    pub soa_fields: i128,
+    /// Operations done in vain by if-conversion: a mispredicted branch costs about fifteen cycles, four cheap operations at most four.
+    pub if_conversion_operations: usize,
+    /// What reading a value back costs in the cut between saving and recomputing, where storing and loading it costs 16.
+    pub reload_cost: u64,
+    /// What a part of a parallel loop must cost at least, in operations: handing it to another thread takes some microseconds.
+    pub part_operations: usize,
+    /// How often an inner loop is assumed to run if nothing says.
+    pub assumed_iterations: usize,
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        Self {
+            simd_width: 8,
+            simd_width_wide: 16,
+            simd_width_strided: 32,
+            widest_stride: 64,
+            rolled_outer: 8,
+            rolled_row: (6, 16),
+            rotate_distance: 8,
+            peel_iterations: 4,
+            peel_statements: 240,
+            interchange_iterations: 6,
+            interchange_tile: 256,
+            jam_rows: 8,
+            jam_iterations: 8,
+            jam_operations: 12,
+            factor_row: 64,
+            factor_terms: 3,
+            gather_distance: 4,
+            gather_iterations: 16,
+            gather_operations: 12,
+            soa_fields: 4,
+            if_conversion_operations: 4,
+            reload_cost: 12,
+            part_operations: 20_000,
+            assumed_iterations: 64,
+        }
+    }
+}
+
+impl Target {
+    /// Hundredths of a nanosecond, as measured on one core: a store and a load of a large tape, and its share of
+    /// keeping it.
+    pub fn saving_cost(&self, ty: Scalar) -> u64 {
+        match ty {
+            Scalar::Float(Float::F64) => 75,
+            Scalar::Float(Float::F32) => 40,
+            Scalar::Bool => 45,
+            Scalar::Int(int) => u64::from(int.bits()).clamp(10, 75),
+            Scalar::Infer(_) => 75,
+        }
+    }
+
+    /// Hundredths of a nanosecond, in a loop over arrays.
+    pub fn operation_cost(&self, op: &Op, function: &Function) -> u64 {
+        match op {
+            Op::Float(..) | Op::Int(_) | Op::Bool(_) | Op::Const(_) => 0,
+            Op::Len(_) => 1,
+            Op::Binary(Binary::Div | Binary::Rem, a, _) if function.ty(*a).is_float() => 60,
+            Op::Binary(Binary::Div | Binary::Rem, ..) => 150,
+            Op::Unary(..) | Op::Compare(..) | Op::Select(..) | Op::Cast(..) => 5,
+            Op::Binary(_, a, _) if !function.ty(*a).is_float() => 2,
+            Op::Binary(..) => 8,
+            Op::TotalCmp { .. } => 15,
+            Op::Load(_) => self.reload_cost,
+            Op::Method(..) => 10,
+            Op::Math(function, _) => match function {
+                Math::Sqrt | Math::Recip => 100,
+                Math::Exp | Math::Exp2 | Math::Ln | Math::Log2 | Math::Log10 => 480,
+                Math::ExpM1 | Math::Ln1p | Math::Cbrt | Math::Log => 700,
+                Math::Sin | Math::Cos => 620,
+                Math::Powf => 1400,
+                Math::Powi | Math::MulAdd => 20,
+                Math::Abs
+                | Math::Min
+                | Math::Max
+                | Math::Clamp
+                | Math::Copysign
+                | Math::Signum
+                | Math::Floor
+                | Math::Ceil
+                | Math::Round
+                | Math::RoundTiesEven
+                | Math::Trunc
+                | Math::Fract
+                | Math::ToRadians
+                | Math::ToDegrees => 10,
+                _ => 1000,
+            },
+        }
+    }
+}

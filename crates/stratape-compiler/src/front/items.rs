@@ -1,0 +1,257 @@
+//! What the compiler can see beside the function: structs, enums, constants, aliases, helper
+//! functions and methods of its module.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::visit_mut::VisitMut;
+use syn::{Error, Item, Result};
+
+use super::naming::NamesSelf;
+use crate::source::Sources;
+use stratape_ir::Struct;
+
+/// An operator for a type on the left, found by that type and the method: the type on the right,
+/// and the function.
+type Implementation = (String, Rc<syn::ImplItemFn>);
+
+/// The items of a module.
+#[derive(Debug, Default)]
+pub struct Items {
+    pub(super) structs: HashMap<String, Arc<Struct>>,
+    pub(super) enums: HashMap<String, Vec<String>>,
+    pub(super) constants: HashMap<String, syn::ItemConst>,
+    pub(super) functions: HashMap<String, Rc<syn::ItemFn>>,
+    pub(super) methods: HashMap<(String, String), Rc<syn::ImplItemFn>>,
+    pub(super) associated_constants: HashMap<(String, String), syn::ImplItemConst>,
+    pub(super) operators: HashMap<(String, String), Vec<Implementation>>,
+    pub(super) aliases: HashMap<String, syn::Type>,
+    /// Why a struct or enum of the module cannot be used.
+    pub(super) refused: HashMap<String, String>,
+    /// Functions the compiler does not look into, and the pullbacks of those that have one.
+    pub(super) opaque: HashMap<String, Option<syn::Ident>>,
+    /// Whether everything the function may call is here.
+    pub(super) complete: bool,
+    /// The spans and tokens of what was read.
+    pub(crate) sources: Rc<Sources>,
+}
+
+impl Items {
+    /// Nothing but the function itself.
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// Nothing but the function itself, which may call itself.
+    pub fn alone(function: &syn::ItemFn) -> Self {
+        let functions =
+            HashMap::from([(function.sig.ident.to_string(), Rc::new(function.clone()))]);
+        Self { functions, ..Self::default() }
+    }
+
+    /// The spans and tokens of what was read.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// The function with a name.
+    pub(crate) fn function(&self, name: &str) -> Option<Rc<syn::ItemFn>> {
+        self.functions.get(name).cloned()
+    }
+
+    /// Collects the items of a module.
+    ///
+    /// # Errors
+    /// A struct with a type outside the language.
+    pub fn collect(items: &[Item]) -> Result<Self> {
+        let mut module = Self { complete: true, ..Self::default() };
+        for item in items {
+            match item {
+                Item::Type(alias) => {
+                    module.aliases.insert(alias.ident.to_string(), (*alias.ty).clone());
+                }
+                Item::Const(constant) => {
+                    module.constants.insert(constant.ident.to_string(), constant.clone());
+                }
+                Item::Enum(def) if def.variants.iter().all(|v| v.fields.is_empty()) => {
+                    let variants = def.variants.iter().map(|v| v.ident.to_string()).collect();
+                    module.enums.insert(def.ident.to_string(), variants);
+                }
+                Item::Enum(def) => module.refuse(
+                    &def.ident,
+                    "holds data: use an enum without data, and a struct with the numbers beside it",
+                ),
+                Item::Struct(def) if !def.generics.params.is_empty() => module.refuse(
+                    &def.ident,
+                    "is generic: write it for `f64` or `f32`, and own the data",
+                ),
+                Item::Fn(function) => {
+                    module.note_opaque(function)?;
+                    module
+                        .functions
+                        .insert(function.sig.ident.to_string(), Rc::new(function.clone()));
+                }
+                Item::Impl(block) => module.collect_impl(block),
+                _ => {}
+            }
+        }
+        // A struct may hold another that is declared later: go round until nothing new is found.
+        let mut left: Vec<&syn::ItemStruct> = items
+            .iter()
+            .filter_map(|item| match item {
+                Item::Struct(def) if def.generics.params.is_empty() => Some(def),
+                _ => None,
+            })
+            .collect();
+        while !left.is_empty() {
+            let before = left.len();
+            left.retain(|def| match module.read_struct(def) {
+                Ok(read) => {
+                    module.structs.insert(read.name.clone(), Arc::new(read));
+                    false
+                }
+                Err(error) => {
+                    // Used nowhere, it does no harm; where it is used, this is said.
+                    module.refuse(&def.ident, &format!("cannot be looked into: {error}"));
+                    true
+                }
+            });
+            if left.len() == before {
+                break;
+            }
+        }
+        Ok(module)
+    }
+
+    fn refuse(&mut self, name: &syn::Ident, why: &str) {
+        self.refused.insert(name.to_string(), format!("`{name}` {why}"));
+    }
+
+    /// Notes a function that is marked as constant, or as the pullback of another.
+    fn note_opaque(&mut self, function: &syn::ItemFn) -> Result<()> {
+        for attribute in &function.attrs {
+            let Some(name) =
+                attribute.path().segments.last().map(|segment| segment.ident.to_string())
+            else {
+                continue;
+            };
+            match name.as_str() {
+                "constant" => {
+                    self.opaque.insert(function.sig.ident.to_string(), None);
+                }
+                "pullback" => {
+                    let of = pullback_of(attribute)?;
+                    self.opaque.insert(of.to_string(), Some(function.sig.ident.clone()));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn collect_impl(&mut self, block: &syn::ItemImpl) {
+        let owner = type_text(&block.self_ty);
+        let mut names = NamesSelf::new(&owner, block);
+        let traits = block.trait_.as_ref().map(|(path, _)| operator_trait(path, &owner));
+        for item in &block.items {
+            match item {
+                syn::ImplItem::Fn(method) => {
+                    let mut method = method.clone();
+                    names.visit_impl_item_fn_mut(&mut method);
+                    let key = (owner.clone(), method.sig.ident.to_string());
+                    match &traits {
+                        Some(Some(right)) => {
+                            let all = self.operators.entry(key).or_default();
+                            all.push((right.clone(), Rc::new(method)));
+                        }
+                        // A type's own methods come before those of its traits.
+                        Some(None) => {
+                            self.methods.entry(key).or_insert_with(|| Rc::new(method));
+                        }
+                        None => {
+                            self.methods.insert(key, Rc::new(method));
+                        }
+                    }
+                }
+                syn::ImplItem::Const(constant) => {
+                    let mut constant = constant.clone();
+                    names.visit_impl_item_const_mut(&mut constant);
+                    let key = (owner.clone(), constant.ident.to_string());
+                    self.associated_constants.insert(key, constant);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn read_struct(&self, def: &syn::ItemStruct) -> Result<Struct> {
+        let mut fields = Vec::new();
+        for (position, field) in def.fields.iter().enumerate() {
+            let name =
+                field.ident.as_ref().map_or_else(|| position.to_string(), ToString::to_string);
+            let written = self.read_type(&field.ty)?;
+            if written.reference.is_some() {
+                return Err(Error::new(
+                    field.ty.span(),
+                    format!("its field `{name}` is behind a reference; let it own the data"),
+                ));
+            }
+            fields.push((name, written.ty));
+        }
+        let tuple = matches!(def.fields, syn::Fields::Unnamed(_));
+        Ok(Struct { name: def.ident.to_string(), fields, tuple })
+    }
+}
+
+/// The function that `#[pullback(of = f)]` names.
+pub(crate) fn pullback_of(attribute: &syn::Attribute) -> Result<syn::Ident> {
+    let wanted = "write the function it belongs to: `#[stratape::pullback(of = f)]`";
+    let syn::Meta::List(list) = &attribute.meta else {
+        return Err(Error::new(attribute.path().span(), wanted));
+    };
+    let parser = |input: syn::parse::ParseStream<'_>| {
+        let key: syn::Ident = input.parse()?;
+        if key != "of" {
+            return Err(Error::new(key.span(), wanted));
+        }
+        input.parse::<syn::Token![=]>()?;
+        input.parse::<syn::Ident>()
+    };
+    syn::parse::Parser::parse2(parser, list.tokens.clone())
+        .map_err(|error| Error::new(error.span(), wanted))
+}
+
+/// A type's name, references and lifetimes left out.
+fn type_text(ty: &syn::Type) -> String {
+    match ty {
+        syn::Type::Reference(reference) => type_text(&reference.elem),
+        syn::Type::Paren(inner) => type_text(&inner.elem),
+        syn::Type::Group(inner) => type_text(&inner.elem),
+        syn::Type::Path(path) => {
+            path.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
+        }
+        other => other.to_token_stream().to_string(),
+    }
+}
+
+/// The type on the right of an operator that a trait stands for; `None` for other traits.
+fn operator_trait(path: &syn::Path, owner: &str) -> Option<String> {
+    let segment = path.segments.last()?;
+    let name = segment.ident.to_string();
+    let known = ["Add", "Sub", "Mul", "Div", "Rem", "Neg"].iter().any(|operator| {
+        name.strip_prefix(operator).is_some_and(|rest| rest.is_empty() || rest == "Assign")
+    });
+    known.then(|| match &segment.arguments {
+        syn::PathArguments::AngleBracketed(args) => match args.args.first() {
+            Some(syn::GenericArgument::Type(ty)) => match type_text(ty).as_str() {
+                "Self" => owner.to_owned(),
+                other => other.to_owned(),
+            },
+            _ => owner.to_owned(),
+        },
+        _ => owner.to_owned(),
+    })
+}

@@ -1,0 +1,191 @@
+//! Vector reductions: strips in blocks of iterations, so that what lies between the sums vectorises.
+//!
+//! LLVM does not reorder sums of floats, so a loop that carries one runs an element at a time. A sum of
+//! adjoints has no order to keep: each place in a block has a partial sum of its own, added up at the end. A
+//! sum of the primal keeps its order: the terms of a block are computed side by side, then added one after the other.
+//!
+//! ```text
+//! for i in 0..n strip(view @x[i]), s = 0.0 { %2 = x[i] * x[i]; %3 = s + %2 } s <- %3
+//! →  for i in 0..n strip(view @x[i]) simd(8, s += %2 reassociated), s = 0.0 { … }
+//! ```
+//!
+//! Legal where every carried value is such a sum that nothing in the loop looks at, and every statement is arithmetic, an access through a
+//! view, or a push or pop of the strip's record: then blocks cannot be told from iterations. Pays where the terms take long, where memory is
+//! written as well, or where a sum may be reassociated.
+
+use std::collections::HashMap;
+
+use super::rotating_accumulate::{rotations, scattered};
+use super::{Around, Facts, each_loop, reschedule};
+use crate::driver::{Context, Pass, Promise, Target};
+use stratape_ir::analysis::DefUse;
+use stratape_ir::{
+    Binary, Float, Function, Loop, Math, ObjectId, Op, Reduction, Scalar, Simd, Stmt, Strip,
+};
+
+/// The pass.
+pub const VECTOR_REDUCTION: Pass = Pass {
+    name: "vector_reduction",
+    after: &["strip_mine"],
+    promise: Promise::AdjointBits,
+    required: false,
+    run: vector_reduction,
+};
+
+/// Decides which strips run in blocks.
+fn vector_reduction(function: &mut Function, cx: &mut Context<'_>) {
+    let mut found = HashMap::new();
+    {
+        let definitions = DefUse::new(function);
+        let facts = Facts::new(function, &definitions);
+        each_loop(&function.body, &mut Around::default(), &mut |node, around| {
+            let strip = node.schedule.as_ref()?.strip.as_ref()?;
+            if let Some(simd) = blocks(&facts, node, strip, around, cx.target) {
+                let what = if simd.rotations.is_empty() { "" } else { ", with rotating sums" };
+                cx.applied(node.span, format!("runs in blocks of {}{what}", simd.width));
+                found.insert(node.counter, simd);
+            }
+            Some(strip.clone())
+        });
+    }
+    reschedule(&mut function.body, &mut |counter, schedule| {
+        schedule.simd = found.remove(&counter);
+    });
+}
+
+/// A strip in blocks, if it is one that gains by it.
+fn blocks(
+    facts: &Facts<'_>,
+    node: &Loop,
+    strip: &Strip,
+    around: &Around,
+    target: &Target,
+) -> Option<Simd> {
+    let function = facts.function;
+    if (node.reversed && !node.unordered) || function.ty(node.counter) != Scalar::USIZE {
+        return None;
+    }
+    let reductions = reductions(function, node)?;
+    let scattered = scattered(facts, node, strip, around);
+    let fits = |(at, item): (usize, &Stmt)| {
+        fits(facts, node, strip, item) || scattered.iter().any(|one| one.at == at)
+    };
+    let slow = is_slow(function, node);
+    let writes = node.body.iter().any(|item| !item.written().is_empty());
+    let free = reductions.iter().any(|sum| sum.reassociate);
+    // Ordered sums alone gain only where their terms take long.
+    let gains = !scattered.is_empty() || (!reductions.is_empty() && (slow || writes || free));
+    if !gains || !node.body.iter().enumerate().all(fits) {
+        return None;
+    }
+    let dense = strip.views.iter().all(|view| view.stride == 1);
+    if !dense && scattered.is_empty() && !slow {
+        // Fields make pairs of their own.
+        return None;
+    }
+    let narrow = !node.carried.is_empty()
+        && node
+            .carried
+            .iter()
+            .all(|carried| function.ty(carried.inside) == Scalar::Float(Float::F32));
+    let delayed = if dense && scattered.is_empty() { delayed(function, node) } else { Vec::new() };
+    let rotations = rotations(scattered, target);
+    let rotates = rotations.iter().any(|rotation| rotation.additions.len() > 1);
+    let usual = match dense {
+        true if narrow || rotates || slow => target.simd_width_wide,
+        true => target.simd_width,
+        false => target.simd_width_strided,
+    };
+    let width = facts.trips(node).map_or(usual, |trips| even_width(usual, trips, target));
+    Some(Simd { width, reductions, rotations, delayed })
+}
+
+/// The carried values of a loop, if all of them are sums that nothing else looks at.
+fn reductions(function: &Function, node: &Loop) -> Option<Vec<Reduction>> {
+    let mut sums = Vec::new();
+    for carried in &node.carried {
+        let (term, subtract) = node.term_of(carried)?;
+        let mut uses = 0;
+        for item in &node.body {
+            item.for_each_operand(&mut |value| {
+                uses += usize::from(value == carried.inside || value == carried.next);
+            });
+        }
+        // One use is the sum's own.
+        if uses != 1
+            || term == carried.inside
+            || node.carried.iter().any(|other| other.inside == term)
+        {
+            return None;
+        }
+        let reassociate = function.values[carried.inside.index()].adjoint;
+        sums.push(Reduction { term, subtract, reassociate });
+    }
+    Some(sums)
+}
+
+fn fits(facts: &Facts<'_>, node: &Loop, strip: &Strip, item: &Stmt) -> bool {
+    match item {
+        Stmt::Let { op: Op::Load(place), .. } => facts.sees(strip, node.counter, place),
+        Stmt::Let { op: Op::Math(function, _), .. } => vectorises(*function),
+        Stmt::Let { .. } => true,
+        Stmt::Store { place, .. } | Stmt::Accumulate { place, .. } => {
+            facts.sees(strip, node.counter, place)
+        }
+        Stmt::Push { record, .. } | Stmt::Pop { record, .. } => strip.region == Some(*record),
+        _ => false,
+    }
+}
+
+/// The additions to objects that the loop neither reads nor stores to. They can wait for the end of a block: LLVM, which does not
+/// know that what is read lies elsewhere, then has all loads before the first store.
+fn delayed(function: &Function, node: &Loop) -> Vec<usize> {
+    let touched: Vec<ObjectId> = node
+        .body
+        .iter()
+        .filter_map(|item| match item {
+            Stmt::Let { op: Op::Load(place), .. } | Stmt::Store { place, .. } => Some(place.object),
+            _ => None,
+        })
+        .collect();
+    let is_added = |item: &Stmt| match item {
+        Stmt::Accumulate { place, value, .. } => {
+            !touched.contains(&place.object) && function.ty(*value).is_float()
+        }
+        _ => false,
+    };
+    let body = node.body.iter().enumerate();
+    body.filter(|(_, item)| is_added(item)).map(|(at, _)| at).collect()
+}
+
+/// Whether something in a loop takes long, but not as long as a function call.
+fn is_slow(function: &Function, node: &Loop) -> bool {
+    node.body.iter().any(|item| {
+        matches!(item, Stmt::Let { op: Op::Math(Math::Sqrt, _) | Op::Binary(Binary::Div, ..), value }
+            if function.ty(*value).is_float())
+    })
+}
+
+/// The width at which nothing is left over of a loop, if there is one near the usual.
+fn even_width(usual: usize, trips: usize, target: &Target) -> usize {
+    let fits = |width: &usize| trips.is_multiple_of(*width);
+    let most = usual.max(target.simd_width_wide).min(trips);
+    let even = (4..=most).rev().filter(|width| width.is_multiple_of(2)).find(fits);
+    if trips.is_multiple_of(usual) { usual } else { even.unwrap_or(usual) }
+}
+
+/// Whether a function of floats becomes vector instructions.
+fn vectorises(function: Math) -> bool {
+    matches!(
+        function,
+        Math::Sqrt
+            | Math::Abs
+            | Math::Min
+            | Math::Max
+            | Math::Copysign
+            | Math::Signum
+            | Math::Recip
+            | Math::ToRadians
+            | Math::ToDegrees
+    )
+}

@@ -1,0 +1,6 @@
+//! The tape's layout: which records lie together, and how.
+
+mod regions;
+
+pub use self::regions::{REGIONS, record_bytes};
+pub(crate) use self::regions::{contains, is_strip_shaped, only_record, regions, uses_tape};

@@ -1,0 +1,323 @@
+//! Constant factors of adjoints are multiplied once, signs not at all.
+//!
+//! The rules of differentiation leave halves beside doubles and negations beside subtractions. Here an adjoint is seen as a
+//! number times another value; products multiply the numbers, sums of one value add them, and a minus goes into the
+//! sum or the accumulation it ends in. Only adjoints: their last bits are free.
+//!
+//! Taking a factor out of a value that is used twice may cost a multiplication instead of saving one, so each block is
+//! tried in several ways, and keeps the one that computes least.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::driver::{Context, Pass, Promise};
+use stratape_ir::{
+    Binary, Block, Float, Function, Op, Scalar, Stmt, Substitution, Unary, ValueId, used, walk,
+};
+
+/// The pass.
+pub const FOLD_COEFFICIENTS: Pass = Pass {
+    name: "fold_coefficients",
+    after: &["gradient_cse"],
+    promise: Promise::AdjointBits,
+    required: false,
+    run: fold_coefficients,
+};
+
+/// Moves factors.
+fn fold_coefficients(function: &mut Function, _cx: &mut Context<'_>) {
+    let mut literals = HashMap::new();
+    walk(&function.body, &mut |node| {
+        if let Stmt::Let { value, op: Op::Float(number, _) } = node {
+            literals.insert(*value, *number);
+        }
+    });
+    let mut body = std::mem::take(&mut function.body);
+    let outs = function.results.clone();
+    let mut substitution = Substitution::default();
+    all_blocks(function, &literals, &mut body, &outs, &mut substitution);
+    substitution.apply(&mut body);
+    function.body = body;
+    for result in &mut function.results {
+        *result = substitution.get(*result);
+    }
+}
+
+/// `outs` is what is used of a block's values after its end.
+fn all_blocks(
+    function: &mut Function,
+    literals: &HashMap<ValueId, f64>,
+    nodes: &mut Block,
+    outs: &[ValueId],
+    substitution: &mut Substitution,
+) {
+    for node in nodes.iter_mut() {
+        match node {
+            Stmt::Loop(node) => {
+                let outs: Vec<ValueId> =
+                    node.carried.iter().map(|carried| carried.next).chain(node.exit).collect();
+                all_blocks(function, literals, &mut node.body, &outs, substitution);
+            }
+            Stmt::If(node) => {
+                let then: Vec<ValueId> = node.merges.iter().map(|merge| merge.then).collect();
+                let other: Vec<ValueId> = node.merges.iter().map(|merge| merge.other).collect();
+                all_blocks(function, literals, &mut node.then, &then, substitution);
+                all_blocks(function, literals, &mut node.other, &other, substitution);
+            }
+            _ => {}
+        }
+    }
+    let uses = uses(nodes, outs);
+    let mut best: Option<(usize, Block, Substitution)> = None;
+    let mut least = cost(function, nodes, outs);
+    for freedom in [Freedom::Signs, Freedom::UsedOnce, Freedom::All] {
+        let mut mover = Mover {
+            function,
+            literals,
+            uses: &uses,
+            freedom,
+            scaled: HashMap::new(),
+            products: HashMap::new(),
+            substitution: Substitution::default(),
+            out: Block::new(),
+        };
+        nodes.iter().for_each(|node| mover.node(node));
+        let Mover { mut out, substitution, .. } = mover;
+        substitution.apply(&mut out);
+        let outs: Vec<ValueId> = outs.iter().map(|out| substitution.get(*out)).collect();
+        let cost = cost(function, &out, &outs);
+        if cost < least {
+            least = cost;
+            best = Some((cost, out, substitution));
+        }
+    }
+    if let Some((_, out, found)) = best {
+        *nodes = out;
+        substitution.extend(found);
+    }
+}
+
+/// How often the values of a block are used.
+fn uses(nodes: &Block, outs: &[ValueId]) -> HashMap<ValueId, usize> {
+    let mut uses = HashMap::new();
+    walk(nodes, &mut |node| {
+        node.for_each_operand(&mut |value| *uses.entry(value).or_default() += 1);
+    });
+    outs.iter().for_each(|out| *uses.entry(*out).or_default() += 1);
+    uses
+}
+
+/// Operations of a block that something needs, those of the blocks inside not counted.
+fn cost(function: &Function, nodes: &Block, outs: &[ValueId]) -> usize {
+    let mut needed: HashSet<ValueId> = outs.iter().copied().collect();
+    for node in nodes {
+        for inner in node.blocks() {
+            needed.extend(used(inner));
+        }
+    }
+    let mut cost = 0;
+    for node in nodes.iter().rev() {
+        if let Stmt::Let { value, op } = node {
+            if !needed.contains(value) {
+                continue;
+            }
+            if matches!(op, Op::Binary(..) | Op::Unary(..)) && function.ty(*value).is_float() {
+                cost += 1;
+            }
+        }
+        node.for_each_operand(&mut |value| {
+            needed.insert(value);
+        });
+    }
+    cost
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Freedom {
+    /// Only signs are taken out of values.
+    Signs,
+    /// And factors of values that are used once.
+    UsedOnce,
+    /// And of all others, of the primal's too.
+    All,
+}
+
+/// A number times a value.
+#[derive(Clone, Copy)]
+struct Scaled {
+    factor: f64,
+    base: ValueId,
+}
+
+/// What is computed of two values.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Key(Binary, ValueId, ValueId);
+
+struct Mover<'a> {
+    function: &'a mut Function,
+    literals: &'a HashMap<ValueId, f64>,
+    uses: &'a HashMap<ValueId, usize>,
+    freedom: Freedom,
+    scaled: HashMap<ValueId, Scaled>,
+    products: HashMap<Key, ValueId>,
+    substitution: Substitution,
+    out: Block,
+}
+
+impl Mover<'_> {
+    fn node(&mut self, node: &Stmt) {
+        match node {
+            Stmt::Let { value, op } if self.function.ty(*value).is_float() => {
+                let adjoint = self.function.values[value.index()].adjoint;
+                if !adjoint {
+                    self.out.push(node.clone());
+                    if self.freedom == Freedom::All
+                        && let Some(scaled) = self.written_as(op)
+                    {
+                        self.scaled.insert(*value, scaled);
+                    }
+                    return;
+                }
+                match self.seen_as(*value, op) {
+                    Some(scaled) if is_moderate(scaled.factor) => self.define(*value, scaled),
+                    _ => self.keep(*value, op),
+                }
+            }
+            Stmt::Accumulate { place, value, subtract } => {
+                let (place, mut value, mut subtract) = (place.clone(), *value, *subtract);
+                if let Some(scaled) = self.scaled.get(&value)
+                    && scaled.factor == -1.0
+                {
+                    (value, subtract) = (scaled.base, !subtract);
+                }
+                self.out.push(Stmt::Accumulate { place, value, subtract });
+            }
+            _ => self.out.push(node.clone()),
+        }
+    }
+
+    /// An operation with a literal, or a sign, as a scaled operand.
+    fn written_as(&self, op: &Op) -> Option<Scaled> {
+        let of = |factor: f64, value: ValueId| {
+            let Scaled { factor: inner, base } = self.taken(value);
+            Some(Scaled { factor: factor * inner, base })
+        };
+        match *op {
+            Op::Unary(Unary::Neg, a) => of(-1.0, a),
+            Op::Binary(Binary::Mul, a, b) => match (self.literals.get(&a), self.literals.get(&b)) {
+                (Some(_), Some(_)) | (None, None) => None,
+                (Some(factor), None) => of(*factor, b),
+                (None, Some(factor)) => of(*factor, a),
+            },
+            _ => None,
+        }
+    }
+
+    /// An adjoint as a number times something; what it multiplies is computed, if it is new.
+    fn seen_as(&mut self, value: ValueId, op: &Op) -> Option<Scaled> {
+        if let Some(scaled) = self.written_as(op) {
+            return Some(scaled);
+        }
+        let Op::Binary(operation, a, b) = *op else { return None };
+        let (mut left, mut right) = (self.taken(a), self.taken(b));
+        let (factor, operation) = match operation {
+            Binary::Mul => (left.factor * right.factor, Binary::Mul),
+            Binary::Div => (left.factor / right.factor, Binary::Div),
+            Binary::Add | Binary::Sub if left.base == right.base => {
+                let sign = if operation == Binary::Add { 1.0 } else { -1.0 };
+                let factor = left.factor + sign * right.factor;
+                return (factor != 0.0).then_some(Scaled { factor, base: left.base });
+            }
+            Binary::Add if left.factor == -right.factor => {
+                if left.factor < 0.0 {
+                    (left, right) = (right, left);
+                }
+                (left.factor, Binary::Sub)
+            }
+            Binary::Sub if left.factor == -right.factor => (left.factor, Binary::Add),
+            Binary::Add | Binary::Sub if left.factor == right.factor => (left.factor, operation),
+            _ => return None,
+        };
+        let base = self.binary(value, operation, left.base, right.base);
+        Some(Scaled { factor, base })
+    }
+
+    /// A value without the factor that may be taken out of it.
+    fn taken(&self, value: ValueId) -> Scaled {
+        let whole = Scaled { factor: 1.0, base: value };
+        let Some(scaled) = self.scaled.get(&value).copied() else { return whole };
+        let once = self.uses.get(&value) == Some(&1);
+        let free = match self.freedom {
+            Freedom::Signs => scaled.factor == -1.0,
+            Freedom::UsedOnce => scaled.factor == -1.0 || once,
+            Freedom::All => true,
+        };
+        if free || scaled.factor == 1.0 { scaled } else { whole }
+    }
+
+    /// The sum, difference, product or quotient of two values, computed before or now.
+    fn binary(&mut self, like: ValueId, operation: Binary, a: ValueId, b: ValueId) -> ValueId {
+        let (first, second) = match operation {
+            Binary::Mul | Binary::Add => (a.min(b), a.max(b)),
+            _ => (a, b),
+        };
+        let key = Key(operation, first, second);
+        if let Some(known) = self.products.get(&key) {
+            return *known;
+        }
+        let value = self.function.new_value_like(like);
+        self.out.push(Stmt::Let { value, op: Op::Binary(operation, a, b) });
+        self.products.insert(key, value);
+        value
+    }
+
+    /// Defines a value as what it has been seen as.
+    fn define(&mut self, value: ValueId, scaled: Scaled) {
+        let Scaled { factor, base } = scaled;
+        self.scaled.insert(value, scaled);
+        let op = if factor == 1.0 {
+            self.substitution.value(value, base);
+            return;
+        } else if factor == -1.0 {
+            Op::Unary(Unary::Neg, base)
+        } else if factor == 2.0 {
+            Op::Binary(Binary::Add, base, base)
+        } else {
+            let number = self.function.new_value_like(value);
+            self.function.values[number.index()].name = None;
+            let text = match self.function.ty(value) {
+                Scalar::Float(Float::F32) => format!("{:?}", factor as f32),
+                _ => format!("{factor:?}"),
+            };
+            self.out.push(Stmt::Let { value: number, op: Op::Float(factor, text) });
+            Op::Binary(Binary::Mul, base, number)
+        };
+        self.out.push(Stmt::Let { value, op });
+    }
+
+    /// Leaves an operation as it is, but for a minus that a sum can take.
+    fn keep(&mut self, value: ValueId, op: &Op) {
+        let op = match *op {
+            Op::Binary(operation @ (Binary::Add | Binary::Sub), a, b) => {
+                let negative = |value: &ValueId| {
+                    self.scaled
+                        .get(value)
+                        .filter(|scaled| scaled.factor == -1.0)
+                        .map(|scaled| scaled.base)
+                };
+                match (operation, negative(&a), negative(&b)) {
+                    (Binary::Add, _, Some(b)) => Op::Binary(Binary::Sub, a, b),
+                    (Binary::Add, Some(a), None) => Op::Binary(Binary::Sub, b, a),
+                    (Binary::Sub, _, Some(b)) => Op::Binary(Binary::Add, a, b),
+                    _ => op.clone(),
+                }
+            }
+            _ => op.clone(),
+        };
+        self.out.push(Stmt::Let { value, op });
+    }
+}
+
+/// Whether a factor is far from what a narrow float cannot hold.
+fn is_moderate(factor: f64) -> bool {
+    (1e-12..=1e12).contains(&factor.abs())
+}

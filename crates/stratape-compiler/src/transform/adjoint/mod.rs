@@ -1,0 +1,11 @@
+//! Passes for gradients: they may change the last bits of adjoints.
+
+mod fold_coefficients;
+mod invariant_factor;
+mod reciprocal;
+mod scatter_to_gather;
+
+pub use self::fold_coefficients::FOLD_COEFFICIENTS;
+pub use self::invariant_factor::INVARIANT_FACTOR;
+pub use self::reciprocal::RECIPROCAL;
+pub use self::scatter_to_gather::SCATTER_TO_GATHER;

@@ -1,0 +1,14 @@
+//! Simplification: the classical scalar passes.
+
+mod bounds;
+mod cse;
+mod dce;
+mod if_conversion;
+mod licm;
+
+pub use self::bounds::BOUNDS;
+pub(crate) use self::cse::written;
+pub use self::cse::{CSE, GRADIENT_CSE};
+pub use self::dce::DCE;
+pub use self::if_conversion::IF_CONVERSION;
+pub use self::licm::LICM;

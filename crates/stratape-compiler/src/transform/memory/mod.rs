@@ -1,0 +1,15 @@
+//! Passes that change what lies in memory, and how.
+
+mod aos_to_soa;
+mod argmax;
+mod dead_init;
+mod invariant_slice;
+mod precompute;
+mod scalar_promotion;
+
+pub use self::aos_to_soa::AOS_TO_SOA;
+pub use self::argmax::ARGMAX;
+pub use self::dead_init::DEAD_INIT;
+pub(crate) use self::invariant_slice::{Again, Chain, Outer, table};
+pub use self::precompute::PRECOMPUTE;
+pub use self::scalar_promotion::SCALAR_PROMOTION;

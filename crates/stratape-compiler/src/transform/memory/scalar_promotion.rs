@@ -1,0 +1,171 @@
+//! Sums in memory that stay at one place for a whole loop are kept in a register meanwhile.
+//!
+//! `for j in … { a[i] += t }` becomes a carried value that is read from `a[i]` before the loop and
+//! stored back after it: the additions are the same, in the same order.
+
+use std::collections::HashMap;
+
+use crate::driver::{Context, Pass, Promise};
+use crate::transform::{integers, runs};
+use stratape_ir::{
+    Binary, Block, Carried, Function, Loop, Op, Place, Range, Step, Stmt, ValueId, defined,
+};
+
+/// The pass.
+pub const SCALAR_PROMOTION: Pass = Pass {
+    name: "scalar_promotion",
+    after: &["coalesce"],
+    promise: Promise::SameBits,
+    required: false,
+    run: scalar_promotion,
+};
+
+/// Promotes sums in memory.
+fn scalar_promotion(function: &mut Function, cx: &mut Context<'_>) {
+    let mut body = std::mem::take(&mut function.body);
+    let integers = integers(&body);
+    block(function, &mut body, &integers, &mut Vec::new(), cx);
+    function.body = body;
+}
+
+fn block(
+    function: &mut Function,
+    nodes: &mut Block,
+    integers: &HashMap<ValueId, i128>,
+    around: &mut Vec<(ValueId, ValueId)>,
+    cx: &mut Context<'_>,
+) {
+    let mut out = Block::new();
+    for mut node in std::mem::take(nodes) {
+        let Stmt::Loop(repeat) = &mut node else {
+            for inner in node.blocks_mut() {
+                block(function, inner, integers, around, cx);
+            }
+            out.push(node);
+            continue;
+        };
+        if let Range::UpTo { from, to } = repeat.range {
+            let runs = around.contains(&(from, to)) || runs(integers, from, to);
+            around.push((from, to));
+            block(function, &mut repeat.body, integers, around, cx);
+            around.pop();
+            if repeat.exit.is_none() {
+                let stores = sums(function, repeat, runs, &mut out);
+                if !stores.is_empty() {
+                    cx.applied(repeat.span, "sums in memory are kept in registers");
+                }
+                out.push(node);
+                out.extend(stores);
+                continue;
+            }
+        } else {
+            block(function, &mut repeat.body, integers, around, cx);
+        }
+        out.push(node);
+    }
+    *nodes = out;
+}
+
+/// Takes the sums of a loop's own block into registers; appends the loads, returns the stores. A loop that may not run has only such
+/// sums taken whose places have been accessed before it: loading from there cannot panic.
+fn sums(function: &mut Function, node: &mut Loop, runs: bool, before: &mut Block) -> Vec<Stmt> {
+    let mut inner = defined(&node.body);
+    inner.insert(node.counter);
+    inner.extend(node.carried.iter().map(|carried| carried.inside));
+    let fixed = |place: &Place| {
+        place.path.iter().all(|step| !matches!(step, Step::Index(index) if inner.contains(index)))
+    };
+    let mut places: Vec<Place> = Vec::new();
+    for item in &node.body {
+        if let Stmt::Accumulate { place, .. } = item
+            && fixed(place)
+            && !places.contains(place)
+        {
+            places.push(place.clone());
+        }
+    }
+    let mut stores = Vec::new();
+    for place in places {
+        let safe = runs
+            || before.iter().any(|item| match item {
+                Stmt::Let { op: Op::Load(other), .. }
+                | Stmt::Store { place: other, .. }
+                | Stmt::Accumulate { place: other, .. } => *other == place,
+                _ => false,
+            });
+        if !safe || !alone(&node.body, &place, true) {
+            continue;
+        }
+        let Some(ty) = function.place_type(&place).and_then(stratape_ir::Type::scalar) else {
+            continue;
+        };
+        let (inside, after) =
+            (function.new_value(ty, node.span), function.new_value(ty, node.span));
+        let init = match just_stored(before, &place) {
+            Some((at, value)) => {
+                // It is stored to again after the loop.
+                before.remove(at);
+                value
+            }
+            None => {
+                let init = function.new_value(ty, node.span);
+                before.push(Stmt::Let { value: init, op: Op::Load(place.clone()) });
+                init
+            }
+        };
+        let mut sum = inside;
+        for item in &mut node.body {
+            if let Stmt::Accumulate { place: other, value, subtract } = item
+                && *other == place
+            {
+                let next = function.new_value(ty, node.span);
+                let sign = if *subtract { Binary::Sub } else { Binary::Add };
+                *item = Stmt::Let { value: next, op: Op::Binary(sign, sum, *value) };
+                sum = next;
+            }
+        }
+        node.carried.push(Carried { init, inside, next: sum, after });
+        stores.push(Stmt::Store { place, value: after });
+    }
+    stores
+}
+
+/// What was stored to a place, and which node did it, if nothing has touched the object since.
+fn just_stored(before: &Block, place: &Place) -> Option<(usize, ValueId)> {
+    let at = before
+        .iter()
+        .rposition(|item| matches!(item, Stmt::Store { place: other, .. } if other == place))?;
+    let Stmt::Store { value, .. } = &before[at] else { return None };
+    let rest = before[at + 1..].to_vec();
+    alone(&rest, place, false).then_some((at, *value))
+}
+
+/// Whether every access to an object in a block is an addition to one place, in the block itself.
+fn alone(block: &Block, place: &Place, top: bool) -> bool {
+    block.iter().all(|node| {
+        let touches = match node {
+            Stmt::Let { op: Op::Load(other), .. } => other.object == place.object,
+            Stmt::Store { place: other, .. } => other.object == place.object,
+            Stmt::Accumulate { place: other, .. } => {
+                other.object == place.object && (!top || other != place)
+            }
+            Stmt::New { object, init } => *object == place.object || copies(init, place),
+            Stmt::Call(_) | Stmt::Save { .. } => {
+                node.read().iter().any(|other| other.object == place.object)
+            }
+            _ => false,
+        };
+        !touches && node.blocks().into_iter().all(|inner| alone(inner, place, false))
+    })
+}
+
+fn copies(init: &stratape_ir::Init, place: &Place) -> bool {
+    use stratape_ir::Init;
+    match init {
+        Init::Items(items) => items.iter().any(|item| copies(item, place)),
+        Init::Fill(item) | Init::Repeat(item, _) => copies(item, place),
+        Init::Copy(other) => other.object == place.object,
+        Init::ZeroLike(object) => *object == place.object,
+        Init::Value(_) => false,
+    }
+}

@@ -1,0 +1,92 @@
+//! Accesses of a loop to one object, grouped by what is added to the counter.
+//!
+//! `u[(t + 1) * n + i] = u[t * n + i - 1] + u[t * n + i]` touches one array in three groups. If one group, the
+//! *pivot*, lies wholly above or below the others, the array can be split between them: what is written to the pivot
+//! is not seen by the others.
+
+use super::affine::Affine;
+use crate::Polynomial;
+use crate::{Loop, ObjectId, Op, Place, Split, Step, Stmt, walk};
+
+#[derive(Default)]
+struct Group {
+    base: Polynomial,
+    loads: bool,
+    stores: bool,
+    additions: bool,
+}
+
+impl Split {
+    /// How a loop's accesses to an object can be split.
+    pub fn find(affine: &Affine<'_>, node: &Loop, object: ObjectId) -> Option<Self> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut fits = true;
+        walk(&node.body, &mut |item| {
+            let (place, loads, stores, additions) = match item {
+                Stmt::Let { op: Op::Load(place), .. } => (place, true, false, false),
+                Stmt::Store { place, .. } => (place, false, true, false),
+                Stmt::Accumulate { place, .. } => (place, false, false, true),
+                Stmt::Let { op: Op::Len(place), .. } => {
+                    fits &= place.object != object;
+                    return;
+                }
+                item => {
+                    let mut places = item.read().into_iter().chain(item.written());
+                    fits &= !places.any(|place| place.object == object);
+                    return;
+                }
+            };
+            if place.object != object {
+                return;
+            }
+            let Some(base) = offset(affine, node, place) else {
+                fits = false;
+                return;
+            };
+            if !groups.iter().any(|group| group.base == base) {
+                groups.push(Group { base: base.clone(), ..Group::default() });
+            }
+            if let Some(group) = groups.iter_mut().find(|group| group.base == base) {
+                group.loads |= loads;
+                group.stores |= stores;
+                group.additions |= additions;
+            }
+        });
+        if !fits || groups.len() < 2 {
+            return None;
+        }
+        // The one that is written; else the only one that is added to; else the only one that is not.
+        let writes = |group: &Group| group.stores || (group.additions && group.loads);
+        let pivot = if groups.iter().any(writes) {
+            only(&groups, writes)?
+        } else {
+            only(&groups, |group| group.additions).or_else(|| only(&groups, |group| group.loads))?
+        };
+        let others = || groups.iter().filter(|group| group.base != pivot.base);
+        let others_read = others().all(|group| group.loads && !group.additions);
+        let others_added = others().all(|group| group.additions && !group.loads);
+        let extent = affine.counted(node.counter)?.extent.clone()?;
+        let below = others()
+            .all(|group| affine.is_at_least(&pivot.base.minus(&group.base).minus(&extent), 0));
+        let above = others()
+            .all(|group| affine.is_at_least(&group.base.minus(&pivot.base).minus(&extent), 0));
+        if !(others_read || others_added) || !(below || above) {
+            return None;
+        }
+        Some(Self { object, pivot: pivot.base.clone(), others_below: below, others_read })
+    }
+}
+
+/// The group that is like that, if there is just one.
+fn only(groups: &[Group], fits: impl Fn(&Group) -> bool) -> Option<&Group> {
+    let mut found = groups.iter().filter(|group| fits(group));
+    found.next().filter(|_| found.next().is_none())
+}
+
+/// What is added to the counter in a place's only index.
+fn offset(affine: &Affine<'_>, node: &Loop, place: &Place) -> Option<Polynomial> {
+    let [Step::Index(index)] = place.path[..] else { return None };
+    let (factor, base) = affine.of(index).split(node.counter)?;
+    let fixed = base.symbols().all(|symbol| affine.is_invariant(symbol, node.counter));
+    (factor.as_number() == Some(1) && fixed).then_some(base)
+}

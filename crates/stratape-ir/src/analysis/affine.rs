@@ -1,0 +1,203 @@
+//! Indices as polynomials in loop counters and values that do not change.
+
+use std::collections::HashMap;
+
+use super::{DefUse, Definition};
+use crate::{Binary, Block, Compare, Function, Op, Polynomial, Range, Scalar, Stmt, ValueId};
+
+/// A loop over a range.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    /// First number.
+    pub from: Polynomial,
+    /// Number of iterations, if the bounds are known in this form.
+    pub extent: Option<Polynomial>,
+    /// Whether it counts down.
+    pub reversed: bool,
+}
+
+/// The polynomials of a function's integers.
+#[derive(Debug)]
+pub struct Affine<'a> {
+    function: &'a Function,
+    definitions: &'a DefUse,
+    loops: HashMap<ValueId, Counted>,
+    /// For each value, the loops around its definition, outermost first, by their counters.
+    around: HashMap<ValueId, Vec<ValueId>>,
+}
+
+impl<'a> Affine<'a> {
+    /// Reads the loops of a function.
+    pub fn new(function: &'a Function, definitions: &'a DefUse) -> Self {
+        let mut affine =
+            Self { function, definitions, loops: HashMap::new(), around: HashMap::new() };
+        affine.block(&function.body, &mut Vec::new());
+        affine
+    }
+
+    fn block(&mut self, block: &Block, around: &mut Vec<ValueId>) {
+        for node in block {
+            node.for_each_result(&mut |value| {
+                self.around.insert(value, around.clone());
+            });
+            if let Stmt::Loop(node) = node {
+                let counted = match node.range {
+                    Range::UpTo { from, to } => {
+                        let (from, to) = (self.of(from), self.of(to));
+                        Counted { extent: Some(to.minus(&from)), from, reversed: node.reversed }
+                    }
+                    Range::Forever => {
+                        Counted { from: Polynomial::number(0), extent: None, reversed: false }
+                    }
+                };
+                self.loops.insert(node.counter, counted);
+                around.push(node.counter);
+                self.around.insert(node.counter, around.clone());
+                for carried in &node.carried {
+                    self.around.insert(carried.inside, around.clone());
+                }
+                self.block(&node.body, around);
+                around.pop();
+            } else {
+                for inner in node.blocks() {
+                    self.block(inner, around);
+                }
+            }
+        }
+    }
+
+    /// An integer as a polynomial.
+    pub fn of(&self, value: ValueId) -> Polynomial {
+        self.limited(value, 64)
+    }
+
+    fn limited(&self, value: ValueId, fuel: usize) -> Polynomial {
+        let Definition::Op(op) = self.definitions.of(value) else {
+            return Polynomial::symbol(value);
+        };
+        if fuel == 0 {
+            return Polynomial::symbol(value);
+        }
+        match op {
+            Op::Int(number) => Polynomial::number(*number),
+            // Small integers may wrap within the bounds of a list.
+            Op::Binary(sign @ (Binary::Add | Binary::Sub | Binary::Mul), a, b)
+                if self.bits(value) >= 32 =>
+            {
+                let (a, b) = (self.limited(*a, fuel / 2), self.limited(*b, fuel / 2));
+                match sign {
+                    Binary::Add => a.plus(&b),
+                    Binary::Sub => a.minus(&b),
+                    _ => a.times(&b),
+                }
+            }
+            // An index that lost its sign would be out of bounds; one that lost bits need not.
+            Op::Cast(a, Scalar::Int(to)) if self.bits(*a) <= to.bits() && self.bits(*a) > 0 => {
+                self.limited(*a, fuel - 1)
+            }
+            _ => Polynomial::symbol(value),
+        }
+    }
+
+    /// The operation that defines a value, if one does.
+    pub fn op(&self, value: ValueId) -> Option<&'a Op> {
+        self.definitions.op(value)
+    }
+
+    /// The bits of an integer; 0 for other values.
+    fn bits(&self, value: ValueId) -> u32 {
+        match self.function.ty(value) {
+            Scalar::Int(int) => int.bits(),
+            _ => 0,
+        }
+    }
+
+    /// Whether an integer is its polynomial even where differences wrap, as they do in release builds: they do not, given
+    /// polynomials that are at least 0.
+    pub fn is_exact(&self, value: ValueId, facts: &[Polynomial]) -> bool {
+        match self.definitions.of(value) {
+            Definition::Op(Op::Binary(sign, a, b)) => {
+                (*sign != Binary::Sub || self.follows(&self.of(value), 0, facts))
+                    && self.is_exact(*a, facts)
+                    && self.is_exact(*b, facts)
+            }
+            Definition::Op(Op::Cast(a, _)) => self.is_exact(*a, facts),
+            _ => true,
+        }
+    }
+
+    /// Whether a polynomial is at least a number, given others that are at least 0.
+    pub fn follows(&self, polynomial: &Polynomial, least: i128, facts: &[Polynomial]) -> bool {
+        if self.is_at_least(polynomial, least) {
+            return true;
+        }
+        facts.iter().enumerate().any(|(at, fact)| {
+            let rest = polynomial.minus(fact);
+            self.is_at_least(&rest, least)
+                || facts[at..].iter().any(|other| self.is_at_least(&rest.minus(other), least))
+        })
+    }
+
+    /// What a condition says of the integers it compares, if it is true or if it is false: a polynomial that is at least 0.
+    pub fn fact(&self, condition: ValueId, holds: bool) -> Option<Polynomial> {
+        let Definition::Op(Op::Compare(sign, a, b)) = self.definitions.of(condition) else {
+            return None;
+        };
+        let sign = if holds { *sign } else { sign.negated() };
+        let (great, small, equal) = match sign {
+            Compare::Gt => (*a, *b, 1),
+            Compare::Ge => (*a, *b, 0),
+            Compare::Lt => (*b, *a, 1),
+            Compare::Le => (*b, *a, 0),
+            Compare::Eq | Compare::Ne => return None,
+        };
+        let integers = matches!(self.function.ty(*a), Scalar::Int(_));
+        if !integers || !self.is_exact(small, &[]) || !self.is_exact(great, &[]) {
+            return None;
+        }
+        let difference = |value: ValueId| match self.definitions.of(value) {
+            Definition::Op(Op::Method(name, operands)) if name == "saturating_sub" => {
+                Some(self.of(*operands.first()?).minus(&self.of(*operands.get(1)?)))
+            }
+            _ => None,
+        };
+        // A difference that may be cut off at 0 is not less than the difference.
+        let small = difference(small).unwrap_or_else(|| self.of(small));
+        let least = small.plus(&Polynomial::number(equal));
+        // A difference that is greater than 0 was not cut off at 0.
+        let positive = least.as_number().is_some_and(|least| least > 0);
+        let great = difference(great).filter(|_| positive).unwrap_or_else(|| self.of(great));
+        Some(great.minus(&least))
+    }
+
+    /// What a loop says that runs: a polynomial that is at least 0.
+    pub fn runs(&self, counter: ValueId) -> Option<Polynomial> {
+        Some(self.counted(counter)?.extent.as_ref()?.minus(&Polynomial::number(1)))
+    }
+
+    /// The loop with a counter.
+    pub fn counted(&self, counter: ValueId) -> Option<&Counted> {
+        self.loops.get(&counter)
+    }
+
+    /// Whether a value is the same in all iterations of a loop.
+    pub fn is_invariant(&self, value: ValueId, counter: ValueId) -> bool {
+        !self.around.get(&value).is_some_and(|around| around.contains(&counter))
+    }
+
+    /// Whether a polynomial is at least a number, as far as can be seen from its signs.
+    pub fn is_at_least(&self, polynomial: &Polynomial, least: i128) -> bool {
+        match polynomial.as_number() {
+            Some(number) => number >= least,
+            None => {
+                polynomial.is_at_least(least)
+                    && polynomial.symbols().all(|symbol| self.is_natural(symbol))
+            }
+        }
+    }
+
+    /// Whether a value is never negative.
+    pub fn is_natural(&self, value: ValueId) -> bool {
+        matches!(self.function.ty(value), Scalar::Int(int) if !int.signed())
+    }
+}

@@ -1,0 +1,44 @@
+//! The loops and branches around a node, and what is known where it is run.
+
+use super::affine::Affine;
+use crate::Polynomial;
+use crate::{Block, Stmt, ValueId};
+
+/// What stands around a node.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Around {
+    /// The loops, outermost first, by their counters.
+    pub(super) loops: Vec<ValueId>,
+    /// The conditions of the branches, and what they are there.
+    pub(super) conditions: Vec<(ValueId, bool)>,
+}
+
+impl Around {
+    /// The blocks inside a node, each with what stands around its nodes.
+    pub(super) fn blocks<'n>(&self, node: &'n Stmt) -> Vec<(Self, &'n Block)> {
+        match node {
+            Stmt::Loop(node) => {
+                let mut inside = self.clone();
+                inside.loops.push(node.counter);
+                vec![(inside, &node.body)]
+            }
+            Stmt::If(node) => {
+                let arm = |holds: bool| {
+                    let mut inside = self.clone();
+                    inside.conditions.push((node.condition, holds));
+                    inside
+                };
+                vec![(arm(true), &node.then), (arm(false), &node.other)]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Polynomials that are at least 0 there: every loop runs, and the branches are taken.
+    pub(super) fn facts(&self, affine: &Affine<'_>) -> impl Iterator<Item = Polynomial> {
+        let loops = self.loops.iter().filter_map(|counter| affine.runs(*counter));
+        let branches =
+            self.conditions.iter().filter_map(|(condition, holds)| affine.fact(*condition, *holds));
+        loops.chain(branches)
+    }
+}

@@ -1,0 +1,176 @@
+//! Functions and their tables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Block, Checkpoint, ObjectId, Op, Place, Record, Scalar, SourceId, Step, Stmt, Type, ValueId,
+};
+
+/// What is known of a value.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// Its type.
+    pub ty: Scalar,
+    /// The variable it was bound to, if any.
+    pub name: Option<String>,
+    /// Whether it is an adjoint: its last bits are free, sums may be reordered.
+    pub adjoint: bool,
+    /// The source it comes from.
+    pub span: SourceId,
+}
+
+/// How an object came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A parameter behind `&`.
+    Ref,
+    /// A parameter behind `&mut`.
+    RefMut,
+    /// A parameter passed by value.
+    Owned,
+    /// A local.
+    Local,
+}
+
+/// What is known of an object.
+#[derive(Clone, Debug)]
+pub struct Object {
+    /// Its type.
+    pub ty: Type,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The variable it was bound to.
+    pub name: String,
+    /// The object whose adjoint this one holds.
+    pub shadow_of: Option<ObjectId>,
+    /// The source it comes from.
+    pub span: SourceId,
+}
+
+/// A parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Param {
+    /// A value.
+    Value(ValueId),
+    /// Memory.
+    Object(ObjectId),
+}
+
+/// What an object is a copy of: element `stride * i + offset` of another, at `i`. An index out of bounds is one of that other.
+#[derive(Clone, Copy, Debug)]
+pub struct StridedCopy {
+    /// The other object.
+    pub of: ObjectId,
+    /// Every so many elements.
+    pub stride: usize,
+    /// The first of them.
+    pub offset: usize,
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// The source it comes from.
+    pub span: SourceId,
+    /// Its parameters, in order.
+    pub params: Vec<Param>,
+    /// What it returns.
+    pub results: Vec<ValueId>,
+    /// Its statements.
+    pub body: Block,
+    /// What is known of its values.
+    pub values: Vec<Value>,
+    /// What is known of its objects.
+    pub objects: Vec<Object>,
+    /// What is known of its records.
+    pub records: Vec<Record>,
+    /// Local objects that are returned.
+    pub kept: Vec<ObjectId>,
+    /// Whether loops are to run in parallel wherever they can.
+    pub parallel: bool,
+    /// Local objects that are copies of every so many elements of others.
+    pub strided_copies: BTreeMap<ObjectId, StridedCopy>,
+    /// Local lists whose first contents do not matter: each element is written before it is read.
+    pub unfilled: BTreeSet<ObjectId>,
+    /// Locals, shadows of nothing, that hold sums of adjoints: their last bits are free.
+    pub sums: BTreeSet<ObjectId>,
+    /// Whether nothing is to be reordered or fused: the optional passes do nothing.
+    pub plain: bool,
+    /// Functions it calls that call themselves.
+    pub recursive: BTreeSet<String>,
+    /// Loops to be reversed from snapshots, by their counters; `outline` makes functions of them.
+    pub checkpoints: Vec<(ValueId, Checkpoint)>,
+}
+
+impl Function {
+    /// An empty function.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            span: SourceId::NONE,
+            params: Vec::new(),
+            results: Vec::new(),
+            body: Block::new(),
+            values: Vec::new(),
+            objects: Vec::new(),
+            records: Vec::new(),
+            kept: Vec::new(),
+            parallel: false,
+            strided_copies: BTreeMap::new(),
+            unfilled: BTreeSet::new(),
+            sums: BTreeSet::new(),
+            plain: false,
+            recursive: BTreeSet::new(),
+            checkpoints: Vec::new(),
+        }
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: ValueId) -> Scalar {
+        self.values[value.index()].ty
+    }
+
+    /// Whether an object holds adjoints: what is added to it may be added in any order.
+    pub fn holds_adjoints(&self, object: ObjectId) -> bool {
+        self.objects[object.index()].shadow_of.is_some() || self.sums.contains(&object)
+    }
+
+    /// A new value, not defined yet.
+    pub fn new_value(&mut self, ty: Scalar, span: SourceId) -> ValueId {
+        self.values.push(Value { ty, name: None, adjoint: false, span });
+        ValueId((self.values.len() - 1) as u32)
+    }
+
+    /// A new value of the type, name and source of another.
+    pub fn new_value_like(&mut self, other: ValueId) -> ValueId {
+        self.values.push(self.values[other.index()].clone());
+        ValueId((self.values.len() - 1) as u32)
+    }
+
+    /// A new value, defined at the end of a block.
+    pub fn define(&mut self, out: &mut Block, ty: Scalar, op: Op, span: SourceId) -> ValueId {
+        let value = self.new_value(ty, span);
+        out.push(Stmt::Let { value, op });
+        value
+    }
+
+    /// A new object.
+    pub fn new_object(&mut self, object: Object) -> ObjectId {
+        self.objects.push(object);
+        ObjectId((self.objects.len() - 1) as u32)
+    }
+
+    /// The type of what a place holds.
+    pub fn place_type(&self, place: &Place) -> Option<&Type> {
+        let mut ty = &self.objects[place.object.index()].ty;
+        for step in &place.path {
+            ty = match step {
+                Step::Index(_) => ty.element()?,
+                Step::Field(index) => ty.field(*index)?,
+            };
+        }
+        Some(ty)
+    }
+}

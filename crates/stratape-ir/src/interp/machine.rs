@@ -1,0 +1,519 @@
+//! The state of a run, and how nodes change it.
+
+use std::slice;
+
+use super::operation::binary;
+use super::{Argument, Datum, Memory, Number, Options, Outcome, Trap, fault};
+use crate::{
+    Binary, Block, Check, Extent, Function, Init, Loop, ObjectId, Param, Place, Range, RecordId,
+    Scalar, Slice, Step, Stmt, Type, ValueId,
+};
+
+/// What a record on the tape holds.
+#[derive(Clone)]
+pub(super) enum Entry<N> {
+    Values(Vec<Datum<N>>),
+    Copy(Vec<Memory<N>>),
+}
+
+/// What lies on the tape: the kind of record, the iterations of the loops around it that left it there, its contents.
+pub(super) type Record<N> = (RecordId, Vec<i128>, Entry<N>);
+
+/// A run of a function.
+pub(super) struct Machine<'a, N> {
+    pub(super) function: &'a Function,
+    options: &'a Options,
+    pub(super) values: Vec<Option<Datum<N>>>,
+    pub(super) objects: Vec<Option<Memory<N>>>,
+    pub(super) tape: Vec<Record<N>>,
+    /// The numbers of the iterations that are being run, outermost first.
+    iterations: Vec<i128>,
+    pub(super) on_tape: usize,
+    peak: usize,
+    pushes: u64,
+    fuel: u64,
+    /// What decides the orders of loops that have none.
+    pub(super) random: u64,
+}
+
+impl<'a, N: Number> Machine<'a, N> {
+    pub(super) fn new(function: &'a Function, options: &'a Options) -> Self {
+        Self {
+            function,
+            options,
+            values: vec![None; function.values.len()],
+            objects: vec![None; function.objects.len()],
+            tape: Vec::new(),
+            iterations: Vec::new(),
+            on_tape: 0,
+            peak: 0,
+            pushes: 0,
+            fuel: options.fuel,
+            random: options.shuffle.unwrap_or(0),
+        }
+    }
+
+    /// Binds the parameters.
+    pub(super) fn enter(&mut self, args: Vec<Argument<N>>) -> Result<(), Trap> {
+        let params = &self.function.params;
+        if args.len() != params.len() {
+            return fault(format!("{} arguments for {} parameters", args.len(), params.len()));
+        }
+        for (param, arg) in params.iter().zip(args) {
+            let memory = match arg {
+                Argument::Float(number) => Memory::Float(number),
+                Argument::Int(number) => Memory::Int(number),
+                Argument::Bool(value) => Memory::Bool(value),
+                Argument::Memory(memory) => memory,
+            };
+            match (param, memory.datum()) {
+                (Param::Value(value), Some(datum)) => self.set(*value, datum)?,
+                (Param::Value(value), None) => {
+                    return fault(format!("memory for the value parameter {value:?}"));
+                }
+                (Param::Object(object), _) => self.set_object(*object, memory)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Collects what the function leaves.
+    pub(super) fn leave(mut self) -> Result<Outcome<N>, Trap> {
+        if !self.tape.is_empty() {
+            return fault(format!("{} records stay on the tape", self.tape.len()));
+        }
+        let results = self.get_all(&self.function.results)?;
+        let mut memory = Vec::new();
+        for param in &self.function.params {
+            if let Param::Object(object) = param {
+                match self.objects.get_mut(object.index()).and_then(Option::take) {
+                    Some(contents) => memory.push(contents),
+                    None => return fault(format!("the parameter {object:?} is gone")),
+                }
+            }
+        }
+        Ok(Outcome { results, memory, pushes: self.pushes, peak: self.peak })
+    }
+
+    /// Runs a block.
+    pub(super) fn block(&mut self, block: &Block) -> Result<(), Trap> {
+        block.iter().try_for_each(|node| self.node(node))
+    }
+
+    fn node(&mut self, node: &Stmt) -> Result<(), Trap> {
+        self.burn()?;
+        match node {
+            Stmt::Let { value, op } => {
+                let datum = self.evaluate(op, self.ty(*value)?)?;
+                self.set(*value, datum)
+            }
+            Stmt::Store { place, value } => {
+                let datum = self.get(*value)?.fit(self.place_scalar(place)?)?;
+                self.store(place, datum)
+            }
+            Stmt::Accumulate { place, value, subtract } => {
+                let ty = self.place_scalar(place)?;
+                let Some(old) = self.memory(place)?.datum() else {
+                    return fault(format!("{place:?} holds more than one value"));
+                };
+                let sign = if *subtract { Binary::Sub } else { Binary::Add };
+                let new = binary(sign, old, self.get(*value)?, ty)?;
+                self.store(place, new)
+            }
+            Stmt::New { object, init } => {
+                let Some(known) = self.function.objects.get(object.index()) else {
+                    return fault(format!("{object:?} does not exist"));
+                };
+                let mut memory = self.initial(init, &known.ty)?;
+                if self.function.unfilled.contains(object) {
+                    // Whoever reads it before it is written shall notice.
+                    memory = memory.filled(f64::NAN);
+                }
+                self.set_object(*object, memory)
+            }
+            Stmt::Loop(node) => self.repeat(node),
+            Stmt::If(node) => {
+                let condition = self.bool(node.condition)?;
+                self.block(if condition { &node.then } else { &node.other })?;
+                let chosen = |merge: &crate::Merge| {
+                    if condition { merge.then } else { merge.other }
+                };
+                let sources: Vec<_> = node.merges.iter().map(chosen).collect();
+                let data = self.get_all(&sources)?;
+                self.forget(if condition { &node.then } else { &node.other });
+                self.set_all(node.merges.iter().map(|merge| merge.value), data)
+            }
+            Stmt::Check { check, .. } => self.check(check),
+            Stmt::Push { record, values } => {
+                let values = self.get_all(values)?;
+                self.pushes += 1;
+                self.on_tape += values.len();
+                self.peak = self.peak.max(self.on_tape);
+                self.tape.push((*record, self.iterations.clone(), Entry::Values(values)));
+                Ok(())
+            }
+            Stmt::Pop { record, values } => self.pop(*record, values),
+            Stmt::Save { record, slice } => {
+                let items = self.slice(slice)?;
+                self.pushes += 1;
+                self.on_tape += items.len();
+                self.peak = self.peak.max(self.on_tape);
+                self.tape.push((*record, self.iterations.clone(), Entry::Copy(items)));
+                Ok(())
+            }
+            Stmt::Restore { record, object } => match self.tape.pop() {
+                Some((found, iterations, Entry::Copy(items)))
+                    if found == *record && iterations == self.iterations =>
+                {
+                    self.on_tape -= items.len();
+                    self.set_object(*object, Memory::List(items))
+                }
+                other => {
+                    let found = other.map(|(found, ..)| found);
+                    fault(format!("{record:?} is restored where {found:?} lies"))
+                }
+            },
+            Stmt::Call(call) => Err(Trap::Unknown(format!("function `{}`", call.function))),
+        }
+    }
+
+    fn repeat(&mut self, node: &Loop) -> Result<(), Trap> {
+        if self.options.shuffle.is_some() && self.has_no_order(node) {
+            return self.shuffled(node);
+        }
+        let inits: Vec<_> = node.carried.iter().map(|carried| carried.init).collect();
+        let (from, count) = match node.range {
+            Range::UpTo { from, to } => {
+                let (from, to) = (self.int(from)?, self.int(to)?);
+                (from, Some(to.saturating_sub(from)))
+            }
+            Range::Forever if node.reversed => return fault("a reversed loop without end"),
+            Range::Forever => (0, None),
+        };
+        let mut state = self.get_all(&inits)?;
+        let mut trips = 0;
+        while count.is_none_or(|count| trips < count) {
+            let counter = match count {
+                Some(count) if node.reversed => from + (count - 1 - trips),
+                _ => from + trips,
+            };
+            let ends;
+            (state, ends) = self.iteration(node, counter, state)?;
+            trips += 1;
+            if ends {
+                break;
+            }
+        }
+        self.set_all(node.carried.iter().map(|carried| carried.after), state)?;
+        match node.trips {
+            Some(value) => self.set(value, Datum::Int(trips)),
+            None => Ok(()),
+        }
+    }
+
+    /// One iteration: what it is handed; what it hands on, and whether it ends the loop.
+    pub(super) fn iteration(
+        &mut self,
+        node: &Loop,
+        counter: i128,
+        state: Vec<Datum<N>>,
+    ) -> Result<(Vec<Datum<N>>, bool), Trap> {
+        self.burn()?;
+        self.set(node.counter, Datum::Int(counter))?;
+        self.set_all(node.carried.iter().map(|carried| carried.inside), state)?;
+        self.iterations.push(counter);
+        self.block(&node.body)?;
+        self.iterations.pop();
+        let nexts: Vec<ValueId> = node.carried.iter().map(|carried| carried.next).collect();
+        let state = self.get_all(&nexts)?;
+        let ends = node.exit.map(|exit| self.bool(exit)).transpose()?;
+        self.forget(&node.body);
+        Ok((state, ends == Some(true)))
+    }
+
+    fn check(&self, check: &Check) -> Result<(), Trap> {
+        let message = match check {
+            Check::Assert { condition, otherwise, .. } => {
+                if self.bool(*condition)? {
+                    return Ok(());
+                }
+                otherwise.to_string()
+            }
+            Check::Bounds { index, len } => {
+                let (index, len) = (self.int(*index)?, self.int(*len)?);
+                if index < len {
+                    return Ok(());
+                }
+                out_of_bounds(index, len)
+            }
+            Check::Range { from, to, len } => {
+                let (from, to, len) = (self.int(*from)?, self.int(*to)?, self.int(*len)?);
+                if from > to {
+                    format!("slice index starts at {from} but ends at {to}")
+                } else if to > len {
+                    format!("range end index {to} out of range for slice of length {len}")
+                } else {
+                    return Ok(());
+                }
+            }
+            Check::Library { condition, message } => {
+                if self.bool(*condition)? {
+                    return Ok(());
+                }
+                message.clone()
+            }
+        };
+        Err(Trap::Panic(message))
+    }
+
+    fn pop(&mut self, record: RecordId, values: &[ValueId]) -> Result<(), Trap> {
+        let (found, iterations, saved) = match self.tape.pop() {
+            Some((found, iterations, Entry::Values(saved))) => (found, iterations, saved),
+            Some((found, _, Entry::Copy(_))) => {
+                return fault(format!("{record:?} is popped where {found:?}, a copy, lies"));
+            }
+            None => return fault(format!("{record:?} is popped from an empty tape")),
+        };
+        if found != record || saved.len() != values.len() {
+            return fault(format!(
+                "{record:?} with {} slots is popped where {found:?} with {} lies",
+                values.len(),
+                saved.len()
+            ));
+        }
+        if iterations != self.iterations {
+            return fault(format!(
+                "{record:?} of the iterations {iterations:?} is popped in {:?}",
+                self.iterations
+            ));
+        }
+        self.on_tape -= saved.len();
+        self.set_all(values.iter().copied(), saved)
+    }
+
+    /// The items of a slice.
+    fn slice(&self, slice: &Slice) -> Result<Vec<Memory<N>>, Trap> {
+        let Memory::List(items) = self.memory(&slice.place)? else {
+            return fault(format!("{:?} has no items", slice.place));
+        };
+        let Some((start, len)) = slice.part else { return Ok(items.clone()) };
+        let range =
+            usize::try_from(self.int(start)?).ok().zip(usize::try_from(self.int(len)?).ok());
+        let part = range.and_then(|(start, len)| items.get(start..start.checked_add(len)?));
+        match part {
+            Some(part) => Ok(part.to_vec()),
+            None => fault(format!("{range:?} is not a part of {:?}", slice.place)),
+        }
+    }
+
+    fn initial(&self, init: &Init, ty: &Type) -> Result<Memory<N>, Trap> {
+        let memory = match init {
+            Init::Items(items) => {
+                let mut list = Vec::with_capacity(items.len());
+                for (index, item) in items.iter().enumerate() {
+                    let Some(inner) = ty.element().or_else(|| ty.field(index)) else {
+                        return fault(format!("{ty} has no item {index}"));
+                    };
+                    list.push(self.initial(item, inner)?);
+                }
+                Memory::List(list)
+            }
+            Init::Value(value) => self.get(*value)?.into(),
+            Init::Fill(item) => {
+                let Type::Array(inner, extent) = ty else {
+                    return fault(format!("{ty} is filled, its length not known"));
+                };
+                let len = match extent {
+                    Extent::Known(len) => *len,
+                    Extent::Const(tokens) => self.constant(&tokens.to_string())? as usize,
+                };
+                Memory::List(vec![self.initial(item, inner)?; len])
+            }
+            Init::Repeat(item, len) => {
+                let Some(inner) = ty.element() else {
+                    return fault(format!("{ty} has no elements"));
+                };
+                let Ok(len) = usize::try_from(self.int(*len)?) else {
+                    return fault("a negative length");
+                };
+                // Elements are what costs here: without it one node could ask for all memory.
+                if len as u64 > self.fuel {
+                    return Err(Trap::Fuel);
+                }
+                Memory::List(vec![self.initial(item, inner)?; len])
+            }
+            Init::Copy(place) => self.memory(place)?.clone(),
+            Init::ZeroLike(object) => self.memory(&Place::whole(*object))?.zeroed(),
+        };
+        Ok(memory)
+    }
+
+    fn burn(&mut self) -> Result<(), Trap> {
+        self.fuel = self.fuel.checked_sub(1).ok_or(Trap::Fuel)?;
+        Ok(())
+    }
+
+    /// The number a constant stands for.
+    pub(super) fn constant(&self, text: &str) -> Result<f64, Trap> {
+        let unknown = || Trap::Unknown(format!("constant `{text}`"));
+        self.options.constants.get(text).copied().ok_or_else(unknown)
+    }
+
+    /// The type of a value.
+    pub(super) fn ty(&self, value: ValueId) -> Result<Scalar, Trap> {
+        match self.function.values.get(value.index()) {
+            Some(known) => Ok(known.ty),
+            None => fault(format!("{value:?} does not exist")),
+        }
+    }
+
+    pub(super) fn set(&mut self, value: ValueId, datum: Datum<N>) -> Result<(), Trap> {
+        let datum = datum.fit(self.ty(value)?)?;
+        match self.values.get_mut(value.index()) {
+            Some(slot) => *slot = Some(datum),
+            None => return fault(format!("{value:?} does not exist")),
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_all(
+        &mut self,
+        values: impl Iterator<Item = ValueId>,
+        data: Vec<Datum<N>>,
+    ) -> Result<(), Trap> {
+        values.zip(data).try_for_each(|(value, datum)| self.set(value, datum))
+    }
+
+    /// Ends the life of what a block has defined: whoever uses it later shall notice.
+    fn forget(&mut self, block: &Block) {
+        for node in block {
+            node.for_each_result(&mut |value| self.values[value.index()] = None);
+            if let Stmt::New { object, .. } | Stmt::Restore { object, .. } = node {
+                self.objects[object.index()] = None;
+            }
+        }
+    }
+
+    /// What a value holds.
+    pub(super) fn get(&self, value: ValueId) -> Result<Datum<N>, Trap> {
+        match self.values.get(value.index()) {
+            Some(Some(datum)) => Ok(*datum),
+            _ => fault(format!("{value:?} is used before it is defined")),
+        }
+    }
+
+    pub(super) fn get_all(&self, values: &[ValueId]) -> Result<Vec<Datum<N>>, Trap> {
+        values.iter().map(|value| self.get(*value)).collect()
+    }
+
+    /// The float a value holds.
+    pub(super) fn float(&self, value: ValueId) -> Result<N, Trap> {
+        match self.get(value)? {
+            Datum::Float(number) => Ok(number),
+            other => fault(format!("{value:?} is {other:?} where a float is expected")),
+        }
+    }
+
+    /// The integer a value holds.
+    pub(super) fn int(&self, value: ValueId) -> Result<i128, Trap> {
+        match self.get(value)? {
+            Datum::Int(number) => Ok(number),
+            other => fault(format!("{value:?} is {other:?} where an integer is expected")),
+        }
+    }
+
+    /// The boolean a value holds.
+    pub(super) fn bool(&self, value: ValueId) -> Result<bool, Trap> {
+        match self.get(value)? {
+            Datum::Bool(value) => Ok(value),
+            other => fault(format!("{value:?} is {other:?} where a boolean is expected")),
+        }
+    }
+
+    fn set_object(&mut self, object: ObjectId, memory: Memory<N>) -> Result<(), Trap> {
+        let known = self.function.objects.get(object.index());
+        let (Some(known), Some(slot)) = (known, self.objects.get_mut(object.index())) else {
+            return fault(format!("{object:?} does not exist"));
+        };
+        *slot = Some(memory.fit(&known.ty)?);
+        Ok(())
+    }
+
+    fn place_scalar(&self, place: &Place) -> Result<Scalar, Trap> {
+        let exists = place.object.index() < self.function.objects.len();
+        let ty = if exists { self.function.place_type(place) } else { None };
+        match ty.and_then(Type::scalar) {
+            Some(scalar) => Ok(scalar),
+            None => fault(format!("{place:?} is not one value")),
+        }
+    }
+
+    /// What a place holds.
+    pub(super) fn memory(&self, place: &Place) -> Result<&Memory<N>, Trap> {
+        let Some(Some(memory)) = self.objects.get(place.object.index()) else {
+            return fault(format!("{:?} is used before it is made", place.object));
+        };
+        let mut memory = memory;
+        for (step, index) in place.path.iter().zip(self.path(place)?) {
+            let items = match memory {
+                Memory::List(items) => items.as_slice(),
+                _ => return fault(format!("{place:?} leads into a single value")),
+            };
+            memory = item(items.get(index), items.len(), step, index)?;
+        }
+        Ok(memory)
+    }
+
+    fn store(&mut self, place: &Place, datum: Datum<N>) -> Result<(), Trap> {
+        let path = self.path(place)?;
+        let Some(Some(memory)) = self.objects.get_mut(place.object.index()) else {
+            return fault(format!("{:?} is used before it is made", place.object));
+        };
+        let mut target = slice::from_mut(memory);
+        let mut at = 0;
+        for (step, index) in place.path.iter().zip(path) {
+            target = match target.get_mut(at) {
+                Some(Memory::List(items)) => items.as_mut_slice(),
+                _ => return fault(format!("{place:?} leads into a single value")),
+            };
+            item(target.get(index), target.len(), step, index)?;
+            at = index;
+        }
+        match target.get_mut(at) {
+            Some(Memory::List(_)) | None => fault(format!("{place:?} is not one value")),
+            Some(slot) => {
+                *slot = datum.into();
+                Ok(())
+            }
+        }
+    }
+
+    fn path(&self, place: &Place) -> Result<Vec<usize>, Trap> {
+        let number = |step: &Step| match step {
+            Step::Field(index) => Ok(*index),
+            Step::Index(value) => match usize::try_from(self.int(*value)?) {
+                Ok(index) => Ok(index),
+                Err(_) => fault(format!("{value:?} is no index")),
+            },
+        };
+        place.path.iter().map(number).collect()
+    }
+}
+
+/// The item a step leads to: a missing element is the program's fault, a missing field ours.
+fn item<'a, N>(
+    found: Option<&'a Memory<N>>,
+    len: usize,
+    step: &Step,
+    index: usize,
+) -> Result<&'a Memory<N>, Trap> {
+    match (found, step) {
+        (Some(memory), _) => Ok(memory),
+        (None, Step::Index(_)) => Err(Trap::Panic(out_of_bounds(index as i128, len as i128))),
+        (None, Step::Field(_)) => fault(format!("there is no field {index}")),
+    }
+}
+
+fn out_of_bounds(index: i128, len: i128) -> String {
+    format!("index out of bounds: the len is {len} but the index is {index}")
+}

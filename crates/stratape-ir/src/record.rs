@@ -1,0 +1,80 @@
+//! Records: what a push writes to the tape, and how it lies there.
+
+use super::{Float, Scalar, ValueId};
+
+/// What is known of a kind of record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The values that are saved, in the order of its slots.
+    pub slots: Vec<ValueId>,
+    /// The types of its slots.
+    pub types: Vec<Scalar>,
+    /// Whether its instances lie side by side, in a region for each strip of the loops that push and pop it.
+    pub region: bool,
+    /// What its slots are stored as, once that is decided.
+    pub cell: Option<Cell>,
+}
+
+impl Record {
+    /// A record whose layout is not decided yet.
+    pub fn new(slots: Vec<ValueId>, types: Vec<Scalar>) -> Self {
+        Self { slots, types, region: false, cell: None }
+    }
+}
+
+/// What the slots of a record are stored as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// `f64`
+    F64,
+    /// `f32`
+    F32,
+    /// `u64`: numbers as they are, floats by their bits.
+    U64,
+    /// `u32`
+    U32,
+    /// `u8`: truth values.
+    U8,
+}
+
+impl Cell {
+    /// The narrowest that holds values of each of the types.
+    pub fn of(types: &[Scalar]) -> Self {
+        let all = |test: fn(&Scalar) -> bool| types.iter().all(test);
+        if all(|ty| *ty == Scalar::Float(Float::F64)) {
+            Self::F64
+        } else if all(|ty| *ty == Scalar::Float(Float::F32)) {
+            Self::F32
+        } else if all(|ty| *ty == Scalar::Bool) {
+            Self::U8
+        } else if all(|ty| match ty {
+            Scalar::Bool | Scalar::Float(Float::F32) => true,
+            Scalar::Int(int) => int.bits() <= 32,
+            _ => false,
+        }) {
+            Self::U32
+        } else {
+            Self::U64
+        }
+    }
+
+    /// Its size.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::F64 | Self::U64 => 8,
+            Self::F32 | Self::U32 => 4,
+            Self::U8 => 1,
+        }
+    }
+
+    /// Its name in Rust.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F64 => "f64",
+            Self::F32 => "f32",
+            Self::U64 => "u64",
+            Self::U32 => "u32",
+            Self::U8 => "u8",
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Statements, loops and branches.
+
+use super::{
+    Binary, Call, Init, ObjectId, Op, Opaque, Place, RecordId, Schedule, Slice, SourceId, ValueId,
+};
+
+/// A condition that must hold, or the program panics as the primal does.
+#[derive(Clone, Debug)]
+pub enum Check {
+    /// A user's assertion: when the condition is false, the tokens run and panic. Values the
+    /// tokens mention are passed by name.
+    Assert {
+        /// What must hold.
+        condition: ValueId,
+        /// The macro to run instead, complete.
+        otherwise: Opaque,
+        /// Names of values the tokens use, and what they stand for.
+        names: Vec<(String, ValueId)>,
+        /// Names of objects the tokens use, and what they stand for.
+        objects: Vec<(String, ObjectId)>,
+    },
+    /// `index < len`
+    Bounds {
+        /// The index.
+        index: ValueId,
+        /// The length of the slice.
+        len: ValueId,
+    },
+    /// `from <= to && to <= len`
+    Range {
+        /// Start of the range.
+        from: ValueId,
+        /// End of the range.
+        to: ValueId,
+        /// The length of the slice.
+        len: ValueId,
+    },
+    /// Any other condition the standard library asserts, with its message.
+    Library {
+        /// What must hold.
+        condition: ValueId,
+        /// The message of the panic.
+        message: String,
+    },
+}
+
+/// One statement.
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    /// Defines a value.
+    Let {
+        /// The value.
+        value: ValueId,
+        /// Where it comes from.
+        op: Op,
+    },
+    /// Writes one value to memory.
+    Store {
+        /// Where to.
+        place: Place,
+        /// The value.
+        value: ValueId,
+    },
+    /// `place += value`, or `-=`
+    Accumulate {
+        /// Where to.
+        place: Place,
+        /// What is added.
+        value: ValueId,
+        /// Whether it is subtracted instead.
+        subtract: bool,
+    },
+    /// Makes a local object.
+    New {
+        /// The object.
+        object: ObjectId,
+        /// Its contents.
+        init: Init,
+    },
+    /// A loop.
+    Loop(Box<Loop>),
+    /// A branch.
+    If(Box<If>),
+    /// A check.
+    Check {
+        /// What is checked.
+        check: Check,
+        /// The source it comes from.
+        span: SourceId,
+    },
+    /// Writes a record to the tape.
+    Push {
+        /// The kind of record.
+        record: RecordId,
+        /// Its values, in the order of its slots.
+        values: Vec<ValueId>,
+    },
+    /// A call of a function the compiler does not look into.
+    Call(Box<Call>),
+    /// Writes a copy of a slice to the tape, as a record of its own.
+    Save {
+        /// The kind of record.
+        record: RecordId,
+        /// What is copied.
+        slice: Slice,
+    },
+    /// Makes a local object, a `Vec`, of a copy on the tape.
+    Restore {
+        /// The kind of record.
+        record: RecordId,
+        /// The object.
+        object: ObjectId,
+    },
+    /// Takes a record from the tape.
+    Pop {
+        /// The kind of record.
+        record: RecordId,
+        /// The values it defines, in the order of its slots.
+        values: Vec<ValueId>,
+    },
+}
+
+/// A list of nodes, executed in order.
+pub type Block = Vec<Stmt>;
+
+/// How often a loop runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Range {
+    /// For each integer from `from` up to `to`, exclusive.
+    UpTo {
+        /// First number.
+        from: ValueId,
+        /// End, exclusive.
+        to: ValueId,
+    },
+    /// Until `exit` is true; the counter counts from 0.
+    Forever,
+}
+
+/// A value that changes from one iteration to the next.
+#[derive(Clone, Copy, Debug)]
+pub struct Carried {
+    /// What enters the first iteration.
+    pub init: ValueId,
+    /// What an iteration sees.
+    pub inside: ValueId,
+    /// What it hands on.
+    pub next: ValueId,
+    /// What the loop leaves.
+    pub after: ValueId,
+}
+
+/// A loop.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// The number of the iteration.
+    pub counter: ValueId,
+    /// The numbers it takes.
+    pub range: Range,
+    /// Whether they are taken from the greatest down.
+    pub reversed: bool,
+    /// Whether the order does not matter: sums of adjoints may be reassociated.
+    pub unordered: bool,
+    /// Values that change.
+    pub carried: Vec<Carried>,
+    /// Ends the loop after an iteration that computes it as true.
+    pub exit: Option<ValueId>,
+    /// The number of iterations that were run, as `usize`.
+    pub trips: Option<ValueId>,
+    /// Whether its iterations can be run in parallel.
+    pub parallel: Option<Parallel>,
+    /// How it runs, once it is lowered.
+    pub schedule: Option<Box<Schedule>>,
+    /// What is run.
+    pub body: Block,
+    /// The source it comes from.
+    pub span: SourceId,
+}
+
+impl Loop {
+    /// A loop over a range that carries nothing.
+    pub fn over(
+        counter: ValueId,
+        (from, to): (ValueId, ValueId),
+        body: Block,
+        span: SourceId,
+    ) -> Self {
+        Self {
+            counter,
+            range: Range::UpTo { from, to },
+            reversed: false,
+            unordered: false,
+            carried: Vec::new(),
+            exit: None,
+            trips: None,
+            parallel: None,
+            schedule: None,
+            body,
+            span,
+        }
+    }
+
+    /// What a carried value is summed from, where its next is itself plus a term, or minus one: the term, and whether it is subtracted.
+    pub fn term_of(&self, carried: &Carried) -> Option<(ValueId, bool)> {
+        self.body.iter().find_map(|node| match node {
+            Stmt::Let { value, op: Op::Binary(sign, a, b) } if *value == carried.next => match sign
+            {
+                Binary::Add if *a == carried.inside => Some((*b, false)),
+                Binary::Add if *b == carried.inside => Some((*a, false)),
+                Binary::Sub if *a == carried.inside => Some((*b, true)),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// Whether it runs through a range, to its end, on one thread.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.range, Range::UpTo { .. })
+            && self.exit.is_none()
+            && self.trips.is_none()
+            && self.parallel.is_none()
+    }
+}
+
+/// The mark of a loop whose iterations are independent.
+#[derive(Clone, Copy, Debug)]
+pub struct Parallel {
+    /// The loop of the primal it belongs to: the same in both halves of a gradient.
+    pub number: u32,
+    /// The fewest iterations that are worth a part of their own.
+    pub grain: usize,
+    /// Where it was asked for.
+    pub span: SourceId,
+}
+
+/// A value taken from the block that ran.
+#[derive(Clone, Copy, Debug)]
+pub struct Merge {
+    /// The value.
+    pub value: ValueId,
+    /// What it is after the first block.
+    pub then: ValueId,
+    /// What it is after the second.
+    pub other: ValueId,
+}
+
+/// A branch.
+#[derive(Clone, Debug)]
+pub struct If {
+    /// The condition.
+    pub condition: ValueId,
+    /// Run when it is true.
+    pub then: Block,
+    /// Run when it is false.
+    pub other: Block,
+    /// What comes out.
+    pub merges: Vec<Merge>,
+    /// The source it comes from.
+    pub span: SourceId,
+}

@@ -1,0 +1,3 @@
+//! Functions as text.
+
+mod print;
