@@ -97,6 +97,10 @@ fn blocks(
         false => target.simd_width_strided,
     };
     let width = facts.trips(node).map_or(usual, |trips| even_width(usual, trips, target));
+    // What rotates reaches into the next block, not beyond it.
+    let additions = rotations.iter().flat_map(|rotation| &rotation.additions);
+    let farthest = additions.map(|(_, distance)| *distance).max().unwrap_or(0);
+    let width = if width < farthest { usual } else { width };
     Some(Simd { width, reductions, rotations, delayed })
 }
 

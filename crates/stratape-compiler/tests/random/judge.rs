@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 use stratape_compiler::ad::Output;
-use stratape_compiler::driver::{self, Options};
+use stratape_compiler::driver::{self, Options, Target};
 use stratape_compiler::front;
 use stratape_compiler::source::Sources;
 use stratape_ir::interp::{self, Argument, Datum, Memory, Number, Outcome, Trap};
@@ -101,6 +101,10 @@ pub(crate) fn optimised(source: &str) -> Function {
 pub(crate) enum Manner {
     /// As the macro makes it.
     Optimised,
+    /// The same with schedules: in strips and blocks, as it is emitted.
+    Lowered,
+    /// With schedules, and every loop that can be in parts.
+    Parallel,
     /// As `#[gradient(plain)]` makes it: no pass reorders or fuses anything.
     Plain,
 }
@@ -110,8 +114,11 @@ pub(crate) fn lowered(source: &str) -> syn::Result<Function> {
     let file = rewrite::unrolled(&syn::parse_file(source)?);
     let item = rewrite::program(&file)
         .ok_or_else(|| syn::Error::new(proc_macro2::Span::call_site(), "no function"))?;
-    let module = front::Items::collect(&file.items)?;
-    front::lower(&item, &module)
+    let items = front::Items::collect(&file.items)?;
+    let mut function = front::lower(&item, &items)?;
+    // The interpreter does not know time loops that are functions of their own.
+    function.checkpoints.clear();
+    Ok(function)
 }
 
 /// Runs a part of the compiler; its errors and its panics are failures.
@@ -134,14 +141,19 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> syn::Result<T>) -> Result<T, Failur
 /// The gradient of a function. What it returns of arguments passed by value is added to its parameters, where the
 /// interpreter shows it.
 pub(crate) fn gradient_of(function: &Function, manner: Manner) -> Result<Function, Failure> {
-    let options = Options { plain: manner == Manner::Plain, verify: true, ..Options::default() };
+    let parallel = (manner == Manner::Parallel).then(proc_macro2::Span::call_site);
+    let target = Target { part_operations: 1, ..Target::default() };
+    let plain = manner == Manner::Plain;
+    let options = Options { plain, parallel, target, verify: true, ..Options::default() };
     let compiled = guarded(|| driver::compile_function(function, &Sources::default(), &options))?;
     if let Some(message) = compiled.fault {
         return fail(Stage::Checker, message);
     }
-    let gradient = compiled.gradient;
-    let mut function = gradient.function;
-    for output in &gradient.outputs {
+    let mut function = match manner {
+        Manner::Optimised => compiled.gradient.function,
+        Manner::Lowered | Manner::Parallel | Manner::Plain => compiled.lowered,
+    };
+    for output in &compiled.gradient.outputs {
         if let Output::Object(object) = output {
             function.params.push(Param::Object(*object));
         }
@@ -157,7 +169,7 @@ pub(crate) fn compile(source: &str) -> Result<(Function, Function), Failure> {
 }
 
 fn options() -> interp::Options {
-    interp::Options { constants: constants(), fuel: 2_000_000, shuffle: None }
+    interp::Options { constants: constants(), fuel: 2_000_000, ..interp::Options::default() }
 }
 
 /// Arguments of the program: the direction gives each float its tangent.
@@ -286,6 +298,14 @@ pub(crate) fn judge(source: &str, inputs: &[Input], seed: u64) -> Result<Report,
     report.skipped = false;
     for shuffle in [seed, !seed] {
         reference.check("optimised, in another order", &gradient, Some(shuffle))?;
+    }
+    let lowered = gradient_of(&function, Manner::Lowered)?;
+    reference.check("in strips and blocks", &lowered, None)?;
+    // A function none of whose loops is independent is refused.
+    match gradient_of(&function, Manner::Parallel) {
+        Ok(parallel) => drop(reference.check("in parts", &parallel, None)?),
+        Err(failure) if failure.stage == Stage::Front => {}
+        Err(failure) => return Err(failure),
     }
     if let Some((_, other)) = reference.check("plain", &plain, None)? {
         reference.agree(&adjoint, &other)?;

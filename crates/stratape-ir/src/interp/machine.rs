@@ -3,10 +3,13 @@
 use std::slice;
 
 use super::operation::binary;
-use super::{Argument, Datum, Memory, Number, Options, Outcome, Trap, fault};
+use super::scheduled::Region;
+use super::{
+    Access, Argument, Class, Datum, Memory, Number, Observer, Options, Outcome, Trap, fault,
+};
 use crate::{
-    Binary, Block, Check, Extent, Function, Init, Loop, ObjectId, Param, Place, Range, RecordId,
-    Scalar, Slice, Step, Stmt, Type, ValueId,
+    Binary, Block, Check, Extent, Function, Init, Loop, ObjectId, Op, Param, Place, Range,
+    RecordId, Scalar, Slice, Step, Stmt, Type, ValueId,
 };
 
 /// What a record on the tape holds.
@@ -14,20 +17,29 @@ use crate::{
 pub(super) enum Entry<N> {
     Values(Vec<Datum<N>>),
     Copy(Vec<Memory<N>>),
+    /// The records of a strip.
+    Region(Vec<Option<(Vec<i128>, Vec<Datum<N>>)>>),
 }
 
 /// What lies on the tape: the kind of record, the iterations of the loops around it that left it there, its contents.
 pub(super) type Record<N> = (RecordId, Vec<i128>, Entry<N>);
 
 /// A run of a function.
-pub(super) struct Machine<'a, N> {
+pub(super) struct Machine<'a, N, O> {
     pub(super) function: &'a Function,
-    options: &'a Options,
+    pub(super) options: &'a Options,
+    observer: &'a mut O,
     pub(super) values: Vec<Option<Datum<N>>>,
     pub(super) objects: Vec<Option<Memory<N>>>,
     pub(super) tape: Vec<Record<N>>,
+    /// The tapes of the parts of loops.
+    pub(super) lanes: Vec<Vec<Record<N>>>,
+    /// The regions of the strips that are being run, innermost last.
+    pub(super) regions: Vec<Region<N>>,
+    /// What a part may access of objects that are divided: from, to.
+    pub(super) windows: Vec<(ObjectId, i128, i128)>,
     /// The numbers of the iterations that are being run, outermost first.
-    iterations: Vec<i128>,
+    pub(super) iterations: Vec<i128>,
     pub(super) on_tape: usize,
     peak: usize,
     pushes: u64,
@@ -36,14 +48,18 @@ pub(super) struct Machine<'a, N> {
     pub(super) random: u64,
 }
 
-impl<'a, N: Number> Machine<'a, N> {
-    pub(super) fn new(function: &'a Function, options: &'a Options) -> Self {
+impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
+    pub(super) fn new(function: &'a Function, options: &'a Options, observer: &'a mut O) -> Self {
         Self {
             function,
             options,
+            observer,
             values: vec![None; function.values.len()],
             objects: vec![None; function.objects.len()],
             tape: Vec::new(),
+            lanes: Vec::new(),
+            regions: Vec::new(),
+            windows: Vec::new(),
             iterations: Vec::new(),
             on_tape: 0,
             peak: 0,
@@ -79,8 +95,9 @@ impl<'a, N: Number> Machine<'a, N> {
 
     /// Collects what the function leaves.
     pub(super) fn leave(mut self) -> Result<Outcome<N>, Trap> {
-        if !self.tape.is_empty() {
-            return fault(format!("{} records stay on the tape", self.tape.len()));
+        let left = self.tape.len() + self.lanes.iter().map(Vec::len).sum::<usize>();
+        if left > 0 {
+            return fault(format!("{left} records stay on the tape"));
         }
         let results = self.get_all(&self.function.results)?;
         let mut memory = Vec::new();
@@ -100,15 +117,17 @@ impl<'a, N: Number> Machine<'a, N> {
         block.iter().try_for_each(|node| self.node(node))
     }
 
-    fn node(&mut self, node: &Stmt) -> Result<(), Trap> {
+    pub(super) fn node(&mut self, node: &Stmt) -> Result<(), Trap> {
         self.burn()?;
         match node {
             Stmt::Let { value, op } => {
                 let datum = self.evaluate(op, self.ty(*value)?)?;
+                self.tell_operation(*value, op)?;
                 self.set(*value, datum)
             }
             Stmt::Store { place, value } => {
                 let datum = self.get(*value)?.fit(self.place_scalar(place)?)?;
+                self.tell_write(place)?;
                 self.store(place, datum)
             }
             Stmt::Accumulate { place, value, subtract } => {
@@ -118,6 +137,7 @@ impl<'a, N: Number> Machine<'a, N> {
                 };
                 let sign = if *subtract { Binary::Sub } else { Binary::Add };
                 let new = binary(sign, old, self.get(*value)?, ty)?;
+                self.tell_write(place)?;
                 self.store(place, new)
             }
             Stmt::New { object, init } => {
@@ -149,7 +169,14 @@ impl<'a, N: Number> Machine<'a, N> {
                 self.pushes += 1;
                 self.on_tape += values.len();
                 self.peak = self.peak.max(self.on_tape);
-                self.tape.push((*record, self.iterations.clone(), Entry::Values(values)));
+                self.observer.access(Access::Push(*record, values.len()), Class::Primal);
+                match self.regions.last_mut() {
+                    Some(region) if region.record == *record => {
+                        let filled = (self.iterations.clone(), values);
+                        region.slots[region.at] = Some(filled);
+                    }
+                    _ => self.tape.push((*record, self.iterations.clone(), Entry::Values(values))),
+                }
                 Ok(())
             }
             Stmt::Pop { record, values } => self.pop(*record, values),
@@ -180,6 +207,9 @@ impl<'a, N: Number> Machine<'a, N> {
     fn repeat(&mut self, node: &Loop) -> Result<(), Trap> {
         if self.options.shuffle.is_some() && self.has_no_order(node) {
             return self.shuffled(node);
+        }
+        if let (Some(schedule), None) = (&node.schedule, self.options.shuffle) {
+            return self.scheduled(node, schedule);
         }
         let inits: Vec<_> = node.carried.iter().map(|carried| carried.init).collect();
         let (from, count) = match node.range {
@@ -267,10 +297,19 @@ impl<'a, N: Number> Machine<'a, N> {
     }
 
     fn pop(&mut self, record: RecordId, values: &[ValueId]) -> Result<(), Trap> {
-        let (found, iterations, saved) = match self.tape.pop() {
+        self.observer.access(Access::Pop(record, values.len()), Class::Primal);
+        let open = self.regions.last_mut().filter(|region| region.record == record);
+        let slot = open.and_then(|region| Some((record, region.slots[region.at].take()?)));
+        let top = match slot {
+            Some((record, (iterations, saved))) => Some((record, iterations, Entry::Values(saved))),
+            None => self.tape.pop(),
+        };
+        let (found, iterations, saved) = match top {
             Some((found, iterations, Entry::Values(saved))) => (found, iterations, saved),
-            Some((found, _, Entry::Copy(_))) => {
-                return fault(format!("{record:?} is popped where {found:?}, a copy, lies"));
+            Some((found, ..)) => {
+                return fault(format!(
+                    "{record:?} is popped where {found:?} lies, a copy or a region"
+                ));
             }
             None => return fault(format!("{record:?} is popped from an empty tape")),
         };
@@ -348,9 +387,43 @@ impl<'a, N: Number> Machine<'a, N> {
         Ok(memory)
     }
 
-    fn burn(&mut self) -> Result<(), Trap> {
+    pub(super) fn burn(&mut self) -> Result<(), Trap> {
         self.fuel = self.fuel.checked_sub(1).ok_or(Trap::Fuel)?;
         Ok(())
+    }
+
+    /// What a value serves.
+    fn class(&self, value: ValueId) -> Class {
+        let adjoint = self.function.values.get(value.index()).is_some_and(|known| known.adjoint);
+        if adjoint { Class::Adjoint } else { Class::Primal }
+    }
+
+    fn tell_operation(&mut self, value: ValueId, op: &Op) -> Result<(), Trap> {
+        if !O::LISTENS {
+            return Ok(());
+        }
+        let class = self.class(value);
+        self.observer.operation(op, class);
+        if let Op::Load(place) = op {
+            let path = self.path(place)?;
+            let class = self.class_of(place.object);
+            self.observer.access(Access::Read(place.object, &path), class);
+        }
+        Ok(())
+    }
+
+    fn tell_write(&mut self, place: &Place) -> Result<(), Trap> {
+        if !O::LISTENS {
+            return Ok(());
+        }
+        let path = self.path(place)?;
+        let class = self.class_of(place.object);
+        self.observer.access(Access::Write(place.object, &path), class);
+        Ok(())
+    }
+
+    fn class_of(&self, object: ObjectId) -> Class {
+        if self.function.holds_adjoints(object) { Class::Adjoint } else { Class::Primal }
     }
 
     /// The number a constant stands for.
@@ -385,7 +458,7 @@ impl<'a, N: Number> Machine<'a, N> {
     }
 
     /// Ends the life of what a block has defined: whoever uses it later shall notice.
-    fn forget(&mut self, block: &Block) {
+    pub(super) fn forget(&mut self, block: &Block) {
         for node in block {
             node.for_each_result(&mut |value| self.values[value.index()] = None);
             if let Stmt::New { object, .. } | Stmt::Restore { object, .. } = node {
@@ -454,7 +527,9 @@ impl<'a, N: Number> Machine<'a, N> {
             return fault(format!("{:?} is used before it is made", place.object));
         };
         let mut memory = memory;
-        for (step, index) in place.path.iter().zip(self.path(place)?) {
+        let path = self.path(place)?;
+        self.keeps_to_window(place, &path)?;
+        for (step, index) in place.path.iter().zip(path) {
             let items = match memory {
                 Memory::List(items) => items.as_slice(),
                 _ => return fault(format!("{place:?} leads into a single value")),
@@ -466,6 +541,7 @@ impl<'a, N: Number> Machine<'a, N> {
 
     fn store(&mut self, place: &Place, datum: Datum<N>) -> Result<(), Trap> {
         let path = self.path(place)?;
+        self.keeps_to_window(place, &path)?;
         let Some(Some(memory)) = self.objects.get_mut(place.object.index()) else {
             return fault(format!("{:?} is used before it is made", place.object));
         };
@@ -488,7 +564,7 @@ impl<'a, N: Number> Machine<'a, N> {
         }
     }
 
-    fn path(&self, place: &Place) -> Result<Vec<usize>, Trap> {
+    pub(super) fn path(&self, place: &Place) -> Result<Vec<usize>, Trap> {
         let number = |step: &Step| match step {
             Step::Field(index) => Ok(*index),
             Step::Index(value) => match usize::try_from(self.int(*value)?) {
@@ -514,6 +590,6 @@ fn item<'a, N>(
     }
 }
 
-fn out_of_bounds(index: i128, len: i128) -> String {
+pub(super) fn out_of_bounds(index: i128, len: i128) -> String {
     format!("index out of bounds: the len is {len} but the index is {index}")
 }

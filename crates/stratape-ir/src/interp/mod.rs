@@ -5,7 +5,7 @@
 //! with the same message. Nothing here is fast, and nothing is shared with the passes that
 //! it judges: the forward derivatives of [`Dual`] are rules of its own.
 //!
-//! It runs what will be emitted: loops whose order is said to be free run in shuffled orders if [`Options::shuffle`] asks for it, each
+//! It runs what will be emitted: loops with [schedules](crate::Schedule) run in strips, blocks and parts; loops whose order is said to be free run in shuffled orders if [`Options::shuffle`] asks for it, each
 //! iteration with the records that are its own. A value that is used in an iteration that has not defined it, a record popped by
 //! another loop than pushed it, a list read before it is written are faults or show as numbers that are none.
 //!
@@ -17,7 +17,9 @@ mod integer;
 mod machine;
 mod memory;
 mod number;
+mod observe;
 mod operation;
+mod scheduled;
 mod shuffle;
 #[cfg(test)]
 mod tests;
@@ -31,6 +33,7 @@ use crate::Function;
 pub use self::dual::Dual;
 pub use self::memory::{Datum, Memory};
 pub use self::number::{Number, Operation};
+pub use self::observe::{Access, Class, Observer};
 
 /// An argument, in the order of the function's parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,11 +58,15 @@ pub struct Options {
     /// Where loops may run in any order ([`Loop::unordered`](crate::Loop::unordered)), or in parallel, they run in one that
     /// this number decides; in their own if `None`.
     pub shuffle: Option<u64>,
+    /// Iterations in a strip whose records lie in a region.
+    pub strip: usize,
+    /// Parts of a loop that runs in parts, if it has as many iterations.
+    pub parts: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { constants: HashMap::new(), fuel: 10_000_000, shuffle: None }
+        Self { constants: HashMap::new(), fuel: 10_000_000, shuffle: None, strip: 5, parts: 3 }
     }
 }
 
@@ -117,7 +124,20 @@ pub fn run<N: Number>(
     args: Vec<Argument<N>>,
     options: &Options,
 ) -> Result<Outcome<N>, Trap> {
-    let mut machine = machine::Machine::new(function, options);
+    run_observed(function, args, options, &mut ())
+}
+
+/// As [`run`], told to an observer.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_observed<N: Number, O: Observer>(
+    function: &Function,
+    args: Vec<Argument<N>>,
+    options: &Options,
+    observer: &mut O,
+) -> Result<Outcome<N>, Trap> {
+    let mut machine = machine::Machine::new(function, options, observer);
     machine.enter(args)?;
     machine.block(&function.body)?;
     machine.leave()

@@ -2,10 +2,10 @@
 
 use super::machine::Machine;
 use super::number::{Operation, apply, round};
-use super::{Datum, Number, Trap, fault, integer};
+use super::{Datum, Number, Observer, Trap, fault, integer};
 use crate::{Binary, Compare, Float, Math, Op, Scalar, Unary, ValueId};
 
-impl<N: Number> Machine<'_, N> {
+impl<N: Number, O: Observer> Machine<'_, N, O> {
     /// The value of an operation whose result has the given type.
     pub(super) fn evaluate(&self, op: &Op, ty: Scalar) -> Result<Datum<N>, Trap> {
         match op {

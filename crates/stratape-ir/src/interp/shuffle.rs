@@ -4,13 +4,13 @@
 //! the loop's own order would have put it. To know what each pops, the loop is run once in its own order, and all is put back as it was.
 
 use super::machine::{Machine, Record};
-use super::{Datum, Number, Trap, fault};
+use super::{Datum, Number, Observer, Trap, fault};
 use crate::{Carried, Loop, Range, ValueId};
 
 /// The records of an iteration.
 type Records<N> = Vec<Record<N>>;
 
-impl<N: Number> Machine<'_, N> {
+impl<N: Number, O: Observer> Machine<'_, N, O> {
     /// Whether the iterations of a loop can be run in any order.
     pub(super) fn has_no_order(&self, node: &Loop) -> bool {
         // A sum of the primal is added in order by whoever divides a parallel loop.

@@ -1,0 +1,69 @@
+//! Observers: what a run does, told as it happens.
+
+use crate::{ObjectId, Op, RecordId};
+
+/// What an operation or an access serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Values of the program itself.
+    Primal,
+    /// Adjoints.
+    Adjoint,
+}
+
+/// An access to memory or to the tape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access<'a> {
+    /// An element of an object is read: the indices and fields on the way to it.
+    Read(ObjectId, &'a [usize]),
+    /// An element of an object is written; adding to it reads it first.
+    Write(ObjectId, &'a [usize]),
+    /// A record of so many values is pushed.
+    Push(RecordId, usize),
+    /// A record of so many values is popped.
+    Pop(RecordId, usize),
+}
+
+/// Is told what a run does. `()` is told nothing, at no cost.
+///
+/// ```
+/// use stratape_ir::interp::{self, Argument, Class, Observer};
+/// use stratape_ir::{Binary, Builder, Float, Function, Op, Param, Scalar, SourceId};
+///
+/// #[derive(Default)]
+/// struct Count(usize);
+/// impl Observer for Count {
+///     fn operation(&mut self, _: &Op, _: Class) {
+///         self.0 += 1;
+///     }
+/// }
+///
+/// let mut b = Builder::new(Function::new("square"));
+/// let x = b.function.new_value(Scalar::Float(Float::F64), SourceId::NONE);
+/// b.function.params.push(Param::Value(x));
+/// let y = b.binary(Binary::Mul, x, x, SourceId::NONE);
+/// b.function.results.push(y);
+/// let mut count = Count::default();
+/// let args = vec![Argument::Float(3.0)];
+/// let outcome = interp::run_observed(&b.finish(), args, &interp::Options::default(), &mut count)?;
+/// assert_eq!((outcome.results[0].float(), count.0), (Some(9.0), 1));
+/// # Ok::<(), interp::Trap>(())
+/// ```
+pub trait Observer {
+    /// Whether it is to be told anything.
+    const LISTENS: bool = true;
+
+    /// An operation is evaluated.
+    fn operation(&mut self, op: &Op, class: Class) {
+        let _ = (op, class);
+    }
+
+    /// Memory or the tape is accessed.
+    fn access(&mut self, access: Access<'_>, class: Class) {
+        let _ = (access, class);
+    }
+}
+
+impl Observer for () {
+    const LISTENS: bool = false;
+}
