@@ -129,7 +129,10 @@ pub fn program(name: &str, scale: Scale) -> Option<Program> {
 }
 
 /// What is told of a program.
-const KINDS: [&str; 4] = ["primal", "shaped", "ours", "tape"];
+const KINDS: [&str; 4] = ["primal", BY_HAND, "ours", "tape"];
+
+/// What the gradients by hand are called in the reports.
+const BY_HAND: &str = "shaped";
 
 /// Runs the suite.
 pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
@@ -199,24 +202,25 @@ impl Report<'_, '_> {
 fn measure(program: &Program, report: &mut Report<'_, '_>) -> Result<(), BenchError> {
     let mut inputs = program.inputs.clone();
     let mut primal = || sink((program.primal)(black_box(&mut inputs)));
-    let mut shaped = calling(program, &program.shaped);
-    let Some(ours) = &program.ours else {
-        let [primal, shaped] = best_of(report.rounds(), [&mut primal, &mut shaped]);
-        report.time("primal", primal, "shaped", shaped)?;
-        return report.time("shaped", shaped, "primal", primal);
+    let mut ours = calling(program, &program.ours);
+    let (primal, ours) = if let Some(by_hand) = &program.by_hand {
+        let mut by_hand = calling(program, by_hand);
+        let [primal, by_hand, ours] =
+            best_of(report.rounds(), [&mut primal, &mut by_hand, &mut ours]);
+        report.time("primal", primal, BY_HAND, by_hand)?;
+        report.time(BY_HAND, by_hand, "primal", primal)?;
+        report.time("ours", ours, BY_HAND, by_hand)?;
+        (primal, ours)
+    } else {
+        let [primal, ours] = best_of(report.rounds(), [&mut primal, &mut ours]);
+        report.time("primal", primal, "ours", ours)?;
+        (primal, ours)
     };
-    let mut ours = calling(program, ours);
-    let [primal, shaped, ours] = best_of(report.rounds(), [&mut primal, &mut shaped, &mut ours]);
-    report.time("primal", primal, "shaped", shaped)?;
-    report.time("shaped", shaped, "primal", primal)?;
-    report.time("ours", ours, "shaped", shaped)?;
     report.time("ours", ours, "primal", primal)?;
-    if let Some(tape_bytes) = program.tape_bytes {
-        let active: usize = program.inputs.active.iter().map(Vec::len).sum();
-        let inputs = (active * size_of::<f64>()) as f64;
-        report.line("tape", tape_bytes() as f64, "active inputs", inputs, "bytes")?;
-    }
-    Ok(())
+    let tape_bytes = stratape::__private::take_last_bytes() as f64;
+    let active: usize = program.inputs.active.iter().map(Vec::len).sum();
+    let inputs = (active * size_of::<f64>()) as f64;
+    report.line("tape", tape_bytes, "active inputs", inputs, "bytes")
 }
 
 /// The gradient as a thing to be timed, with the zeros that it adds to.
@@ -236,11 +240,12 @@ fn measure_peers(
     peers: &[(&str, Gradient)],
     report: &mut Report<'_, '_>,
 ) -> Result<(), BenchError> {
-    let [shaped] = best_of(report.rounds(), [&mut calling(program, &program.shaped)]);
+    let Some(by_hand) = &program.by_hand else { return Ok(()) };
+    let [by_hand] = best_of(report.rounds(), [&mut calling(program, by_hand)]);
     for (name, gradient) in peers {
         if report.wants(name) {
             let [peer] = best_of(7, [&mut calling(program, gradient)]);
-            report.time(name, peer, "shaped", shaped)?;
+            report.time(name, peer, BY_HAND, by_hand)?;
         }
     }
     Ok(())

@@ -8,7 +8,7 @@
 /// let program = program("product", Scale::Small).ok_or("there is one")?;
 /// let (mut inputs, mut shadows) = (program.inputs.clone(), program.inputs.shadows());
 /// let value = (program.primal)(&mut inputs.clone());
-/// assert_eq!((program.shaped)(&mut inputs, &mut shadows), value);
+/// assert_eq!((program.ours)(&mut inputs, &mut shadows), value);
 /// # Ok::<(), &str>(())
 /// ```
 pub struct Program {
@@ -18,12 +18,10 @@ pub struct Program {
     pub inputs: Inputs,
     /// The function itself.
     pub primal: Primal,
-    /// The gradient written by hand.
-    pub shaped: Gradient,
     /// The gradient that Stratape generates.
-    pub ours: Option<Gradient>,
-    /// The bytes that the last call of `ours` kept on its tape.
-    pub tape_bytes: Option<fn() -> u64>,
+    pub ours: Gradient,
+    /// The gradient written by hand, where somebody has.
+    pub by_hand: Option<Gradient>,
     /// What the value and the gradient must be, where another tool has told.
     pub expected: Option<Expected>,
 }
@@ -101,7 +99,7 @@ impl Inputs {
 ///
 /// let program = program("sum", Scale::Small).ok_or("there is one")?;
 /// let mut shadows = program.inputs.shadows();
-/// (program.shaped)(&mut program.inputs.clone(), &mut shadows);
+/// (program.ours)(&mut program.inputs.clone(), &mut shadows);
 /// assert!(shadows.concatenated().iter().all(|adjoint| *adjoint == 1.0));
 /// # Ok::<(), &str>(())
 /// ```
