@@ -26,6 +26,27 @@ pub struct Program {
     pub expected: Option<Expected>,
 }
 
+impl Program {
+    /// A program whose gradient nobody has written by hand, and no other tool has computed.
+    pub(crate) fn new(
+        name: &'static str,
+        inputs: Inputs,
+        primal: impl Fn(&mut Inputs) -> f64 + 'static,
+        ours: impl Fn(&mut Inputs, &mut Shadows) -> f64 + 'static,
+    ) -> Self {
+        let (primal, ours) = (Box::new(primal), Box::new(ours));
+        Self { name, inputs, primal, ours, by_hand: None, expected: None }
+    }
+
+    /// The same, with a gradient by hand.
+    pub(crate) fn with_by_hand(
+        self,
+        by_hand: impl Fn(&mut Inputs, &mut Shadows) -> f64 + 'static,
+    ) -> Self {
+        Self { by_hand: Some(Box::new(by_hand)), ..self }
+    }
+}
+
 /// Computes the value.
 ///
 /// ```
@@ -66,6 +87,8 @@ pub struct Inputs {
     pub active: Vec<Vec<f64>>,
     /// What is not.
     pub constant: Vec<Vec<f64>>,
+    /// Places in arrays, lengths, labels.
+    pub indices: Vec<Vec<usize>>,
     /// A place for what the program overwrites.
     pub scratch: Vec<f64>,
 }
@@ -79,6 +102,11 @@ impl Inputs {
     /// The constant arrays, one by one.
     pub(crate) fn constant<const N: usize>(&self) -> &[Vec<f64>; N] {
         self.constant.as_array().expect("as many names as constant arrays")
+    }
+
+    /// The arrays of indices, one by one.
+    pub(crate) fn indices<const N: usize>(&self) -> &[Vec<usize>; N] {
+        self.indices.as_array().expect("as many names as arrays of indices")
     }
 
     /// Shadows of the right sizes, all zero.
@@ -120,6 +148,12 @@ impl Shadows {
     /// ```
     pub fn clear(&mut self) {
         self.0.iter_mut().for_each(|shadow| shadow.fill(0.0));
+    }
+
+    /// The shadows as arrays, in the order of the active ones.
+    #[cfg(test)]
+    pub(crate) fn into_arrays(self) -> Vec<Vec<f64>> {
+        self.0
     }
 
     /// All entries in order.

@@ -5,7 +5,7 @@ use super::numbers::Numbers;
 use super::*;
 
 fn the_nine() -> Vec<Program> {
-    names()
+    names(Set::Reference)
         .filter_map(|name| program(name, Scale::Small))
         .filter(|p| p.expected.is_some())
         .collect()
@@ -118,7 +118,8 @@ fn central_difference(program: &Program, array: usize, place: usize) -> f64 {
 fn adjoints_are_added_to_the_shadows() {
     // The shadow of what is overwritten in place is itself overwritten.
     let added_to = |program: &Program| program.name != "thomas";
-    for program in the_nine().into_iter().chain(the_others()).filter(added_to) {
+    let wild = names(Set::Wild).filter_map(|name| program(name, Scale::Small));
+    for program in the_nine().into_iter().chain(the_others()).filter(added_to).chain(wild) {
         for (kind, gradient) in gradients(&program) {
             let (_, once) = gradient_of(&program, gradient);
             let mut shadows = program.inputs.shadows();
@@ -149,7 +150,7 @@ fn the_solution_in_place_is_that_of_the_primal() {
 #[test]
 fn peers_agree() {
     let mut found = 0;
-    for program in names().filter_map(|name| program(name, Scale::Small)) {
+    for program in names(Set::Reference).filter_map(|name| program(name, Scale::Small)) {
         let (value, g) = gradient_of(&program, &program.ours);
         let largest = g.iter().fold(0.0, |max: f64, g| max.max(g.abs()));
         for (peer, gradient) in peers::of(program.name, Scale::Small) {
