@@ -8,17 +8,32 @@
 #![allow(clippy::needless_range_loop)]
 
 mod attention;
+mod black_scholes;
+mod blur;
+mod bundle;
+mod cg;
+mod cholesky;
+mod cutoff;
+mod fem;
+mod fft;
 mod gmm;
+mod heat;
 mod hmm;
 mod kalman;
+mod limiter;
 mod logistic;
 mod lstm;
 mod mlp;
 mod mlp_indexed;
 mod mlp_iterators;
 mod mlp_offset;
+mod rays;
+mod spline;
 #[cfg(test)]
 mod tests;
+mod tridiagonal;
+mod wave;
+mod xy;
 
 use crate::programs::Entry;
 
@@ -30,7 +45,22 @@ pub(crate) const ENTRIES: &[Entry] = &[
     ("gmm", gmm::program),
     ("lstm", lstm::program),
     ("kalman", kalman::program),
+    ("cg", cg::program),
+    ("fft", fft::program),
+    ("cholesky", cholesky::program),
+    ("heat", heat::program),
+    ("wave", wave::program),
+    ("black_scholes", black_scholes::program),
+    ("bundle", bundle::program),
     ("attention", attention::program),
+    ("spline", spline::program),
+    ("rays", rays::program),
+    ("cutoff", cutoff::program),
+    ("xy", xy::program),
     ("hmm", hmm::program),
+    ("limiter", limiter::program),
     ("logistic", logistic::program),
+    ("tridiagonal", tridiagonal::program),
+    ("blur", blur::program),
+    ("fem", fem::program),
 ];
