@@ -124,7 +124,7 @@ fn calling(adjoint: Adjoint) -> impl Fn(&mut Inputs, &mut Shadows) -> f64 {
 
 /// A square of triangles, its nodes a little out of place.
 pub(super) fn program(scale: Scale) -> Program {
-    let side = scale.or_small(20, 5);
+    let side = scale.or_small(32, 5);
     let mut numbers = Numbers::from_seed(124);
     let (mut nodes, mut triangles) = (Vec::new(), Vec::new());
     for row in 0..side {

@@ -120,7 +120,7 @@ mod filter {
 }
 
 pub(super) fn program(scale: Scale) -> Program {
-    let steps = scale.or_small(200, 7);
+    let steps = scale.or_small(400, 7);
     let mut numbers = Numbers::from_seed(106);
     let mut track = Vec::new();
     for i in 0..steps {
