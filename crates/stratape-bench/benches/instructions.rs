@@ -26,8 +26,7 @@ fn prepare(name: &str) -> Option<Call> {
 /// As [`prepare`], with memory that a call before has left warm.
 fn prepare_warm(name: &str) -> Option<Call> {
     let mut call = prepare(name)?;
-    let gradient = call.program.ours.as_ref()?;
-    gradient(&mut call.inputs, &mut call.shadows);
+    (call.program.ours)(&mut call.inputs, &mut call.shadows);
     call.inputs = call.program.inputs.clone();
     Some(call)
 }
@@ -48,15 +47,15 @@ macro_rules! benchmarks {
         #[benches::of(args = [$($name),*], setup = prepare)]
         fn shaped(call: Option<Call>) -> Done {
             let mut call = call?;
-            Some(((call.program.shaped)(&mut call.inputs, &mut call.shadows), call))
+            let gradient = call.program.by_hand.as_ref()?;
+            Some((gradient(&mut call.inputs, &mut call.shadows), call))
         }
 
         #[library_benchmark]
         #[benches::of(args = [$($name),*], setup = prepare_warm)]
         fn ours(call: Option<Call>) -> Done {
             let mut call = call?;
-            let gradient = call.program.ours.as_ref()?;
-            Some((gradient(&mut call.inputs, &mut call.shadows), call))
+            Some(((call.program.ours)(&mut call.inputs, &mut call.shadows), call))
         }
     };
 }

@@ -27,6 +27,7 @@ mod measurement;
 pub mod programs;
 mod runner;
 mod tape;
+mod wild;
 
 use std::path::PathBuf;
 
@@ -34,6 +35,7 @@ use clap::{Args, ValueEnum};
 
 pub use self::error::BenchError;
 pub use self::measurement::{Aim, Measurement, NotMeasurements, Size};
+use self::programs::Set;
 use self::runner::Runner;
 pub use self::runner::Sink;
 
@@ -48,7 +50,7 @@ pub use self::runner::Sink;
 pub enum Suite {
     /// The tape: memory, records, spilling, threads.
     Tape,
-    /// The reference programs: value, gradient by hand, gradient generated.
+    /// Programs and their gradients: value, gradient by hand, gradient generated.
     Programs,
     /// Time loops: overhead, disks, workers, schedules.
     Checkpoint,
@@ -87,6 +89,9 @@ pub struct Settings {
     /// Runs only the cases whose name contains this.
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
+    /// Which programs the suite `programs` runs.
+    #[arg(long, default_value = "reference")]
+    pub set: Set,
     /// Where spill files go; they have no name and leave nothing behind.
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     pub spill_to: PathBuf,
@@ -94,7 +99,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { quick: false, full: false, only: None, spill_to: ".".into() }
+        Self { quick: false, full: false, only: None, set: Set::Reference, spill_to: ".".into() }
     }
 }
 

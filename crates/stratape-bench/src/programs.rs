@@ -22,7 +22,7 @@ mod mlp;
 mod mttkrp;
 mod nbody;
 mod nn;
-mod numbers;
+pub(crate) mod numbers;
 mod pathfinder;
 #[cfg(feature = "peers")]
 mod peers;
@@ -38,11 +38,14 @@ mod thomas;
 
 use std::hint::black_box;
 
+use clap::ValueEnum;
+
 pub use program::{Expected, Gradient, Inputs, Primal, Program, Shadows};
 
 use crate::error::BenchError;
 use crate::measure::{best_of, sink};
 use crate::runner::{Line, Runner};
+use crate::wild;
 
 /// How many terms are computed side by side where their sum has an order to keep.
 const LANES: usize = 8;
@@ -81,10 +84,15 @@ impl Scale {
             Self::Small => full / 1000,
         }
     }
+
+    /// The size of a program whose full size is soon done.
+    pub(crate) fn or_small(self, full: usize, small: usize) -> usize {
+        if self == Self::Small { small } else { full }
+    }
 }
 
 /// A name and what makes the program of that name.
-type Entry = (&'static str, fn(Scale) -> Program);
+pub(crate) type Entry = (&'static str, fn(Scale) -> Program);
 
 const ENTRIES: &[Entry] = &[
     ("gravity", |_| gravity::program()),
@@ -106,13 +114,15 @@ const ENTRIES: &[Entry] = &[
     ("rosenbrock", |scale| rosenbrock::program(scale.of(100_000))),
 ];
 
-/// The names of all programs.
+/// The names of the programs of a set.
 ///
 /// ```
-/// assert!(stratape_bench::programs::names().any(|name| name == "lenet"));
+/// use stratape_bench::programs::{Set, names};
+///
+/// assert!(names(Set::Reference).any(|name| name == "lenet"));
 /// ```
-pub fn names() -> impl Iterator<Item = &'static str> {
-    ENTRIES.iter().map(|(name, _)| *name)
+pub fn names(set: Set) -> impl Iterator<Item = &'static str> {
+    set.collections().iter().flat_map(|collection| collection.entries).map(|(name, _)| *name)
 }
 
 /// The program of that name.
@@ -124,20 +134,68 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// ```
 #[must_use]
 pub fn program(name: &str, scale: Scale) -> Option<Program> {
-    let (_, make) = ENTRIES.iter().find(|(entry, _)| *entry == name)?;
+    let mut entries = ENTRIES.iter().chain(wild::ENTRIES);
+    let (_, make) = entries.find(|(entry, _)| *entry == name)?;
     Some(make(scale))
 }
 
-/// What is told of a program.
-const KINDS: [&str; 4] = ["primal", "shaped", "ours", "tape"];
+/// Which programs the suite runs.
+///
+/// ```
+/// use stratape_bench::{Settings, Suite, count, programs::Set};
+///
+/// let of = |set| count(Suite::Programs, &Settings { set, ..Settings::default() });
+/// assert!(of(Set::All) > of(Set::Wild));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Set {
+    /// The reference programs, which the compiler is tuned for.
+    #[default]
+    Reference,
+    /// Programs as users write them, which it is not tuned for.
+    Wild,
+    /// Both.
+    All,
+}
+
+impl Set {
+    fn collections(self) -> &'static [Collection] {
+        const BOTH: &[Collection] = &[
+            Collection { name: "reference", entries: ENTRIES, by_hand: "shaped" },
+            Collection { name: "wild", entries: wild::ENTRIES, by_hand: "by_hand" },
+        ];
+        match self {
+            Self::Reference => &BOTH[..1],
+            Self::Wild => &BOTH[1..],
+            Self::All => BOTH,
+        }
+    }
+}
+
+/// Programs of one origin.
+struct Collection {
+    name: &'static str,
+    entries: &'static [Entry],
+    /// What the gradients by hand are called in the reports.
+    by_hand: &'static str,
+}
 
 /// Runs the suite.
 pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
+    for collection in runner.set().collections() {
+        run_collection(collection, runner)?;
+    }
+    Ok(())
+}
+
+fn run_collection(collection: &Collection, runner: &mut Runner<'_>) -> Result<(), BenchError> {
     let scale = if runner.quick() { Scale::Quick } else { Scale::Full };
-    for (name, make) in ENTRIES {
-        let mut report = Report { runner, program: name };
-        if KINDS.iter().any(|kind| report.wants(kind)) && report.runner.begins(name) {
-            measure(&make(scale), &mut report)?;
+    let kinds = ["primal", collection.by_hand, "ours", "tape"];
+    let mut means = Means::default();
+    for (name, make) in collection.entries {
+        let mut report = Report { runner, program: name, by_hand: collection.by_hand };
+        if kinds.iter().any(|kind| report.wants(kind)) && report.runner.begins(name) {
+            means.add(&measure(&make(scale), &mut report)?);
         }
         #[cfg(feature = "peers")]
         {
@@ -147,6 +205,7 @@ pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
             }
         }
     }
+    means.tell(collection, runner);
     Ok(())
 }
 
@@ -154,6 +213,7 @@ pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
 struct Report<'a, 'b> {
     runner: &'a mut Runner<'b>,
     program: &'a str,
+    by_hand: &'static str,
 }
 
 impl Report<'_, '_> {
@@ -196,27 +256,67 @@ impl Report<'_, '_> {
     }
 }
 
-fn measure(program: &Program, report: &mut Report<'_, '_>) -> Result<(), BenchError> {
+/// Seconds that the parts of a program take.
+struct Times {
+    primal: f64,
+    ours: f64,
+    by_hand: Option<f64>,
+}
+
+fn measure(program: &Program, report: &mut Report<'_, '_>) -> Result<Times, BenchError> {
     let mut inputs = program.inputs.clone();
     let mut primal = || sink((program.primal)(black_box(&mut inputs)));
-    let mut shaped = calling(program, &program.shaped);
-    let Some(ours) = &program.ours else {
-        let [primal, shaped] = best_of(report.rounds(), [&mut primal, &mut shaped]);
-        report.time("primal", primal, "shaped", shaped)?;
-        return report.time("shaped", shaped, "primal", primal);
+    let mut ours = calling(program, &program.ours);
+    let times = if let Some(by_hand) = &program.by_hand {
+        let mut by_hand = calling(program, by_hand);
+        let [primal, by_hand, ours] =
+            best_of(report.rounds(), [&mut primal, &mut by_hand, &mut ours]);
+        let kind = report.by_hand;
+        report.time("primal", primal, kind, by_hand)?;
+        report.time(kind, by_hand, "primal", primal)?;
+        report.time("ours", ours, kind, by_hand)?;
+        Times { primal, ours, by_hand: Some(by_hand) }
+    } else {
+        let [primal, ours] = best_of(report.rounds(), [&mut primal, &mut ours]);
+        report.time("primal", primal, "ours", ours)?;
+        Times { primal, ours, by_hand: None }
     };
-    let mut ours = calling(program, ours);
-    let [primal, shaped, ours] = best_of(report.rounds(), [&mut primal, &mut shaped, &mut ours]);
-    report.time("primal", primal, "shaped", shaped)?;
-    report.time("shaped", shaped, "primal", primal)?;
-    report.time("ours", ours, "shaped", shaped)?;
-    report.time("ours", ours, "primal", primal)?;
-    if let Some(tape_bytes) = program.tape_bytes {
-        let active: usize = program.inputs.active.iter().map(Vec::len).sum();
-        let inputs = (active * size_of::<f64>()) as f64;
-        report.line("tape", tape_bytes() as f64, "active inputs", inputs, "bytes")?;
+    report.time("ours", times.ours, "primal", times.primal)?;
+    let tape_bytes = stratape::__private::take_last_bytes() as f64;
+    let active: usize = program.inputs.active.iter().map(Vec::len).sum();
+    let inputs = (active * size_of::<f64>()) as f64;
+    report.line("tape", tape_bytes, "active inputs", inputs, "bytes")?;
+    Ok(times)
+}
+
+/// What the ratios of several programs come to.
+#[derive(Default)]
+struct Means {
+    to_primal: Vec<f64>,
+    to_by_hand: Vec<f64>,
+}
+
+impl Means {
+    fn add(&mut self, times: &Times) {
+        self.to_primal.push(times.ours / times.primal);
+        self.to_by_hand.extend(times.by_hand.map(|by_hand| times.ours / by_hand));
     }
-    Ok(())
+
+    fn tell(&self, collection: &Collection, runner: &mut Runner<'_>) {
+        for (against, ratios) in
+            [("primal", &self.to_primal), (collection.by_hand, &self.to_by_hand)]
+        {
+            if ratios.len() > 1 {
+                let mean = ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64;
+                runner.remark(&format!(
+                    "{}: geometric mean of ours / {against} over {} programs: {:.3}",
+                    collection.name,
+                    ratios.len(),
+                    mean.exp()
+                ));
+            }
+        }
+    }
 }
 
 /// The gradient as a thing to be timed, with the zeros that it adds to.
@@ -236,11 +336,12 @@ fn measure_peers(
     peers: &[(&str, Gradient)],
     report: &mut Report<'_, '_>,
 ) -> Result<(), BenchError> {
-    let [shaped] = best_of(report.rounds(), [&mut calling(program, &program.shaped)]);
+    let Some(by_hand) = &program.by_hand else { return Ok(()) };
+    let [by_hand] = best_of(report.rounds(), [&mut calling(program, by_hand)]);
     for (name, gradient) in peers {
         if report.wants(name) {
             let [peer] = best_of(7, [&mut calling(program, gradient)]);
-            report.time(name, peer, "shaped", shaped)?;
+            report.time(name, peer, report.by_hand, by_hand)?;
         }
     }
     Ok(())

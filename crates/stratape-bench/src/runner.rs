@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::Settings;
 use crate::error::{Any, BenchError};
 use crate::measurement::{Measurement, Size};
+use crate::programs::Set;
 
 /// Takes what a suite finds, as it finds it.
 ///
@@ -117,6 +118,11 @@ impl<'a> Runner<'a> {
 
     pub(crate) fn quick(&self) -> bool {
         self.settings.quick
+    }
+
+    /// Which programs are asked for.
+    pub(crate) fn set(&self) -> Set {
+        self.settings.set
     }
 
     /// Where spill files go.

@@ -18,9 +18,9 @@ const TINY: Scale = Scale {
 fn figures(only: Option<&str>) -> Result<Vec<Measurement>, BenchError> {
     let settings = Settings {
         quick: true,
-        full: false,
         only: only.map(ToOwned::to_owned),
         spill_to: std::env::temp_dir(),
+        ..Settings::default()
     };
     let mut figures = Vec::new();
     run_at(&mut Runner::new(&settings, &mut figures), TINY)?;

@@ -69,9 +69,8 @@ pub(super) fn program() -> Program {
             let [x] = inputs.active();
             gravity(x)
         }),
-        shaped: of_one_slice(shaped),
-        ours: Some(of_one_slice(gravity_grad)),
-        tape_bytes: Some(stratape::__private::take_last_bytes),
+        by_hand: Some(of_one_slice(shaped)),
+        ours: of_one_slice(gravity_grad),
         expected: Some(Expected {
             value: -754_725.261_134_026,
             sum: 0.0,

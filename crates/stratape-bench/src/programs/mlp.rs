@@ -124,9 +124,8 @@ pub(super) fn program() -> Program {
             let ([w1, b1, w2, b2], [x, target]) = (inputs.active(), inputs.constant());
             mlp(w1, b1, w2, b2, x, target)
         }),
-        shaped: calling(shaped),
-        ours: Some(calling(mlp_grad)),
-        tape_bytes: Some(stratape::__private::take_last_bytes),
+        by_hand: Some(calling(shaped)),
+        ours: calling(mlp_grad),
         expected: None,
     }
 }

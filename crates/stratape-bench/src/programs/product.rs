@@ -39,9 +39,8 @@ pub(super) fn program(n: usize) -> Program {
             let [x] = inputs.active();
             product(x)
         }),
-        shaped: of_one_slice(shaped),
-        ours: Some(of_one_slice(product_grad)),
-        tape_bytes: Some(stratape::__private::take_last_bytes),
+        by_hand: Some(of_one_slice(shaped)),
+        ours: of_one_slice(product_grad),
         expected: None,
     }
 }

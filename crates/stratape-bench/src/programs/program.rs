@@ -8,7 +8,7 @@
 /// let program = program("product", Scale::Small).ok_or("there is one")?;
 /// let (mut inputs, mut shadows) = (program.inputs.clone(), program.inputs.shadows());
 /// let value = (program.primal)(&mut inputs.clone());
-/// assert_eq!((program.shaped)(&mut inputs, &mut shadows), value);
+/// assert_eq!((program.ours)(&mut inputs, &mut shadows), value);
 /// # Ok::<(), &str>(())
 /// ```
 pub struct Program {
@@ -18,14 +18,33 @@ pub struct Program {
     pub inputs: Inputs,
     /// The function itself.
     pub primal: Primal,
-    /// The gradient written by hand.
-    pub shaped: Gradient,
     /// The gradient that Stratape generates.
-    pub ours: Option<Gradient>,
-    /// The bytes that the last call of `ours` kept on its tape.
-    pub tape_bytes: Option<fn() -> u64>,
+    pub ours: Gradient,
+    /// The gradient written by hand, where somebody has.
+    pub by_hand: Option<Gradient>,
     /// What the value and the gradient must be, where another tool has told.
     pub expected: Option<Expected>,
+}
+
+impl Program {
+    /// A program whose gradient nobody has written by hand, and no other tool has computed.
+    pub(crate) fn new(
+        name: &'static str,
+        inputs: Inputs,
+        primal: impl Fn(&mut Inputs) -> f64 + 'static,
+        ours: impl Fn(&mut Inputs, &mut Shadows) -> f64 + 'static,
+    ) -> Self {
+        let (primal, ours) = (Box::new(primal), Box::new(ours));
+        Self { name, inputs, primal, ours, by_hand: None, expected: None }
+    }
+
+    /// The same, with a gradient by hand.
+    pub(crate) fn with_by_hand(
+        self,
+        by_hand: impl Fn(&mut Inputs, &mut Shadows) -> f64 + 'static,
+    ) -> Self {
+        Self { by_hand: Some(Box::new(by_hand)), ..self }
+    }
 }
 
 /// Computes the value.
@@ -68,6 +87,8 @@ pub struct Inputs {
     pub active: Vec<Vec<f64>>,
     /// What is not.
     pub constant: Vec<Vec<f64>>,
+    /// Places in arrays, lengths, labels.
+    pub indices: Vec<Vec<usize>>,
     /// A place for what the program overwrites.
     pub scratch: Vec<f64>,
 }
@@ -81,6 +102,11 @@ impl Inputs {
     /// The constant arrays, one by one.
     pub(crate) fn constant<const N: usize>(&self) -> &[Vec<f64>; N] {
         self.constant.as_array().expect("as many names as constant arrays")
+    }
+
+    /// The arrays of indices, one by one.
+    pub(crate) fn indices<const N: usize>(&self) -> &[Vec<usize>; N] {
+        self.indices.as_array().expect("as many names as arrays of indices")
     }
 
     /// Shadows of the right sizes, all zero.
@@ -101,7 +127,7 @@ impl Inputs {
 ///
 /// let program = program("sum", Scale::Small).ok_or("there is one")?;
 /// let mut shadows = program.inputs.shadows();
-/// (program.shaped)(&mut program.inputs.clone(), &mut shadows);
+/// (program.ours)(&mut program.inputs.clone(), &mut shadows);
 /// assert!(shadows.concatenated().iter().all(|adjoint| *adjoint == 1.0));
 /// # Ok::<(), &str>(())
 /// ```
@@ -122,6 +148,12 @@ impl Shadows {
     /// ```
     pub fn clear(&mut self) {
         self.0.iter_mut().for_each(|shadow| shadow.fill(0.0));
+    }
+
+    /// The shadows as arrays, in the order of the active ones.
+    #[cfg(test)]
+    pub(crate) fn into_arrays(self) -> Vec<Vec<f64>> {
+        self.0
     }
 
     /// All entries in order.

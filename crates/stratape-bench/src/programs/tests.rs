@@ -5,7 +5,7 @@ use super::numbers::Numbers;
 use super::*;
 
 fn the_nine() -> Vec<Program> {
-    names()
+    names(Set::Reference)
         .filter_map(|name| program(name, Scale::Small))
         .filter(|p| p.expected.is_some())
         .collect()
@@ -26,8 +26,8 @@ fn the_others() -> Vec<Program> {
 }
 
 fn gradients(program: &Program) -> impl Iterator<Item = (&'static str, &Gradient)> {
-    let ours = program.ours.iter().map(|gradient| ("ours", gradient));
-    std::iter::once(("shaped", &program.shaped)).chain(ours)
+    let by_hand = program.by_hand.iter().map(|gradient| ("by hand", gradient));
+    std::iter::once(("ours", &program.ours)).chain(by_hand)
 }
 
 fn gradient_of(program: &Program, gradient: &Gradient) -> (f64, Vec<f64>) {
@@ -118,7 +118,8 @@ fn central_difference(program: &Program, array: usize, place: usize) -> f64 {
 fn adjoints_are_added_to_the_shadows() {
     // The shadow of what is overwritten in place is itself overwritten.
     let added_to = |program: &Program| program.name != "thomas";
-    for program in the_nine().into_iter().chain(the_others()).filter(added_to) {
+    let wild = names(Set::Wild).filter_map(|name| program(name, Scale::Small));
+    for program in the_nine().into_iter().chain(the_others()).filter(added_to).chain(wild) {
         for (kind, gradient) in gradients(&program) {
             let (_, once) = gradient_of(&program, gradient);
             let mut shadows = program.inputs.shadows();
@@ -136,18 +137,21 @@ fn adjoints_are_added_to_the_shadows() {
 #[test]
 fn the_solution_in_place_is_that_of_the_primal() {
     let program = thomas::program(37);
-    let (mut solved, mut with_gradient) = (program.inputs.clone(), program.inputs.clone());
+    let mut solved = program.inputs.clone();
     (program.primal)(&mut solved);
-    (program.shaped)(&mut with_gradient, &mut program.inputs.shadows());
-    assert_eq!(solved.scratch, with_gradient.scratch);
+    for (kind, gradient) in gradients(&program) {
+        let mut with_gradient = program.inputs.clone();
+        gradient(&mut with_gradient, &mut program.inputs.shadows());
+        assert_eq!(solved.scratch, with_gradient.scratch, "{kind}");
+    }
 }
 
 #[cfg(feature = "peers")]
 #[test]
 fn peers_agree() {
     let mut found = 0;
-    for program in names().filter_map(|name| program(name, Scale::Small)) {
-        let (value, g) = gradient_of(&program, &program.shaped);
+    for program in names(Set::Reference).filter_map(|name| program(name, Scale::Small)) {
+        let (value, g) = gradient_of(&program, &program.ours);
         let largest = g.iter().fold(0.0, |max: f64, g| max.max(g.abs()));
         for (peer, gradient) in peers::of(program.name, Scale::Small) {
             found += 1;

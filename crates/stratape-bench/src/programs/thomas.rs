@@ -127,16 +127,15 @@ pub(super) fn program(n: usize) -> Program {
     let d = numbers.array(n, -1.0, 1.0);
     Program {
         name: "thomas",
-        inputs: Inputs { active: vec![a, b, c, d], constant: vec![], scratch: vec![0.0; n] },
+        inputs: Inputs { active: vec![a, b, c, d], scratch: vec![0.0; n], ..Inputs::default() },
         primal: Box::new(|inputs| {
             let Inputs { active, scratch, .. } = inputs;
             let [a, b, c, d] = active.as_array().expect("three diagonals and a right-hand side");
             scratch.copy_from_slice(d);
             thomas(a, b, c, scratch)
         }),
-        shaped: calling(shaped),
-        ours: Some(calling(thomas_grad)),
-        tape_bytes: Some(stratape::__private::take_last_bytes),
+        by_hand: Some(calling(shaped)),
+        ours: calling(thomas_grad),
         expected: None,
     }
 }
