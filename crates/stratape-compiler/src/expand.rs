@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
+use stratape_ir::valid::Fault;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -441,10 +442,11 @@ fn halves(names: BTreeSet<String>, module: &Items, plain: bool) -> Result<TokenS
         let Some(item) = module.function(&name) else { continue };
         let options = Options { plain, ..Options::default() };
         let halves = compile_halves(&item, module, &options)?;
-        let CompiledHalves { primal: function, loops, recursive, forward, backward } = halves;
-        left.extend(recursive);
-        tokens.extend(emit_loops(&loops, &module.sources));
-        tokens.extend(rust::emit_halves(&item, &function, (&forward, &backward), &module.sources));
+        let both = valid(&item, halves.valid())?;
+        let CompiledHalves { primal: function, loops, recursive, .. } = &halves;
+        left.extend(recursive.iter().cloned());
+        tokens.extend(emit_loops(&item, loops, &module.sources)?);
+        tokens.extend(rust::emit_halves(&item, function, both, &module.sources));
     }
     Ok(tokens)
 }
@@ -456,12 +458,23 @@ fn one(
     module: &Items,
 ) -> Result<(Compiled, TokenStream)> {
     let compiled = compile(item, module, &arguments.0)?;
-    let tokens = rust::emit(item, &compiled, &module.sources);
-    let loops = emit_loops(&compiled.loops, &module.sources);
+    let tokens = rust::emit(item, &compiled, valid(item, compiled.valid())?, &module.sources);
+    let loops = emit_loops(item, &compiled.loops, &module.sources)?;
     let tokens = under_conditions(&item.attrs, quote!(#tokens #loops))?;
     Ok((compiled, tokens))
 }
 
-fn emit_loops(loops: &[CompiledLoop], sources: &Sources) -> TokenStream {
-    loops.iter().map(|one| rust::emit_time_loop(one, sources)).collect()
+fn emit_loops(
+    item: &syn::ItemFn,
+    loops: &[CompiledLoop],
+    sources: &Sources,
+) -> Result<TokenStream> {
+    let emit =
+        |one: &CompiledLoop| Ok(rust::emit_time_loop(one, valid(item, one.valid())?, sources));
+    loops.iter().map(emit).collect()
+}
+
+/// What the validator accepted; the driver returns nothing else.
+fn valid<T>(item: &syn::ItemFn, outcome: std::result::Result<T, Fault>) -> Result<T> {
+    outcome.map_err(|fault| Error::new(item.sig.ident.span(), fault))
 }

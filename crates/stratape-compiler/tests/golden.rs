@@ -21,7 +21,7 @@ fn stages(source: &str) -> Result<String, Box<dyn Error>> {
     let compiled = driver::compile(function, &items, &Options::default())?;
     assert_eq!(compiled.fault, None);
     let (primal, gradient) = (&compiled.primal, &compiled.gradient);
-    let tokens = back::rust::emit(function, &compiled, items.sources());
+    let tokens = back::rust::emit(function, &compiled, compiled.valid()?, items.sources());
     let rust = prettyplease::unparse(&syn::parse2(tokens)?);
     let source = prettyplease::unparse(&file);
     Ok(format!("{source}\n{primal}\n{}\n{rust}", gradient.function))

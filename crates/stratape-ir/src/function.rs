@@ -15,6 +15,8 @@ pub struct Value {
     pub name: Option<String>,
     /// Whether it is an adjoint: its last bits are free, sums may be reordered.
     pub adjoint: bool,
+    /// The value of the forward half that it restores from a record.
+    pub stands_for: Option<ValueId>,
     /// The source it comes from.
     pub span: SourceId,
 }
@@ -139,7 +141,7 @@ impl Function {
 
     /// A new value, not defined yet.
     pub fn new_value(&mut self, ty: Scalar, span: SourceId) -> ValueId {
-        self.values.push(Value { ty, name: None, adjoint: false, span });
+        self.values.push(Value { ty, name: None, adjoint: false, stands_for: None, span });
         ValueId((self.values.len() - 1) as u32)
     }
 
@@ -147,6 +149,23 @@ impl Function {
     pub fn new_value_like(&mut self, other: ValueId) -> ValueId {
         self.values.push(self.values[other.index()].clone());
         ValueId((self.values.len() - 1) as u32)
+    }
+
+    /// Puts other values in the place of those that records hold.
+    pub fn substitute_slots(&mut self, of: impl Fn(ValueId) -> ValueId) {
+        for record in &mut self.records {
+            record.slots.iter_mut().for_each(|slot| *slot = of(*slot));
+        }
+        for value in &mut self.values {
+            value.stands_for = value.stands_for.map(&of);
+        }
+    }
+
+    /// A new value that restores another from a record.
+    pub fn new_restored(&mut self, other: ValueId) -> ValueId {
+        let value = self.new_value_like(other);
+        self.values[value.index()].stands_for = Some(other);
+        value
     }
 
     /// A new value, defined at the end of a block.

@@ -22,6 +22,7 @@ use crate::outline::{TimeLoop, outline};
 use crate::source::Sources;
 use crate::tapeflow::regions;
 use stratape_ir::analysis::{self, Conflict};
+use stratape_ir::valid::{self, Fault, Valid};
 use stratape_ir::{Function, Param};
 
 pub use self::pipeline::{Context, GRADIENT, LOWERING, PRIMAL, Pass, Promise, Remark};
@@ -80,11 +81,18 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// What the validator finds in the gradients.
+    /// The lowered gradient, as back ends take it.
+    ///
+    /// # Errors
+    /// Where the validator refuses it; not of what [`compile`] returns.
+    pub fn valid(&self) -> std::result::Result<Valid<'_>, Fault> {
+        valid::validate(&self.lowered)
+    }
+
+    /// What the validator finds.
     fn check(&self) -> Option<String> {
-        let loops = self.loops.iter().map(|one| &one.lowered);
-        let mut all = std::iter::once(&self.lowered).chain(loops);
-        all.find_map(|gradient| stratape_ir::check(gradient).err())
+        let loops = self.loops.iter().find_map(|one| one.valid().err());
+        self.valid().err().or(loops).map(|fault| fault.to_string())
     }
 }
 
@@ -99,6 +107,16 @@ pub struct CompiledLoop {
     pub lowered: Function,
     /// The body that is only run, with schedules.
     pub step: Function,
+}
+
+impl CompiledLoop {
+    /// The step that is only run, and the gradient of the body, as back ends take them.
+    ///
+    /// # Errors
+    /// Where the validator refuses them; not of what [`compile`] returns.
+    pub fn valid(&self) -> std::result::Result<(Valid<'_>, Valid<'_>), Fault> {
+        Ok((valid::validate(&self.step)?, valid::validate(&self.lowered)?))
+    }
 }
 
 /// A function that calls itself, as two.
@@ -117,10 +135,17 @@ pub struct CompiledHalves {
 }
 
 impl CompiledHalves {
+    /// Both halves, as back ends take them.
+    ///
+    /// # Errors
+    /// Where the validator refuses them; not of what [`compile_halves`] returns.
+    pub fn valid(&self) -> std::result::Result<(Valid<'_>, Valid<'_>), Fault> {
+        valid::validate_halves(&self.forward, &self.backward)
+    }
+
     fn check(&self) -> Option<String> {
-        let mut loops = self.loops.iter().map(|one| &one.lowered);
-        let found = loops.find_map(|gradient| stratape_ir::check(gradient).err());
-        found.or_else(|| stratape_ir::check_halves(&self.forward, &self.backward).err())
+        let loops = self.loops.iter().find_map(|one| one.valid().err());
+        self.valid().err().or(loops).map(|fault| fault.to_string())
     }
 }
 
@@ -224,7 +249,7 @@ impl<'a> Run<'a> {
             self.cx.enter(pass.name);
             (pass.run)(function, &mut self.cx);
             if self.options.verify && self.fault.is_none() {
-                let checked = stratape_ir::check_definitions(function);
+                let checked = valid::validate_open(function);
                 self.fault = checked.err().map(|fault| format!("after `{}`: {fault}", pass.name));
             }
         }

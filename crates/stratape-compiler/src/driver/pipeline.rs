@@ -109,6 +109,9 @@ pub static PRIMAL: &[Pass] = &[
 
 /// What a gradient goes through before it is lowered.
 pub static GRADIENT: &[Pass] = &[
+    // The reverse pass leaves index arithmetic behind for adjoints that turned out to be zero; where halves are fused, it may even stand
+    // before what it is computed from.
+    canonical::DCE,
     canonical::GRADIENT_CSE,
     adjoint::RECIPROCAL,
     adjoint::FOLD_COEFFICIENTS,

@@ -68,7 +68,7 @@ pub fn lower(item: &syn::ItemFn, items: &Items) -> Result<Function> {
         infer.assume_usize(function.ty(constant));
     }
     infer.finish(&mut function);
-    stratape_ir::check_definitions(&function).map_err(|fault| {
+    stratape_ir::valid::validate_scope(&function).map_err(|fault| {
         Error::new(
             item.sig.ident.span(),
             format!("`#[gradient]` cannot follow where a value is made in this function ({fault})"),

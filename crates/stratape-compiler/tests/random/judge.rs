@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 use stratape_compiler::ad::Output;
-use stratape_compiler::driver::{self, Options, Target};
+use stratape_compiler::driver::{self, Compiled, Options, Target};
 use stratape_compiler::front;
 use stratape_compiler::source::Sources;
 use stratape_ir::interp::{self, Argument, Datum, Memory, Number, Outcome, Trap};
@@ -101,8 +101,6 @@ pub(crate) fn optimised(source: &str) -> Function {
 pub(crate) enum Manner {
     /// As the macro makes it.
     Optimised,
-    /// The same with schedules: in strips and blocks, as it is emitted.
-    Lowered,
     /// With schedules, and every loop that can be in parts.
     Parallel,
     /// As `#[gradient(plain)]` makes it: no pass reorders or fuses anything.
@@ -141,24 +139,36 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> syn::Result<T>) -> Result<T, Failur
 /// The gradient of a function. What it returns of arguments passed by value is added to its parameters, where the
 /// interpreter shows it.
 pub(crate) fn gradient_of(function: &Function, manner: Manner) -> Result<Function, Failure> {
+    let compiled = compiled(function, manner)?;
+    let gradient = compiled.gradient.function.clone();
+    Ok(shown(
+        &compiled,
+        if manner == Manner::Optimised { gradient } else { compiled.lowered.clone() },
+    ))
+}
+
+fn compiled(function: &Function, manner: Manner) -> Result<Compiled, Failure> {
     let parallel = (manner == Manner::Parallel).then(proc_macro2::Span::call_site);
     let target = Target { part_operations: 1, ..Target::default() };
     let plain = manner == Manner::Plain;
-    let options = Options { plain, parallel, target, verify: true, ..Options::default() };
+    // The last word is the validator's in any case.
+    let verify = manner == Manner::Optimised;
+    let options = Options { plain, parallel, target, verify, ..Options::default() };
     let compiled = guarded(|| driver::compile_function(function, &Sources::default(), &options))?;
-    if let Some(message) = compiled.fault {
-        return fail(Stage::Checker, message);
+    match compiled.fault {
+        Some(message) => fail(Stage::Checker, message),
+        None => Ok(compiled),
     }
-    let mut function = match manner {
-        Manner::Optimised => compiled.gradient.function,
-        Manner::Lowered | Manner::Parallel | Manner::Plain => compiled.lowered,
-    };
+}
+
+/// A gradient with what it returns of arguments passed by value among its parameters.
+fn shown(compiled: &Compiled, mut function: Function) -> Function {
     for output in &compiled.gradient.outputs {
         if let Output::Object(object) = output {
             function.params.push(Param::Object(*object));
         }
     }
-    Ok(function)
+    function
 }
 
 /// Compiles a source to a function and its gradient.
@@ -285,7 +295,9 @@ struct Reference<'a> {
 pub(crate) fn judge(source: &str, inputs: &[Input], seed: u64) -> Result<Report, Failure> {
     let function = guarded(|| lowered(source))?;
     // The compiler's faults first: they do not depend on the inputs.
-    let gradient = gradient_of(&function, Manner::Optimised)?;
+    let optimised = compiled(&function, Manner::Optimised)?;
+    let gradient = shown(&optimised, optimised.gradient.function.clone());
+    let lowered = shown(&optimised, optimised.lowered.clone());
     let plain = gradient_of(&function, Manner::Plain)?;
     let single = source.contains("f32");
     let skipped = Report { skipped: true, ..Report::default() };
@@ -299,7 +311,6 @@ pub(crate) fn judge(source: &str, inputs: &[Input], seed: u64) -> Result<Report,
     for shuffle in [seed, !seed] {
         reference.check("optimised, in another order", &gradient, Some(shuffle))?;
     }
-    let lowered = gradient_of(&function, Manner::Lowered)?;
     reference.check("in strips and blocks", &lowered, None)?;
     // A function none of whose loops is independent is refused.
     match gradient_of(&function, Manner::Parallel) {

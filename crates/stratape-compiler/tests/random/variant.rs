@@ -58,7 +58,9 @@ impl Variant {
             if let Some(fault) = &compiled.fault {
                 return Err(syn::Error::new(Span::call_site(), fault));
             }
-            let emitted = back::rust::emit(&item, &compiled, items.sources());
+            let fault = |fault| syn::Error::new(Span::call_site(), fault);
+            let valid = compiled.valid().map_err(fault)?;
+            let emitted = back::rust::emit(&item, &compiled, valid, items.sources());
             Ok(Some(emitted.to_string()))
         });
         let emitted = made.map_err(|failure| failure.to_string())?;

@@ -7,6 +7,7 @@ mod def_use;
 mod dependence;
 mod footprint;
 mod reload_safety;
+mod reorder;
 
 pub use self::affine::{Affine, Counted};
 pub use self::def_use::{DefUse, Definition};
@@ -15,6 +16,7 @@ pub use self::dependence::{
 };
 pub use self::footprint::{Use, uses};
 pub use self::reload_safety::ReloadSafety;
+pub use self::reorder::{adjoints_commute, is_reorderable};
 pub use crate::Polynomial;
 pub use crate::Split;
 pub use crate::Window;

@@ -1,234 +1,144 @@
-//! The checker: run after every pass, it proves what later passes rely on.
+//! The validator: proves what passes and back ends rely on.
 //!
-//! - Every value is defined once, before its uses, in a block that encloses them; the same for objects.
-//! - Every record that is popped meets its push. What a block does to the tape is read as a
-//!   sequence of pushes and pops, where a loop or a branch counts as one item that pushes or pops
-//!   whole sequences. Items that push go on a stack; an item that pops must be the mirror image
-//!   of the stack's top: the same record, the same number of slots, a loop for a loop, a branch for
-//!   a branch, their blocks mirrored in turn. At the end of the function the stack is empty.
+//! It believes nothing that a pass claims; each rule is proved of the function as it stands, from its statements alone. A back end demands
+//! the witness, [`Valid`], so that nothing else can be emitted. The driver asks after every pass in debug builds, and after the last one
+//! always: a gradient that breaks a rule is not emitted.
+//!
+//! # Rules
+//!
+//! **Scope** (`scope`): every value and every object is defined once, before its uses, in a block that encloses them. Ids name something.
+//! A place leads somewhere.
+//!
+//! **Types** (`types`): operands and results of operations have the types that the operation asks for; both sides of a store, a merge, a carried
+//! value and a record's slot agree; conditions are `bool`, indices and lengths `usize`.
+//!
+//! **Tape** (`tape`): what a block does to the tape is read as a sequence of pushes and pops, where a loop or a branch that only pushes, or
+//! only pops, counts as one item. Items that push go on a stack; an item that pops must *mirror* the top of the stack:
+//! - a pop names the record of the push; the value it defines from a slot stands for the value that the push put there;
+//! - a loop pops as often as its mirror has pushed, in the opposite direction: the ends of the two ranges are the same numbers, or the
+//!   range has the length that the other counted;
+//! - a branch pops under the same condition, its arms mirror the other's arms;
+//! - their blocks mirror each other, last to first.
+//!
+//! At the end of the function the stack is empty. Two values are the same number if they are one value, if one restores the other from a
+//! record, or if they are computed by the same operation from the same numbers; counters of loops that mirror each other are the same.
+//!
+//! **Order** (`order`): a loop that is marked unordered may run in any order ([`is_reorderable`](crate::analysis::is_reorderable)).
+//!
+//! **Schedules** (`schedule`): a strip has records in a region exactly if the record says so, and both of its loops do; views are written by one
+//! name only; a loop in blocks has the reductions, rotations and delayed additions that its schedule lists, and no statement that a
+//! block cannot hold; a loop in parts touches memory as its clause says: shared memory is only read, windows are kept, private memory is
+//! only added to.
 
-use std::collections::HashSet;
+mod same;
+mod schedule;
+mod scope;
+mod tape;
+mod types;
 
-use crate::{Block, Function, Half, Loop, ObjectId, Op, Param, Place, RecordId, Stmt, ValueId};
+use std::error::Error;
+use std::fmt;
 
-/// Checks a function.
-///
-/// # Errors
-/// A sentence on what is wrong: a fault of the compiler, never of its user.
-pub fn check(function: &Function) -> Result<(), String> {
-    check_definitions(function)?;
-    balanced(&function.body)
+use crate::analysis::{Affine, DefUse, is_reorderable};
+use crate::{Function, Stmt, walk};
+
+/// A rule that is broken: a fault of the compiler, never of its user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The rule's name.
+    pub rule: &'static str,
+    /// What is wrong.
+    pub message: String,
 }
 
-/// Whether a block takes all that it leaves on the tape.
-fn balanced(block: &Block) -> Result<(), String> {
-    let stack = tape_effect(block)?;
-    if stack.is_empty() { Ok(()) } else { Err(format!("records stay on the tape: {stack:?}")) }
-}
-
-/// Checks the two halves of a function that calls itself: what the first leaves on the tape is what the second takes.
-///
-/// # Errors
-/// A sentence on what is wrong: a fault of the compiler, never of its user.
-pub fn check_halves(forward: &Function, backward: &Function) -> Result<(), String> {
-    check_definitions(forward)?;
-    check_definitions(backward)?;
-    balanced(&forward.body.iter().chain(&backward.body).cloned().collect())
-}
-
-/// Checks the definitions of a function, but not its tape: half a gradient, or a function that is none.
-///
-/// # Errors
-/// A sentence on what is wrong.
-pub fn check_definitions(function: &Function) -> Result<(), String> {
-    let mut scope = Scope {
-        function,
-        values: HashSet::new(),
-        objects: HashSet::new(),
-        defined: HashSet::new(),
-    };
-    for param in &function.params {
-        match param {
-            Param::Value(value) => scope.define(*value)?,
-            Param::Object(object) => {
-                scope.objects.insert(*object);
-            }
-        }
+impl Fault {
+    fn new(rule: &'static str, message: impl Into<String>) -> Self {
+        Self { rule, message: message.into() }
     }
-    scope.block(&function.body, &function.results)
 }
 
-struct Scope<'a> {
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.rule, self.message)
+    }
+}
+
+impl Error for Fault {}
+
+/// A function that keeps the rules: what back ends take.
+///
+/// ```
+/// use stratape_ir::{Function, valid};
+///
+/// let function = Function::new("nothing");
+/// let valid = valid::validate(&function)?;
+/// assert_eq!(valid.function().name, "nothing");
+/// # Ok::<(), valid::Fault>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Valid<'a> {
     function: &'a Function,
-    values: HashSet<ValueId>,
-    objects: HashSet<ObjectId>,
-    defined: HashSet<ValueId>,
 }
 
-impl Scope<'_> {
-    fn define(&mut self, value: ValueId) -> Result<(), String> {
-        self.values.insert(value);
-        if self.defined.insert(value) { Ok(()) } else { Err(format!("{value:?} is defined twice")) }
-    }
-
-    fn visible(&self, value: ValueId) -> Result<(), String> {
-        if self.values.contains(&value) {
-            Ok(())
-        } else {
-            let name = self.function.values[value.index()].name.as_deref().unwrap_or("unnamed");
-            Err(format!("{value:?} ({name}) is used where it is not defined"))
-        }
-    }
-
-    fn place(&self, place: &Place) -> Result<(), String> {
-        if !self.objects.contains(&place.object) {
-            let name = &self.function.objects[place.object.index()].name;
-            return Err(format!("{:?} ({name}) is used where it does not exist", place.object));
-        }
-        match self.function.place_type(place) {
-            Some(_) => Ok(()),
-            None => Err(format!("{place:?} leads nowhere")),
-        }
-    }
-
-    fn block(&mut self, block: &Block, ends: &[ValueId]) -> Result<(), String> {
-        let (values, objects) = (self.values.clone(), self.objects.clone());
-        for node in block {
-            self.node(node)?;
-        }
-        ends.iter().try_for_each(|value| self.visible(*value))?;
-        self.values = values;
-        self.objects = objects;
-        Ok(())
-    }
-
-    fn node(&mut self, node: &Stmt) -> Result<(), String> {
-        match node {
-            Stmt::Loop(node) => return self.repeat(node),
-            Stmt::If(node) => {
-                self.visible(node.condition)?;
-                let thens: Vec<_> = node.merges.iter().map(|merge| merge.then).collect();
-                let others: Vec<_> = node.merges.iter().map(|merge| merge.other).collect();
-                self.block(&node.then, &thens)?;
-                self.block(&node.other, &others)?;
-                return node.merges.iter().try_for_each(|merge| self.define(merge.value));
-            }
-            Stmt::Let { op: Op::Load(place) | Op::Len(place), .. }
-            | Stmt::Store { place, .. }
-            | Stmt::Accumulate { place, .. } => self.place(place)?,
-            Stmt::New { init, .. } => {
-                let mut objects = Vec::new();
-                init.clone().for_each_object_mut(&mut |object| objects.push(*object));
-                objects.into_iter().try_for_each(|object| self.place(&Place::whole(object)))?;
-                init.copied().into_iter().try_for_each(|place| self.place(place))?;
-            }
-            Stmt::Call(_) | Stmt::Save { .. } => {
-                node.read().into_iter().try_for_each(|place| self.place(place))?;
-            }
-            _ => {}
-        }
-        let mut result = Ok(());
-        node.for_each_operand(&mut |value| {
-            if result.is_ok() {
-                result = self.visible(value);
-            }
-        });
-        result?;
-        if let Stmt::New { object, .. } | Stmt::Restore { object, .. } = node {
-            self.objects.insert(*object);
-        }
-        let mut results = Vec::new();
-        node.for_each_result(&mut |value| results.push(value));
-        results.into_iter().try_for_each(|value| self.define(value))
-    }
-
-    fn repeat(&mut self, node: &Loop) -> Result<(), String> {
-        if let crate::Range::UpTo { from, to } = node.range {
-            self.visible(from)?;
-            self.visible(to)?;
-        }
-        node.carried.iter().try_for_each(|carried| self.visible(carried.init))?;
-        let values = self.values.clone();
-        self.define(node.counter)?;
-        node.carried.iter().try_for_each(|carried| self.define(carried.inside))?;
-        let mut ends: Vec<_> = node.carried.iter().map(|carried| carried.next).collect();
-        ends.extend(node.exit);
-        self.block(&node.body, &ends)?;
-        self.values = values;
-        node.carried.iter().try_for_each(|carried| self.define(carried.after))?;
-        node.trips.into_iter().try_for_each(|trips| self.define(trips))
+impl<'a> Valid<'a> {
+    /// The function.
+    pub fn function(self) -> &'a Function {
+        self.function
     }
 }
 
-/// What a node does to the tape.
-#[derive(Clone, Debug, PartialEq)]
-enum Effect {
-    Record(RecordId, usize),
-    Loop(Vec<Effect>),
-    If(Vec<Effect>, Vec<Effect>),
-    Call(String),
+/// Validates a function that leaves nothing on the tape.
+///
+/// # Errors
+/// The first rule that is broken.
+pub fn validate(function: &Function) -> Result<Valid<'_>, Fault> {
+    validate_open(function)?;
+    tape::balanced(function)?;
+    Ok(Valid { function })
 }
 
-fn called(call: &crate::Call) -> Effect {
-    Effect::Call(call.recursion.as_ref().map(|(name, _)| name.clone()).unwrap_or_default())
+/// Validates the two halves of a function: what the first leaves on the tape is what the second takes.
+///
+/// # Errors
+/// The first rule that is broken.
+pub fn validate_halves<'a>(
+    forward: &'a Function,
+    backward: &'a Function,
+) -> Result<(Valid<'a>, Valid<'a>), Fault> {
+    validate_open(forward)?;
+    validate_open(backward)?;
+    tape::mirrored(forward, backward)?;
+    Ok((Valid { function: forward }, Valid { function: backward }))
 }
 
-/// The pushes a block leaves behind.
-fn tape_effect(block: &Block) -> Result<Vec<Effect>, String> {
-    let mut stack = Vec::new();
-    for node in block {
-        match node {
-            Stmt::Push { record, values } => stack.push(Effect::Record(*record, values.len())),
-            Stmt::Save { record, .. } => stack.push(Effect::Record(*record, 0)),
-            Stmt::Call(call) if node.uses_tape(Half::Forward) => stack.push(called(call)),
-            Stmt::Loop(_) | Stmt::If(_)
-                if node.uses_tape(Half::Forward) && !node.uses_tape(Half::Backward) =>
-            {
-                let mut blocks = node.blocks().into_iter().map(tape_effect);
-                let first = blocks.next().transpose()?.unwrap_or_default();
-                stack.push(match blocks.next().transpose()? {
-                    Some(second) => Effect::If(first, second),
-                    None => Effect::Loop(first),
-                });
-            }
-            Stmt::Loop(_) | Stmt::If(_) if node.uses_tape(Half::Forward) => {
-                for inner in node.blocks() {
-                    let left = tape_effect(inner)?;
-                    if !left.is_empty() {
-                        return Err(format!("a block that pushes and pops leaves {left:?}"));
-                    }
-                }
-            }
-            Stmt::Pop { .. }
-            | Stmt::Restore { .. }
-            | Stmt::Call(_)
-            | Stmt::Loop(_)
-            | Stmt::If(_)
-                if node.uses_tape(Half::Backward) =>
-            {
-                let popped = popped(node);
-                let top = stack.pop();
-                if top.as_ref() != Some(&popped) {
-                    return Err(format!("{popped:?} is popped where {top:?} was pushed last"));
-                }
-            }
-            _ => {}
+/// Validates all of a function but what it leaves on the tape, or takes from it: half of a gradient.
+///
+/// # Errors
+/// The first rule that is broken.
+pub fn validate_open(function: &Function) -> Result<(), Fault> {
+    scope::check(function)?;
+    types::check(function)?;
+    let definitions = DefUse::new(function);
+    let affine = Affine::new(function, &definitions);
+    let mut fault = None;
+    walk(&function.body, &mut |node| {
+        if let Stmt::Loop(node) = node
+            && node.unordered
+            && fault.is_none()
+            && !is_reorderable(function, &affine, node)
+        {
+            let message = format!("the loop over {:?} does not run in any order", node.counter);
+            fault = Some(Fault::new("order", message));
         }
-    }
-    Ok(stack)
+    });
+    fault.map_or(Ok(()), Err)?;
+    schedule::check(function, &affine)
 }
 
-/// What a node that only pops expects on the tape, as it was pushed.
-fn popped(node: &Stmt) -> Effect {
-    let sequence = |block: &Block| -> Vec<Effect> {
-        block.iter().rev().filter(|node| node.uses_tape(Half::Backward)).map(popped).collect()
-    };
-    match node {
-        Stmt::Loop(node) => Effect::Loop(sequence(&node.body)),
-        Stmt::If(node) => Effect::If(sequence(&node.then), sequence(&node.other)),
-        Stmt::Pop { record, values } => Effect::Record(*record, values.len()),
-        Stmt::Restore { record, .. } => Effect::Record(*record, 0),
-        Stmt::Call(call) => called(call),
-        _ => Effect::Loop(Vec::new()),
-    }
+/// Validates the definitions of a function alone: types may not be known yet.
+///
+/// # Errors
+/// The first value or object that is not there where it is used.
+pub fn validate_scope(function: &Function) -> Result<(), Fault> {
+    scope::check(function)
 }

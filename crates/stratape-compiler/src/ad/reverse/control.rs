@@ -81,7 +81,7 @@ impl Reverse<'_> {
         let (scope, flows) = self.enter_body(node);
         if let Some((record, slots)) = self.saved.records.get(&node.counter).cloned() {
             let values: Vec<_> =
-                slots.iter().map(|slot| self.b.function.new_value_like(*slot)).collect();
+                slots.iter().map(|slot| self.b.function.new_restored(*slot)).collect();
             self.here.extend(slots.into_iter().zip(values.iter().copied()));
             self.b.node(Stmt::Pop { record, values });
         }

@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Reverse;
 use super::records::save;
-use crate::transform::loops::adjoints_commute;
+use stratape_ir::analysis::adjoints_commute;
 use stratape_ir::analysis::{Affine, DefUse};
 use stratape_ir::{Function, Half, If, Loop, ObjectId, Op, Range, Stmt, ValueId, made, walk};
 

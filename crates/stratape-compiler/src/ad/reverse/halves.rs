@@ -65,7 +65,7 @@ impl Reverse<'_> {
         self.b.function.params = params;
         if let Some((record, slots)) = record {
             let values: Vec<_> =
-                slots.iter().map(|slot| self.b.function.new_value_like(*slot)).collect();
+                slots.iter().map(|slot| self.b.function.new_restored(*slot)).collect();
             self.here.extend(slots.into_iter().zip(values.iter().copied()));
             self.b.node(Stmt::Pop { record, values });
         }

@@ -29,11 +29,16 @@ use crate::driver::Compiled;
 use crate::source::Sources;
 use crate::tapeflow::uses_tape;
 use stratape_ir::analysis::{Affine, DefUse};
-use stratape_ir::{Function, Half, ObjectId, Op, Range, Stmt, ValueId, used, walk};
+use stratape_ir::{Function, Half, ObjectId, Op, Range, Stmt, Valid, ValueId, used, walk};
 
 /// The tokens of a gradient, from its lowered form.
-pub fn emit(item: &syn::ItemFn, compiled: &Compiled, sources: &Sources) -> TokenStream {
-    let Compiled { primal, gradient, lowered, .. } = compiled;
+pub fn emit(
+    item: &syn::ItemFn,
+    compiled: &Compiled,
+    lowered: Valid<'_>,
+    sources: &Sources,
+) -> TokenStream {
+    let (Compiled { primal, gradient, .. }, lowered) = (compiled, lowered.function());
     let definitions = DefUse::new(lowered);
     let emitter = Emitter::new(lowered, &definitions, sources);
     let signature = signature::Signature::new(item, primal, gradient, &emitter.names);
@@ -52,11 +57,11 @@ pub fn emit(item: &syn::ItemFn, compiled: &Compiled, sources: &Sources) -> Token
 pub fn emit_halves(
     item: &syn::ItemFn,
     primal: &Function,
-    (forward, backward): (&Function, &Function),
+    (forward, backward): (Valid<'_>, Valid<'_>),
     sources: &Sources,
 ) -> TokenStream {
-    let forward = half(item, primal, forward, "forward", sources);
-    let backward = half(item, primal, backward, "backward", sources);
+    let forward = half(item, primal, forward.function(), "forward", sources);
+    let backward = half(item, primal, backward.function(), "backward", sources);
     quote!(#forward #backward)
 }
 

@@ -18,15 +18,19 @@ use crate::outline::{List, TimeLoop};
 use crate::source::Sources;
 use stratape_ir::analysis::DefUse;
 use stratape_ir::{
-    Extent, Function, ObjectId, Origin, Param, Range, Scalar, Type, ValueId, seeded,
+    Extent, Function, ObjectId, Origin, Param, Range, Scalar, Type, Valid, ValueId, seeded,
 };
 
 /// The functions of a loop.
-pub fn emit_time_loop(compiled: &CompiledLoop, sources: &Sources) -> TokenStream {
-    let CompiledLoop { time_loop, gradient, lowered, step } = compiled;
+pub fn emit_time_loop(
+    compiled: &CompiledLoop,
+    (step, lowered): (Valid<'_>, Valid<'_>),
+    sources: &Sources,
+) -> TokenStream {
+    let CompiledLoop { time_loop, gradient, .. } = compiled;
     let scheme = Scheme { time_loop, gradient, sources };
-    let step = body_function(&scheme.name("step"), step, sources);
-    let pullback = body_function(&scheme.name("pullback"), lowered, sources);
+    let step = body_function(&scheme.name("step"), step.function(), sources);
+    let pullback = body_function(&scheme.name("pullback"), lowered.function(), sources);
     let (forward, backward) = (scheme.forward(), scheme.backward());
     quote!(#step #pullback #forward #backward)
 }

@@ -294,8 +294,7 @@ fn add_group(
     if let Some((place, value)) = sum {
         body.push(Stmt::Accumulate { place, value, subtract: false });
     }
-    let gathers = Loop::over(counter, (from, end), body, span);
-    out.push(Stmt::Loop(Box::new(Loop { unordered: true, ..gathers })));
+    out.push(Stmt::Loop(Box::new(Loop::over(counter, (from, end), body, span))));
 }
 
 /// Computes what an iteration adds: where, and what.

@@ -45,6 +45,7 @@ fn share_all(function: &mut Function, into_arms: bool) {
     let substitution = sharer.substitution;
     substitution.apply(&mut body);
     function.body = body;
+    function.substitute_slots(|value| substitution.get(value));
     for result in &mut function.results {
         *result = substitution.get(*result);
     }

@@ -1,0 +1,172 @@
+//! Whether two values are the same number, one of them in the half that pushes, the other in the half that pops.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::analysis::{Affine, DefUse, Definition};
+use crate::{Function, If, Op, Place, Polynomial, Scalar, Step, ValueId};
+
+/// The two sides of a mirror.
+pub(super) struct Same<'a> {
+    pub(super) push: (&'a Function, &'a DefUse),
+    pub(super) pop: (&'a Function, &'a DefUse),
+    /// Their integers as polynomials.
+    pub(super) affine: (&'a Affine<'a>, &'a Affine<'a>),
+    /// What was compared already.
+    pub(super) seen: RefCell<HashMap<(ValueId, ValueId), bool>>,
+    /// Counters of loops that mirror each other, by that of the loop that pops.
+    pub(super) counters: HashMap<ValueId, ValueId>,
+    /// The arms around, in the half that pushes, outermost first.
+    pub(super) arms: Vec<(&'a If, bool)>,
+}
+
+/// Enough to compare what indices and bounds are computed from.
+const DEPTH: usize = 24;
+
+impl Same<'_> {
+    /// Whether `a`, of the half that pushes, is `b`, of the half that pops.
+    pub(super) fn values(&self, a: ValueId, b: ValueId) -> bool {
+        self.seen.borrow_mut().clear();
+        self.limited(a, b, DEPTH)
+    }
+
+    /// How a value comes to be on either side, for messages.
+    pub(super) fn describe(&self, value: ValueId, pops: bool) -> String {
+        let (function, definitions) = if pops { self.pop } else { self.push };
+        let known = &function.values[value.index()];
+        format!("{value:?} ({:?}, for {:?})", definitions.of(value), known.stands_for)
+    }
+
+    fn limited(&self, a: ValueId, b: ValueId, fuel: usize) -> bool {
+        if fuel == 0 {
+            return false;
+        }
+        if let Some(known) = self.seen.borrow().get(&(a, b)) {
+            return *known;
+        }
+        let same = self.compare(a, b, fuel);
+        self.seen.borrow_mut().insert((a, b), same);
+        same
+    }
+
+    fn compare(&self, a: ValueId, b: ValueId, fuel: usize) -> bool {
+        // What stands for it in the half that pushes.
+        let there = match (self.counters.get(&b), self.pop.1.of(b)) {
+            (Some(counter), _) => Some(*counter),
+            (None, Definition::Popped) => self.pop.0.values[b.index()].stands_for,
+            (None, _) => Some(b).filter(|_| a == b || std::ptr::eq(self.push.0, self.pop.0)),
+        };
+        if there.is_some_and(|there| self.is_one(a, there, fuel)) {
+            return true;
+        }
+        let alike = match (self.push.1.op(a), self.pop.1.op(b)) {
+            (Some(x), Some(y)) => {
+                self.ops(x, y, &mut |a, b| self.limited(a, b, fuel - 1))
+                    && self.push.0.ty(a) == self.pop.0.ty(b)
+            }
+            _ => false,
+        };
+        alike || self.is_folded(a, b) || self.polynomials(a, b, fuel)
+    }
+
+    /// Whether a comparison of literals was folded when it was computed again.
+    fn is_folded(&self, a: ValueId, b: ValueId) -> bool {
+        let number = |value: ValueId| match self.push.1.op(value) {
+            Some(Op::Int(number)) => Some(*number),
+            _ => None,
+        };
+        match (self.push.1.op(a), self.pop.1.op(b)) {
+            (Some(Op::Compare(sign, x, y)), Some(Op::Bool(outcome))) => {
+                let both = number(*x).zip(number(*y));
+                both.is_some_and(|(x, y)| sign.holds(&x, &y) == *outcome)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether two integers are the same polynomial in numbers that are the same: what is computed again may have been folded.
+    fn polynomials(&self, a: ValueId, b: ValueId, fuel: usize) -> bool {
+        let (x, y) = (self.affine.0.of(a), self.affine.1.of(b));
+        let known: Vec<ValueId> = x.symbols().collect();
+        let mut renamed = Polynomial::default();
+        for (symbols, factor) in y.terms() {
+            let mut term = Polynomial::number(factor);
+            for symbol in symbols {
+                // The value itself is not made of others.
+                let alone = *symbol == b && known.contains(&a);
+                let same = |known: &&ValueId| !alone && self.limited(**known, *symbol, fuel - 1);
+                let Some(known) = known.iter().find(same) else { return false };
+                term = term.times(&Polynomial::symbol(*known));
+            }
+            renamed = renamed.plus(&term);
+        }
+        renamed == x
+    }
+
+    /// Whether two values of the half that pushes are one number: one is what the other is after an arm, or both are computed alike.
+    fn is_one(&self, a: ValueId, b: ValueId, fuel: usize) -> bool {
+        if a == b {
+            return true;
+        }
+        if fuel == 0 {
+            return false;
+        }
+        for (branch, then) in &self.arms {
+            for merge in &branch.merges {
+                let inner = if *then { merge.then } else { merge.other };
+                if merge.value == b && self.is_one(a, inner, fuel - 1) {
+                    return true;
+                }
+            }
+        }
+        let integers = matches!(self.push.0.ty(a), Scalar::Int(_));
+        if integers && self.affine.0.of(a) == self.affine.0.of(b) {
+            return true;
+        }
+        match (self.push.1.op(a), self.push.1.op(b)) {
+            (Some(x), Some(y)) => {
+                self.ops(x, y, &mut |a, b| self.is_one(a, b, fuel - 1))
+                    && self.push.0.ty(a) == self.push.0.ty(b)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether two operations are the same one on operands that are the same numbers.
+    fn ops(&self, x: &Op, y: &Op, same: &mut dyn FnMut(ValueId, ValueId) -> bool) -> bool {
+        match (x, y) {
+            (Op::Float(a, s), Op::Float(b, t)) => a.to_bits() == b.to_bits() && s == t,
+            (Op::Int(a), Op::Int(b)) => a == b,
+            (Op::Bool(a), Op::Bool(b)) => a == b,
+            (Op::Const(a), Op::Const(b)) => a == b,
+            (Op::Unary(s, a), Op::Unary(t, b)) => s == t && same(*a, *b),
+            (Op::Binary(s, a, b), Op::Binary(t, c, d)) => s == t && same(*a, *c) && same(*b, *d),
+            (Op::Compare(s, a, b), Op::Compare(t, c, d)) => s == t && same(*a, *c) && same(*b, *d),
+            (Op::TotalCmp { less: s, a, b }, Op::TotalCmp { less: t, a: c, b: d }) => {
+                s == t && same(*a, *c) && same(*b, *d)
+            }
+            (Op::Math(s, a), Op::Math(t, b)) => s == t && all(a, b, same),
+            (Op::Method(s, a), Op::Method(t, b)) => s == t && all(a, b, same),
+            (Op::Cast(a, s), Op::Cast(b, t)) => s == t && same(*a, *b),
+            (Op::Select(a, b, c), Op::Select(d, e, f)) => {
+                same(*a, *d) && same(*b, *e) && same(*c, *f)
+            }
+            (Op::Load(a), Op::Load(b)) | (Op::Len(a), Op::Len(b)) => places(a, b, same),
+            _ => false,
+        }
+    }
+}
+
+fn all(a: &[ValueId], b: &[ValueId], same: &mut dyn FnMut(ValueId, ValueId) -> bool) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(*a, *b))
+}
+
+fn places(a: &Place, b: &Place, same: &mut dyn FnMut(ValueId, ValueId) -> bool) -> bool {
+    a.object == b.object
+        && a.path.len() == b.path.len()
+        && a.path.iter().zip(&b.path).all(|pair| match pair {
+            (Step::Index(a), Step::Index(b)) => same(*a, *b),
+            (Step::Field(a), Step::Field(b)) => a == b,
+            _ => false,
+        })
+}
