@@ -9,6 +9,8 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::error::OutOfMemory;
+
 /// Every block starts at, and has a length that is a multiple of, this many bytes.
 ///
 /// It is the page size and the largest alignment that direct I/O asks for in practice.
@@ -61,21 +63,6 @@ impl Stamp {
         self.id == other.id
     }
 }
-
-/// The system had no memory for a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutOfMemory {
-    /// Bytes that were asked for.
-    pub bytes: usize,
-}
-
-impl fmt::Display for OutOfMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the system has no memory for a block of {} bytes", self.bytes)
-    }
-}
-
-impl std::error::Error for OutOfMemory {}
 
 // SAFETY: a block owns its memory; no other handle to it exists.
 unsafe impl Send for Block {}

@@ -12,10 +12,12 @@ use std::thread;
 use crate::block::Block;
 use crate::codec::{Codec, Receipt};
 use crate::crew::{Crew, Member};
+use crate::error::TierError;
 use crate::inbox::{Arrival, Inbox, Transfer};
+use crate::key::SlabKey;
 use crate::pool::Pool;
 use crate::sync::{Process, lock, shielded};
-use crate::tier::{SlabKey, Tier, TierError};
+use crate::tier::Tier;
 
 /// Shared by all that reaches the tier. Keep it in an `Arc`.
 pub(crate) struct Depot {

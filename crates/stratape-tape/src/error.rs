@@ -1,11 +1,15 @@
-//! [`TapeError`]: what went wrong, what still holds, what to do.
+//! [`TapeError`]: what went wrong, what still holds, what to do. The errors of what lies below a tape are beside it:
+//! [`TierError`], [`OutOfMemory`].
+
+mod memory;
+mod tier;
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::block::OutOfMemory;
-use crate::tier::TierError;
+pub use memory::OutOfMemory;
+pub use tier::TierError;
 
 /// An operation of a tape failed.
 ///

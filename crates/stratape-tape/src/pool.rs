@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
-use crate::block::{Block, OutOfMemory};
+use crate::block::Block;
+use crate::error::OutOfMemory;
 use crate::sync::lock;
 
 /// How many idle bytes the [global](Pool::global) pool keeps unless told otherwise.

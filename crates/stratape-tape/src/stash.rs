@@ -8,14 +8,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::block::{BLOCK_ALIGN, Block, OutOfMemory};
-use crate::codec::{Packing, Receipt};
+use crate::block::{BLOCK_ALIGN, Block};
+use crate::codec::Receipt;
 use crate::depot::{Depot, Parcel};
-use crate::error::TapeError;
+use crate::error::{OutOfMemory, TierError};
 use crate::inbox::{Arrival, Inbox, Transfer};
-use crate::options::TapeOptions;
+use crate::key::SlabKey;
 use crate::pool::Pool;
-use crate::tier::{SlabKey, TierError};
 
 /// Names a block in a [`Stash`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -113,24 +112,19 @@ pub struct StashStats {
 }
 
 impl Stash {
-    /// Opens a stash on the tier, directory, engine and limits of the options; their memory budget and slab size mean nothing here.
-    ///
-    /// # Errors
-    /// When the directory cannot take a file, or the engine asked for is not to be had.
-    pub fn open(options: &TapeOptions) -> Result<Self, TapeError> {
-        let depot = options.depot(Packing::Plain)?;
-        Ok(Self {
+    pub(crate) fn on(depot: Arc<Depot>, pool: Pool, patience: Duration) -> Self {
+        Self {
             lane: depot.next_lane(),
             depot,
             inbox: Arc::new(Inbox::new()),
-            pool: options.slab_pool(),
+            pool,
             serial: 0,
             held: HashMap::new(),
             under_way: HashMap::new(),
-            patience: options.how_patient(),
+            patience,
             gave_up: false,
             tally: StashStats::default(),
-        })
+        }
     }
 
     /// Memory for a block of at least `len` bytes; contents are arbitrary.
@@ -274,7 +268,7 @@ impl Stash {
 
     /// Waits until a transfer has ended, and says how long that took; returns at once when none is under way.
     ///
-    /// When the tier's time is up ([`TapeOptions::patience`]), the transfers under way count as failed: their blocks are gone
+    /// When the tier's time is up ([`TapeOptions::patience`](crate::TapeOptions::patience)), the transfers under way count as failed: their blocks are gone
     /// unless the tier answers after all.
     pub fn wait(&mut self) -> Duration {
         if self.under_way.is_empty() {

@@ -22,7 +22,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use crate::block::OutOfMemory;
+use crate::error::OutOfMemory;
 use crate::head::Head;
 use crate::pool::Pool;
 

@@ -14,7 +14,8 @@ use std::alloc::Layout;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use crate::block::{Block, OutOfMemory};
+use crate::block::Block;
+use crate::error::OutOfMemory;
 use crate::geometry::Geometry;
 use crate::pool::Pool;
 
