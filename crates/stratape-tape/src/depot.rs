@@ -294,7 +294,7 @@ impl Inner {
         report.kept = Some(block);
         let buffer = match this.pool.take(packed_len) {
             Ok(buffer) => buffer,
-            Err(error) => return report.end(Transfer::Read(Err(TierError::OutOfMemory(error)))),
+            Err(error) => return report.end(Transfer::Read(Err(error.into()))),
         };
         let lent = Lent::new(this, buffer.len());
         let handed = buffer.stamp();

@@ -13,6 +13,7 @@
 //! | several threads that must share one stack | [`SharedTape`] |
 //! | blocks that come and go in another order than a stack's | [`Stash`] |
 //! | another place to spill to than a disk | a [`Tier`](tier::Tier) of your own |
+//! | slabs in memory of another kind (page-locked, say) | a [`BlockSource`](source::BlockSource) of your own |
 //!
 //! ```
 //! use stratape_tape::{LayeredTape, Tape, TapeOptions};
@@ -86,6 +87,7 @@ mod registry;
 mod saved;
 mod setup;
 mod shared;
+pub mod source;
 mod stash;
 mod stats;
 mod sync;

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::pool::Pool;
+use crate::pool::{DEFAULT_POOL_LIMIT, Pool};
+use crate::source::BlockSource;
 use crate::tier::{IoEngine, Tier};
 
 /// Bytes kept in RAM unless [`TapeOptions::memory`] says otherwise.
@@ -198,6 +199,16 @@ impl TapeOptions {
     pub fn pool(mut self, pool: &Pool) -> Self {
         self.pool = Some(pool.clone());
         self
+    }
+
+    /// Memory of another kind for the slabs, from a source of your own. See [`source`](crate::source).
+    ///
+    /// The tape gets a pool of its own on the source, which keeps up to [`DEFAULT_POOL_LIMIT`](crate::DEFAULT_POOL_LIMIT) idle bytes until the tape
+    /// and these options are gone. To share one, or to set its limit, make it with [`Pool::with_source`] and give it to
+    /// [`pool`](Self::pool). A source that has less memory than the budget fails before anything is spilled: give both the same limit.
+    #[must_use]
+    pub fn source(self, source: Arc<dyn BlockSource>) -> Self {
+        self.pool(&Pool::with_source(source, DEFAULT_POOL_LIMIT))
     }
 
     /// Whether to sample how full each layer is, for `samples()` of the tape. Default off.

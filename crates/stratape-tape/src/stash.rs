@@ -130,9 +130,9 @@ impl Stash {
     /// Memory for a block of at least `len` bytes; contents are arbitrary.
     ///
     /// # Errors
-    /// [`OutOfMemory`] when the system refuses.
+    /// [`OutOfMemory`] when there is none; why a source of the user's has given none is a `tracing` event.
     pub fn block(&self, len: usize) -> Result<Block, OutOfMemory> {
-        self.pool.take(len)
+        self.pool.take(len).map_err(|error| error.as_out_of_memory(len))
     }
 
     /// Hands a block's memory back for the next one.
@@ -225,7 +225,7 @@ impl Stash {
                         copy
                     });
                     held.place = Place::Here(block);
-                    return copy.map_err(TierError::OutOfMemory);
+                    return copy.map_err(TierError::from);
                 }
                 Place::Failed(error) => return Err(error),
                 Place::Lost(why) => {
@@ -319,7 +319,7 @@ impl Stash {
                 self.hold(len);
                 self.depot.read(Parcel { key, block, inbox: Arc::downgrade(&self.inbox) }, receipt);
             }
-            Err(error) => held.place = Place::Failed(TierError::OutOfMemory(error)),
+            Err(error) => held.place = Place::Failed(error.into()),
         }
     }
 

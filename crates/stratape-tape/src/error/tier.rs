@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use super::memory::OutOfMemory;
+use super::memory::{OutOfMemory, SourceError};
 use crate::key::SlabKey;
 
 /// Why a tier could not do what it was asked.
@@ -40,6 +40,8 @@ pub enum TierError {
     Undecodable(String),
     /// No memory for a transfer buffer.
     OutOfMemory(OutOfMemory),
+    /// The source of blocks gave none for a transfer buffer.
+    Source(SourceError),
     /// The tier did not do as [`Tier`](crate::tier::Tier) asks, in this way.
     Contract(&'static str),
     /// The tier has not answered any request for this long.
@@ -79,6 +81,7 @@ impl fmt::Display for TierError {
             ),
             Self::Undecodable(what) => write!(f, "the stored slab cannot be decompressed: {what}"),
             Self::OutOfMemory(error) => error.fmt(f),
+            Self::Source(error) => error.fmt(f),
             Self::Contract(what) => write!(f, "the tier broke its contract: {what}"),
             Self::Silent(waited) => {
                 write!(f, "the tier has not answered for {:.1} s", waited.as_secs_f64())
@@ -96,7 +99,17 @@ impl std::error::Error for TierError {
         match self {
             Self::Io(error) => Some(error),
             Self::OutOfMemory(error) => Some(error),
+            Self::Source(error) => Some(error),
             _ => None,
+        }
+    }
+}
+
+impl From<SourceError> for TierError {
+    fn from(error: SourceError) -> Self {
+        match error {
+            SourceError::OutOfMemory(error) => Self::OutOfMemory(error),
+            other => Self::Source(other),
         }
     }
 }

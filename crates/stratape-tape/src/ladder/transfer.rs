@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{Ladder, Pass, Place};
 use crate::block::Block;
 use crate::depot::Parcel;
-use crate::error::{ErrorKind, OutOfMemory, TapeError, TierError};
+use crate::error::{ErrorKind, SourceError, TapeError, TierError};
 use crate::inbox::{Arrival, Transfer};
 use crate::key::SlabKey;
 
@@ -49,7 +49,7 @@ impl Ladder {
         &mut self,
         len: usize,
         may_evict: impl Fn(usize) -> bool,
-    ) -> Option<Result<Block, OutOfMemory>> {
+    ) -> Option<Result<Block, SourceError>> {
         loop {
             if self.resident <= self.plan.memory
                 && let Some(found) = self.spare.iter().rposition(|block| block.len() == len)
