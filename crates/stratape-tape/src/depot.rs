@@ -133,6 +133,11 @@ impl Depot {
         self.inner.tier.describe()
     }
 
+    /// Whether what comes back is compared with what was sent.
+    pub(crate) fn has_checksums(&self) -> bool {
+        self.inner.codec.checksum
+    }
+
     /// Most bytes ever held in transfer buffers.
     pub(crate) fn buffer_peak(&self) -> usize {
         self.inner.buffer_peak.load(Ordering::Relaxed)

@@ -266,6 +266,20 @@ impl Stash {
             .is_some_and(|held| held.receipt.is_none() && matches!(held.place, Place::Here(_)))
     }
 
+    /// Whether writing the block failed: it is in memory only, or lost.
+    pub fn has_failed(&mut self, ticket: Ticket) -> bool {
+        self.collect();
+        self.held.get(&ticket.0).is_some_and(|held| {
+            let ended = matches!(held.place, Place::Here(_) | Place::Lost(_) | Place::GivenUp(_));
+            held.receipt.is_none() && ended
+        })
+    }
+
+    /// Whether blocks carry a checksum, so that one that comes back with other bytes is an error.
+    pub fn verifies(&self) -> bool {
+        self.depot.has_checksums()
+    }
+
     /// Waits until a transfer has ended, and says how long that took; returns at once when none is under way.
     ///
     /// When the tier's time is up ([`TapeOptions::patience`](crate::TapeOptions::patience)), the transfers under way count as failed: their blocks are gone
