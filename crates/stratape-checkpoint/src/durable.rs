@@ -28,8 +28,8 @@ use stratape_tape::{Stored, checksum};
 
 use crate::error::CheckpointError;
 use crate::report::Report;
-use crate::slots::Disk;
 use crate::snapshot::{Snapshot, to_bytes};
+use crate::store::DiskStore;
 pub(crate) use files::FileTier;
 use manifest::Saved;
 pub(crate) use manifest::{Identity, Manifest};
@@ -203,27 +203,32 @@ impl Durable {
     }
 
     /// Notes the snapshots that have been written, every now and then.
-    pub(crate) fn save_forward(&mut self, disk: &mut Disk) {
+    pub(crate) fn save_forward(&mut self, disk: &mut DiskStore) {
         if (self.saved.elapsed() >= PAUSE || self.trouble.row > 0) && self.trouble.may_try() {
             self.save(disk, None);
         }
     }
 
     /// Notes them now: the run is about to end with an error.
-    pub(crate) fn save_at_once(&mut self, disk: &mut Disk) {
+    pub(crate) fn save_at_once(&mut self, disk: &mut DiskStore) {
         self.save(disk, None);
     }
 
     /// Saves the last state of the loop.
-    pub(crate) fn save_turn<S: Snapshot>(&mut self, disk: &mut Disk, steps: usize, state: &S) {
+    pub(crate) fn save_turn<S: Snapshot>(&mut self, disk: &mut DiskStore, steps: usize, state: &S) {
         self.resumed = false;
-        disk.stash.settle();
+        disk.finish_writing();
         self.turn = Some((steps, to_bytes(state)));
         self.save(disk, None);
     }
 
     /// Saves the adjoint when it is time.
-    pub(crate) fn save_backward<A: Snapshot>(&mut self, disk: &mut Disk, left: usize, adjoint: &A) {
+    pub(crate) fn save_backward<A: Snapshot>(
+        &mut self,
+        disk: &mut DiskStore,
+        left: usize,
+        adjoint: &A,
+    ) {
         self.reversals += 1;
         let due = match self.every {
             Some(every) => self.reversals >= every,
@@ -242,14 +247,9 @@ impl Durable {
     }
 
     /// Saves what there is. When that fails, the manifest on disk stands, and the files it names are there.
-    fn save(&mut self, disk: &mut Disk, adjoint: Option<(usize, Vec<u8>)>) {
+    fn save(&mut self, disk: &mut DiskStore, adjoint: Option<(usize, Vec<u8>)>) {
         let mut next = self.manifest.clone();
-        next.snapshots.clear();
-        for (&step, &ticket) in &disk.tickets {
-            if let Some(stored) = disk.stash.stored(ticket) {
-                next.snapshots.push((step, stored));
-            }
-        }
+        next.snapshots = disk.written().collect();
         let mut files = Vec::new();
         let saved =
             self.write_files(&mut next, adjoint, &mut files).and_then(|()| self.commit(next));

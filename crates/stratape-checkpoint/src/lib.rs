@@ -38,6 +38,7 @@
 //! | the loop inside a function under `#[gradient]` | `#[checkpoint]` on the loop |
 //! | a loop in the middle of something larger | [`TimeLoop::forward`], then [`Swept::reverse`] |
 //! | several cores | [`TimeLoop::gradient_on`], [`TimeLoop::gradient_taped_on`] |
+//! | another place for snapshots than memory and disk | a [`SnapshotStore`](store::SnapshotStore) of your own |
 //! | a driver of your own | the iterators of [`schedule`](mod@schedule) |
 //!
 //! # Feature flags
@@ -56,6 +57,7 @@ pub mod schedule;
 mod serde;
 mod slots;
 pub mod snapshot;
+pub mod store;
 mod strategy;
 mod time_loop;
 

@@ -48,6 +48,8 @@ pub struct Report {
     pub staging_peak: usize,
     /// The most snapshots on disk at once.
     pub disk_peak: usize,
+    /// The most bytes of snapshots on disk at once.
+    pub disk_bytes_peak: u64,
     /// Bytes written to disk.
     pub bytes_written: u64,
     /// Bytes read from disk.

@@ -3,7 +3,7 @@
 use stratape_tape::checksum;
 
 use crate::error::CheckpointError;
-use crate::snapshot::{Snapshot, into_state, to_bytes};
+use crate::snapshot::{Snapshot, read_into, to_bytes};
 
 /// Steps run twice at once, from the start of a loop.
 const TWICE: usize = 3;
@@ -27,7 +27,7 @@ impl Reruns {
         let after = to_bytes(state);
         if let Some(before) = before {
             let mut again = state.clone();
-            into_state(&mut again, &before).map_err(|error| CheckpointError::NotReproducible {
+            read_into(&mut again, &before).map_err(|error| CheckpointError::NotReproducible {
                 step: at,
                 byte: Some(error.at),
             })?;

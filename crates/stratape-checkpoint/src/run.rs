@@ -195,7 +195,7 @@ impl<S: Snapshot> Run<S> {
 
     /// Begins to read the snapshots that the next actions load from disk.
     fn read_ahead(&mut self, current: Action) {
-        if self.slots.disk().is_none() {
+        if !self.slots.has_store() {
             return;
         }
         while self.ahead.len() < LOOK_AHEAD {
@@ -361,16 +361,16 @@ impl<S: Snapshot> Run<S> {
 
     fn store(&mut self, step: usize, level: Level) -> Result<(), CheckpointError> {
         let stored = self.slots.store(step, level, &self.state);
-        stored.map_err(|error| self.disk_failed(&error))
+        stored.map_err(|error| self.disk_failed(error.to_string()))
     }
 
-    fn disk_failed(&mut self, error: &TierError) -> CheckpointError {
+    fn disk_failed(&mut self, why: String) -> CheckpointError {
         if let (Some(durable), Some(disk)) = (&mut self.durable, self.slots.disk()) {
             durable.save_at_once(disk);
         }
         let saved = self.durable.as_ref().filter(|durable| durable.is_saved());
         let resumable = saved.map(|durable| durable.directory().to_owned());
-        CheckpointError::DiskFailed { why: error.to_string(), resumable }
+        CheckpointError::DiskFailed { why, resumable }
     }
 
     /// Takes a snapshot up; one that cannot be read is made again from the one before it.
@@ -423,11 +423,11 @@ impl<S: Snapshot> Run<S> {
             return Ok(());
         }
         self.failed = false;
-        let rescued = self.slots.rescue(&self.state);
-        rescued.map_err(|error| self.disk_failed(&error))?;
+        self.slots.rescue(&self.state);
+        let why = self.slots.why_failed();
         if self.memory_slots == 0 {
-            let why = TierError::Full { needed: self.report.snapshot_bytes as u64, limit: None };
-            return Err(self.disk_failed(&why));
+            let full = TierError::Full { needed: self.report.snapshot_bytes as u64, limit: None };
+            return Err(self.disk_failed(why.unwrap_or_else(|| full.to_string())));
         }
         let (at, kept) = (self.at, self.entries().iter().any(|entry| entry.step == self.at));
         if !self.forward && self.current && at < self.left && !kept {
@@ -442,7 +442,8 @@ impl<S: Snapshot> Run<S> {
             Salvage::backward(self.left, self.report.steps, stored, self.memory_slots)
         };
         self.report.mended.push(format!(
-            "the disk refused a snapshot; went on after step {} with {} slots in memory",
+            "the disk refused a snapshot{}; went on after step {} with {} slots in memory",
+            why.map_or(String::new(), |why| format!(" ({why})")),
             if self.forward { self.at } else { self.left },
             self.memory_slots
         ));

@@ -1,70 +1,106 @@
-//! Where snapshots are: in memory as states, on disk as bytes in a [`Stash`].
-//!
-//! A store to disk copies the state into a block and returns; the block is written behind. It waits only when blocks
-//! on their way take more than the staging memory. A load takes what was read ahead, or waits for it.
+//! The snapshots of a run on both levels: states in memory, and what lies below it in a [`SnapshotStore`].
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use stratape_tape::tier::{BLOCK_ALIGN, Block, SlabKey, TierError};
-use stratape_tape::{Stash, Ticket};
+use stratape_tape::tier::TierError;
 
 use crate::report::Report;
 use crate::schedule::Level;
-use crate::snapshot::{Encoder, Snapshot, into_state};
+use crate::snapshot::Snapshot;
+use crate::store::{DiskStore, Guarded, MemoryStore, SnapshotStore, missing};
 
 /// All snapshots of a run.
 pub(crate) struct Slots<S> {
-    memory: BTreeMap<usize, S>,
-    /// States whose memory is free.
-    spare: Vec<S>,
-    disk: Option<Disk>,
-    pub(crate) tally: SlotsTally,
-    bytes: usize,
+    memory: MemoryStore<S>,
+    below: Option<Below<S>>,
+    tally: SlotsTally,
 }
 
-pub(crate) struct Disk {
-    pub(crate) stash: Stash,
-    pub(crate) tickets: BTreeMap<usize, Ticket>,
-    /// Snapshots that may be written at once, and read ahead of use.
-    pub(crate) staged: Staged,
-    /// Snapshots read ahead and not used yet.
-    fetched: BTreeSet<usize>,
-    /// Wait for each transfer, for comparison.
-    pub(crate) synchronous: bool,
-    failures: u64,
-}
-
-/// How many snapshots may be in memory on their way to and from disk.
+/// How many snapshots may be in memory on their way to and from the store below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Staged {
     pub(crate) writes: usize,
     pub(crate) reads: usize,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SlotsTally {
-    pub(crate) copied: Duration,
-    pub(crate) waited_to_store: Duration,
-    pub(crate) waited_to_load: Duration,
-    pub(crate) memory_peak: usize,
-    pub(crate) disk_peak: usize,
-    pub(crate) writes: [u64; 2],
-    pub(crate) reads: [u64; 2],
+/// The level below memory.
+pub(crate) struct Below<S> {
+    store: Store<S>,
+    /// The steps that are stored.
+    steps: BTreeSet<usize>,
+    staged: Staged,
+    /// Snapshots read ahead and not used yet.
+    fetched: BTreeSet<usize>,
+    /// Wait for each transfer, for comparison.
+    synchronous: bool,
+    /// Snapshots that the store has accepted and could not keep.
+    refused: BTreeSet<usize>,
+    /// A failure that the run has not heard of, and what the last one was about.
+    failed: bool,
+    why: Option<String>,
+    /// What the store had waited, putting and getting, when the run began.
+    waited_before: [Duration; 2],
 }
 
-impl Disk {
-    pub(crate) fn new(stash: Stash, staged: Staged, synchronous: bool) -> Self {
-        let (tickets, fetched) = (BTreeMap::new(), BTreeSet::new());
-        Self { stash, tickets, staged, fetched, synchronous, failures: 0 }
+enum Store<S> {
+    /// The one that runs to be resumed need to know.
+    Disk(Box<DiskStore>),
+    Users(Guarded<S>),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct SlotsTally {
+    /// Time in both stores, waiting included.
+    took: Duration,
+    waited_to_store: Duration,
+    memory_peak: u64,
+    below_peak: (usize, u64),
+    writes: [u64; 2],
+    reads: [u64; 2],
+}
+
+impl<S: Snapshot> Below<S> {
+    pub(crate) fn on_disk(disk: DiskStore, staged: Staged, synchronous: bool) -> Self {
+        let steps = disk.steps().collect();
+        Self::of(Store::Disk(Box::new(disk.staged(staged.writes))), steps, staged, synchronous)
     }
 
-    /// Seconds that each write and each read of a state takes when as many are on their way as there will be, the best of a few;
-    /// endless where that fails.
-    pub(crate) fn measure<S: Snapshot>(&mut self, state: &S) -> (f64, f64) {
+    pub(crate) fn in_store(
+        store: Box<dyn SnapshotStore<S>>,
+        staged: Staged,
+        synchronous: bool,
+    ) -> Self {
+        Self::of(Store::Users(Guarded::new(store)), BTreeSet::new(), staged, synchronous)
+    }
+
+    fn of(store: Store<S>, steps: BTreeSet<usize>, staged: Staged, synchronous: bool) -> Self {
+        Self {
+            store,
+            steps,
+            staged,
+            fetched: BTreeSet::new(),
+            synchronous,
+            refused: BTreeSet::new(),
+            failed: false,
+            why: None,
+            waited_before: [Duration::ZERO; 2],
+        }
+    }
+
+    fn store(&mut self) -> &mut dyn SnapshotStore<S> {
+        match &mut self.store {
+            Store::Disk(store) => &mut **store,
+            Store::Users(store) => store,
+        }
+    }
+
+    /// Seconds that each write and each read of a state takes, beside copying it, when as many are on their way as there will be, the best of a
+    /// few; endless where that fails.
+    pub(crate) fn measure(&mut self, state: &S, copy: f64) -> (f64, f64) {
         let mut best = (f64::MAX, f64::MAX);
         for _ in 0..3 {
-            let Some((write, read)) = self.measure_once(state) else { return (1e6, 1e6) };
+            let Some((write, read)) = self.measure_once(state, copy) else { return (1e6, 1e6) };
             best = (best.0.min(write), best.1.min(read));
             // A second try would take longer than it is worth.
             if write + read > 0.1 {
@@ -74,136 +110,142 @@ impl Disk {
         best
     }
 
-    fn measure_once<S: Snapshot>(&mut self, state: &S) -> Option<(f64, f64)> {
+    fn measure_once(&mut self, state: &S, copy: f64) -> Option<(f64, f64)> {
         let several = if self.synchronous { 1 } else { self.staged.writes.max(1) };
-        let mut blocks = Vec::new();
-        for _ in 0..several {
-            blocks.push(self.written(state).ok()?);
+        match &mut self.store {
+            Store::Disk(disk) => disk.measure(state, several),
+            Store::Users(store) => {
+                let times = time_transfers(store, state, several);
+                (0..several).for_each(|step| store.remove(step));
+                let each = |time: Duration| (time.as_secs_f64() / several as f64 - copy).max(1e-9);
+                times.map(|(write, read)| (each(write), each(read)))
+            }
         }
-        let start = Instant::now();
-        let mut tickets = Vec::new();
-        for (block, len) in blocks {
-            tickets.push(self.stash.put(0, block, len));
-        }
-        self.stash.settle();
-        let write = start.elapsed().as_secs_f64() / several as f64;
-        let start = Instant::now();
-        let failed = tickets.iter().any(|ticket| self.stash.is_unwritten(*ticket));
-        tickets.iter().for_each(|ticket| self.stash.fetch(*ticket));
-        let blocks: Vec<_> = tickets.iter().map(|ticket| self.stash.take(*ticket)).collect();
-        let read = start.elapsed().as_secs_f64() / several as f64;
-        tickets.into_iter().for_each(|ticket| self.stash.forget(ticket));
-        let failed = failed || blocks.iter().any(Result::is_err);
-        blocks.into_iter().flatten().for_each(|block| self.stash.recycle(block));
-        (!failed).then_some((write, read))
     }
 
-    /// A state as bytes in a block, and how many they are.
-    fn written<S: Snapshot>(&self, state: &S) -> Result<(Block, usize), TierError> {
-        let len = state.encoded_len();
-        let mut block = self.stash.block(len).map_err(TierError::OutOfMemory)?;
-        state.encode(&mut Encoder::new(&mut block.bytes_mut()[..len]));
-        Ok((block, len))
+    /// Takes note of what the store could not keep.
+    fn collect_refused(&mut self) {
+        let refused = self.store().refused();
+        for step in refused {
+            if self.steps.contains(&step) {
+                self.refused.insert(step);
+                self.failed = true;
+            }
+        }
     }
 
-    fn put<S: Snapshot>(&mut self, step: usize, state: &S) -> Result<Duration, TierError> {
-        let len = state.encoded_len();
-        let mut waited = Duration::ZERO;
-        let staging = (self.staged.writes * len.next_multiple_of(BLOCK_ALIGN)) as u64;
-        while self.stash.stats().writing >= staging.max(1) {
-            waited += self.stash.wait();
+    fn remove(&mut self, step: usize) {
+        if self.steps.remove(&step) {
+            self.fetched.remove(&step);
+            self.refused.remove(&step);
+            self.store().remove(step);
         }
-        let (block, len) = self.written(state)?;
-        let ticket = self.stash.put(step as u64, block, len);
-        self.tickets.insert(step, ticket);
-        if self.synchronous {
-            waited += self.stash.settle();
-        }
-        Ok(waited)
-    }
-
-    fn get<S: Snapshot>(&mut self, step: usize, state: &mut S) -> Result<Duration, TierError> {
-        let Some(&ticket) = self.tickets.get(&step) else {
-            let key = SlabKey { lane: 0, depth: step as u64, serial: 0 };
-            return Err(TierError::Missing(key));
-        };
-        let start = Instant::now();
-        let block = self.stash.take(ticket)?;
-        let waited = start.elapsed();
-        let used = self.stash.used(ticket).unwrap_or(0).min(block.len());
-        let read = into_state(state, &block.bytes()[..used]);
-        self.stash.recycle(block);
-        read.map_err(|error| TierError::Undecodable(error.to_string()))?;
-        Ok(waited)
     }
 }
 
+/// The time to put so many states into an empty store, copies included, and to get them back.
+fn time_transfers<S: Snapshot>(
+    store: &mut Guarded<S>,
+    state: &S,
+    several: usize,
+) -> Option<(Duration, Duration)> {
+    let mut back = state.clone();
+    let start = Instant::now();
+    for step in 0..several {
+        store.put(step, state).ok()?;
+    }
+    store.settle();
+    let write = start.elapsed();
+    if !store.refused().is_empty() {
+        return None;
+    }
+    let start = Instant::now();
+    (0..several).for_each(|step| store.prefetch(step));
+    for step in 0..several {
+        store.get(step, &mut back).ok()?;
+    }
+    Some((write, start.elapsed()))
+}
+
 impl<S: Snapshot> Slots<S> {
-    pub(crate) fn new(disk: Option<Disk>) -> Self {
-        Self {
-            memory: BTreeMap::new(),
-            spare: Vec::new(),
-            disk,
-            tally: SlotsTally::default(),
-            bytes: 0,
+    pub(crate) fn new(mut below: Option<Below<S>>) -> Self {
+        if let Some(below) = &mut below {
+            let stats = below.store().stats();
+            below.waited_before = [stats.waited_to_put, stats.waited_to_get];
         }
+        Self { memory: MemoryStore::new(), below, tally: SlotsTally::default() }
     }
 
-    pub(crate) fn disk(&mut self) -> Option<&mut Disk> {
-        self.disk.as_mut()
+    pub(crate) fn has_store(&self) -> bool {
+        self.below.is_some()
+    }
+
+    /// The store of a run to be resumed.
+    pub(crate) fn disk(&mut self) -> Option<&mut DiskStore> {
+        match &mut self.below {
+            Some(Below { store: Store::Disk(disk), .. }) => Some(disk),
+            _ => None,
+        }
     }
 
     /// A copy of a state, in memory that is free if there is any.
     pub(crate) fn copy(&mut self, state: &S) -> S {
         let start = Instant::now();
-        let copy = match self.spare.pop() {
-            Some(mut spare) => {
-                spare.copy_from(state);
-                spare
-            }
-            None => state.clone(),
-        };
-        self.tally.copied += start.elapsed();
+        let copy = self.memory.copy(state);
+        self.tally.took += start.elapsed();
         copy
     }
 
     /// Takes a state's memory back.
     pub(crate) fn recycle(&mut self, state: S) {
-        self.spare.push(state);
+        self.memory.recycle(state);
     }
 
+    /// Stores a state; in memory as well where the store below refuses it.
     pub(crate) fn store(&mut self, step: usize, level: Level, state: &S) -> Result<(), TierError> {
         if level == Level::MEMORY {
-            let copy = self.copy(state);
             self.tally.writes[0] += 1;
-            self.keep(step, copy);
+            self.keep_copy(step, state);
             return Ok(());
         }
-        let Some(disk) = &mut self.disk else { return Ok(()) };
+        let Some(below) = &mut self.below else { return Ok(()) };
         self.tally.writes[1] += 1;
-        if disk.tickets.contains_key(&step) {
+        if below.steps.contains(&step) {
             // Of a run that is being resumed.
             return Ok(());
         }
         let start = Instant::now();
-        let waited = disk.put(step, state)?;
-        self.tally.waited_to_store += waited;
-        self.tally.copied += start.elapsed().saturating_sub(waited);
-        self.tally.disk_peak = self.tally.disk_peak.max(disk.tickets.len());
+        let put = below.store().put(step, state);
+        self.tally.took += start.elapsed();
+        match (put, &below.store) {
+            (Ok(()), _) => {}
+            // Nor would there be for a copy.
+            (Err(error @ TierError::OutOfMemory(_)), Store::Disk(_)) => return Err(error),
+            (Err(error), _) => {
+                (below.failed, below.why) = (true, Some(error.to_string()));
+                self.keep_copy(step, state);
+                return Ok(());
+            }
+        }
+        below.steps.insert(step);
+        if below.synchronous {
+            let start = Instant::now();
+            below.store().settle();
+            self.tally.waited_to_store += start.elapsed();
+        }
+        let (count, bytes) = self.tally.below_peak;
+        self.tally.below_peak = (count.max(below.steps.len()), bytes.max(below.store().bytes()));
         Ok(())
     }
 
-    fn keep(&mut self, step: usize, state: S) {
-        self.bytes += state.encoded_len();
-        self.tally.memory_peak = self.tally.memory_peak.max(self.bytes);
-        self.memory.insert(step, state);
+    fn keep_copy(&mut self, step: usize, state: &S) {
+        let copy = self.copy(state);
+        self.keep(step, copy);
     }
 
-    /// Takes a snapshot out of memory.
-    fn take(&mut self, step: usize) -> Option<S> {
-        let state = self.memory.remove(&step)?;
-        self.bytes -= state.encoded_len().min(self.bytes);
-        Some(state)
+    fn keep(&mut self, step: usize, state: S) {
+        self.memory.keep(step, state);
+        self.tally.memory_peak = self.tally.memory_peak.max(self.memory.bytes());
     }
 
     /// Brings a snapshot into `state`. With `last`, one in memory leaves its slot for that, and is not copied.
@@ -218,86 +260,90 @@ impl<S: Snapshot> Slots<S> {
         if level == Level::MEMORY {
             self.tally.reads[0] += 1;
             if last {
-                if let Some(stored) = self.take(step) {
-                    self.spare.push(std::mem::replace(state, stored));
-                }
-            } else if let Some(stored) = self.memory.get(&step) {
-                state.copy_from(stored);
+                let stored = self.memory.take(step).ok_or_else(|| missing(step))?;
+                self.memory.recycle(std::mem::replace(state, stored));
+            } else {
+                self.memory.get(step, state)?;
             }
-            self.tally.copied += start.elapsed();
+            self.tally.took += start.elapsed();
             return Ok(());
         }
-        let Some(disk) = &mut self.disk else { return Ok(()) };
+        let Some(below) = &mut self.below else { return Ok(()) };
         self.tally.reads[1] += 1;
-        disk.fetched.remove(&step);
-        let waited = disk.get(step, state)?;
-        self.tally.waited_to_load += waited;
-        self.tally.copied += start.elapsed().saturating_sub(waited);
-        Ok(())
+        below.fetched.remove(&step);
+        let got = below.store().get(step, state);
+        self.tally.took += start.elapsed();
+        got
     }
 
     pub(crate) fn free(&mut self, step: usize, level: Level) {
         if level == Level::MEMORY {
-            let state = self.take(step);
-            self.spare.extend(state);
-        } else if let Some(disk) = &mut self.disk
-            && let Some(ticket) = disk.tickets.remove(&step)
-        {
-            disk.fetched.remove(&step);
-            disk.stash.forget(ticket);
+            self.memory.remove(step);
+        } else if let Some(below) = &mut self.below {
+            below.remove(step);
         }
     }
 
     /// Begins to read a snapshot that will be loaded soon; false when as many are here as may be.
     pub(crate) fn fetch(&mut self, step: usize) -> bool {
-        let Some(disk) = self.disk.as_mut().filter(|disk| !disk.synchronous) else { return false };
-        if disk.fetched.contains(&step) {
+        let Some(below) = self.below.as_mut().filter(|below| !below.synchronous) else {
+            return false;
+        };
+        if below.fetched.contains(&step) {
             return true;
         }
-        if disk.fetched.len() >= disk.staged.reads {
+        if below.fetched.len() >= below.staged.reads {
             return false;
         }
-        if let Some(&ticket) = disk.tickets.get(&step) {
-            disk.fetched.insert(step);
-            disk.stash.fetch(ticket);
+        if below.steps.contains(&step) {
+            below.fetched.insert(step);
+            below.store().prefetch(step);
         }
         true
     }
 
-    /// Whether a write has failed since this was asked last.
+    /// Whether the store has failed to keep a snapshot since this was asked last.
     pub(crate) fn has_failed(&mut self) -> bool {
-        let Some(disk) = &mut self.disk else { return false };
-        let failures = disk.stash.stats().failed_writes;
-        std::mem::replace(&mut disk.failures, failures) < failures
+        let Some(below) = &mut self.below else { return false };
+        below.collect_refused();
+        std::mem::take(&mut below.failed)
+    }
+
+    /// What the last failure to keep a snapshot was about, where that is known.
+    pub(crate) fn why_failed(&mut self) -> Option<String> {
+        self.below.as_mut()?.why.take()
     }
 
     /// Waits until nothing is being written.
     pub(crate) fn settle(&mut self) {
-        if let Some(disk) = &mut self.disk {
-            disk.stash.settle();
+        if let Some(below) = &mut self.below {
+            below.store().settle();
         }
     }
 
-    /// Brings the snapshots that could not be written into memory slots.
-    pub(crate) fn rescue(&mut self, template: &S) -> Result<(), TierError> {
-        let Some(disk) = &mut self.disk else { return Ok(()) };
-        disk.stash.settle();
-        let unwritten: Vec<usize> = disk
-            .tickets
-            .iter()
-            .filter(|(_, ticket)| disk.stash.is_unwritten(**ticket))
-            .map(|(step, _)| *step)
-            .collect();
-        disk.failures = disk.stash.stats().failed_writes;
-        for step in unwritten {
-            let mut state = self.spare.pop().unwrap_or_else(|| template.clone());
-            if let Some(disk) = &mut self.disk {
-                disk.get(step, &mut state)?;
+    /// Brings the snapshots that could not be kept below into memory slots. One that cannot be had is given up, if there is one before it to
+    /// compute it from.
+    pub(crate) fn rescue(&mut self, template: &S) {
+        let Some(below) = &mut self.below else { return };
+        below.store().settle();
+        below.collect_refused();
+        below.failed = false;
+        // The first one first: those after it count on it.
+        for step in std::mem::take(&mut below.refused) {
+            let mut state = self.memory.any(template);
+            let Some(below) = &mut self.below else { return };
+            let got = below.store().get(step, &mut state);
+            if got.is_ok() {
+                below.remove(step);
+                self.keep(step, state);
+                continue;
             }
-            self.free(step, Level::DISK);
-            self.keep(step, state);
+            self.memory.recycle(state);
+            // Without one before it, it is an error when it is needed.
+            if self.before(step).is_some() {
+                self.free(step, Level::DISK);
+            }
         }
-        Ok(())
     }
 
     /// Writes into a report what the snapshots took.
@@ -305,36 +351,43 @@ impl<S: Snapshot> Slots<S> {
         let tally = self.tally;
         report.writes = tally.writes;
         report.reads = tally.reads;
-        report.memory_peak = tally.memory_peak;
-        report.disk_peak = tally.disk_peak;
-        report.copy_time = tally.copied;
+        report.memory_peak = tally.memory_peak as usize;
+        (report.disk_peak, report.disk_bytes_peak) = tally.below_peak;
+        report.copy_time = tally.took;
         report.waited[0] += tally.waited_to_store;
-        report.waited[1] += tally.waited_to_load;
-        if let Some(disk) = &mut self.disk {
-            let stats = disk.stash.stats();
+        if let Some(below) = &mut self.below {
+            let before = below.waited_before;
+            let store = below.store();
+            let stats = store.stats();
+            let waited = [
+                stats.waited_to_put.saturating_sub(before[0]),
+                stats.waited_to_get.saturating_sub(before[1]),
+            ];
+            report.waited[0] += waited[0];
+            report.waited[1] += waited[1];
+            report.copy_time = tally.took.saturating_sub(waited[0]).saturating_sub(waited[1]);
             report.bytes_written = stats.bytes_written;
             report.bytes_read = stats.bytes_read;
-            report.staging_peak = stats.resident_peak as usize;
-            report.tier = disk.stash.describe();
+            report.staging_peak = stats.staging_peak as usize;
+            report.tier = store.describe();
         }
     }
 
     /// The steps that are stored on a level.
     pub(crate) fn stored(&self, level: Level) -> Vec<usize> {
-        match (level, &self.disk) {
-            (Level::MEMORY, _) => self.memory.keys().copied().collect(),
-            (_, Some(disk)) => disk.tickets.keys().copied().collect(),
+        match (level, &self.below) {
+            (Level::MEMORY, _) => self.memory.steps().collect(),
+            (_, Some(below)) => below.steps.iter().copied().collect(),
             (_, None) => Vec::new(),
         }
     }
 
     /// The last snapshot before a step, and where it is.
     pub(crate) fn before(&self, step: usize) -> Option<(usize, Level)> {
-        let memory = self.memory.range(..step).next_back().map(|(at, _)| (*at, Level::MEMORY));
-        let disk = self.disk.as_ref().and_then(|disk| {
-            disk.tickets.range(..step).next_back().map(|(at, _)| (*at, Level::DISK))
-        });
+        let memory = self.memory.before(step).map(|at| (at, Level::MEMORY));
+        let below = self.below.as_ref().and_then(|below| below.steps.range(..step).next_back());
+        let below = below.map(|at| (*at, Level::DISK));
         // Memory, where it is on both.
-        memory.into_iter().chain(disk).max_by_key(|(at, level)| (*at, *level == Level::MEMORY))
+        memory.into_iter().chain(below).max_by_key(|(at, level)| (*at, *level == Level::MEMORY))
     }
 }

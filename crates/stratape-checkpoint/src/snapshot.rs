@@ -173,7 +173,7 @@ impl<'a> Decoder<'a> {
 /// The written form of a state.
 pub fn to_bytes<S: Snapshot>(state: &S) -> Vec<u8> {
     let mut bytes = vec![0; state.encoded_len()];
-    state.encode(&mut Encoder::new(&mut bytes));
+    write_to(state, &mut bytes);
     bytes
 }
 
@@ -188,8 +188,31 @@ pub fn from_bytes<S: Snapshot>(bytes: &[u8]) -> Result<S, Malformed> {
     Ok(state)
 }
 
+/// Writes a state into bytes that are there, [`encoded_len`](Snapshot::encoded_len) of them.
+///
+/// # Panics
+/// When there are fewer.
+pub fn write_to<S: Snapshot>(state: &S, bytes: &mut [u8]) {
+    state.encode(&mut Encoder::new(bytes));
+}
+
 /// Reads a state from its written form into another one's memory.
-pub(crate) fn into_state<S: Snapshot>(state: &mut S, bytes: &[u8]) -> Result<(), Malformed> {
+///
+/// ```
+/// use stratape_checkpoint::{Snapshot, snapshot};
+///
+/// let state = vec![1.0, 2.0];
+/// let mut bytes = vec![0; state.encoded_len()];
+/// snapshot::write_to(&state, &mut bytes);
+/// let mut other = vec![0.0; 2];
+/// snapshot::read_into(&mut other, &bytes)?;
+/// assert_eq!(other, state);
+/// # Ok::<(), snapshot::Malformed>(())
+/// ```
+///
+/// # Errors
+/// [`Malformed`]; the state may have been changed.
+pub fn read_into<S: Snapshot>(state: &mut S, bytes: &[u8]) -> Result<(), Malformed> {
     let mut decoder = Decoder::new(bytes);
     state.decode_into(&mut decoder)?;
     decoder.end()
@@ -447,7 +470,7 @@ mod tests {
         let bytes = to_bytes(state);
         assert_eq!(bytes.len(), state.encoded_len());
         assert_eq!(&from_bytes::<S>(&bytes).unwrap(), state);
-        into_state(&mut other, &bytes).unwrap();
+        read_into(&mut other, &bytes).unwrap();
         assert_eq!(&other, state);
         for cut in 0..bytes.len() {
             assert!(from_bytes::<S>(&bytes[..cut]).is_err(), "cut at {cut}");
@@ -475,7 +498,7 @@ mod tests {
         let place = copy.as_ptr();
         copy.copy_from(&vec![2.0; 1000]);
         assert_eq!((copy.as_ptr(), copy[999]), (place, 2.0));
-        into_state(&mut copy, &to_bytes(&vec![3.0; 1000])).unwrap();
+        read_into(&mut copy, &to_bytes(&vec![3.0; 1000])).unwrap();
         assert_eq!((copy.as_ptr(), copy[0]), (place, 3.0));
     }
 

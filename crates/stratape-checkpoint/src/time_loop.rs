@@ -1,26 +1,25 @@
 //! [`TimeLoop`]: a loop over time steps, and its gradient within a budget.
 
 mod measure;
+mod prepare;
 mod swept;
 mod workers;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
+use stratape_tape::DEFAULT_MEMORY;
 use stratape_tape::tier::Tier;
-use stratape_tape::{DEFAULT_MEMORY, Stash, TapeOptions, checksum};
 
-use crate::durable::{Durable, Identity};
+use crate::durable::Durable;
 use crate::error::CheckpointError;
 use crate::report::{Plan, Progress, Report};
-use crate::reruns::Reruns;
-use crate::run::{Back, End, OnProgress, Run, Steps};
-use crate::schedule::{Action, Counts, Level, Salvage, Schedule, Told, count};
-use crate::slots::{Disk, Slots, Staged};
-use crate::snapshot::{Snapshot, from_bytes, to_bytes};
-use crate::strategy::{Chosen, Costs, Room, Strategy};
-use measure::measure;
+use crate::run::{Back, OnProgress, Steps};
+use crate::schedule::{Action, Counts, Level, Schedule, Told};
+use crate::snapshot::Snapshot;
+use crate::store::SnapshotStore;
+use crate::strategy::{Chosen, Costs, Strategy};
+use prepare::take_up;
 pub use swept::Swept;
 
 /// Steps that `until` may take when no limit was set.
@@ -58,6 +57,8 @@ pub struct TimeLoop<S> {
     memory: Amount,
     disk: Option<(PathBuf, Amount)>,
     tier: Option<Arc<dyn Tier>>,
+    /// In the place of the disk, with so many slots.
+    store: Option<(Box<dyn SnapshotStore<S>>, usize)>,
     strategy: Strategy,
     on_progress: Option<OnProgress>,
     resume: Option<PathBuf>,
@@ -88,6 +89,7 @@ impl<S: Snapshot> TimeLoop<S> {
             memory: Amount::Bytes(DEFAULT_MEMORY as u64),
             disk: None,
             tier: None,
+            store: None,
             strategy: Strategy::Auto,
             on_progress: None,
             resume: None,
@@ -162,6 +164,28 @@ impl<S: Snapshot> TimeLoop<S> {
     #[must_use]
     pub fn tier(mut self, tier: Arc<dyn Tier>) -> Self {
         self.tier = Some(tier);
+        self
+    }
+
+    /// A store of your own in the place of the disk, with room for so many snapshots; what [`disk`](Self::disk) and
+    /// [`tier`](Self::tier) say means nothing then. See [`store`](mod@crate::store).
+    ///
+    /// ```
+    /// use stratape_checkpoint::{Strategy, TimeLoop, store::MemoryStore};
+    ///
+    /// let (_, dx, report) = TimeLoop::new(0.5_f64)
+    ///     .steps(100)
+    ///     .slots(2)
+    ///     .store(MemoryStore::new(), 8)
+    ///     .schedule(Strategy::Multistage)
+    ///     .gradient(|_, x| *x = x.sin(), |_| 1.0_f64, |_, x, dx| *dx *= x.cos())?;
+    /// assert_eq!((report.tier.as_str(), report.disk_peak), ("memory", 8));
+    /// # assert!(dx > 0.0);
+    /// # Ok::<(), stratape_checkpoint::CheckpointError>(())
+    /// ```
+    #[must_use]
+    pub fn store(mut self, store: impl SnapshotStore<S> + 'static, slots: usize) -> Self {
+        self.store = Some((Box::new(store), slots));
         self
     }
 
@@ -385,119 +409,6 @@ impl<S: Snapshot> TimeLoop<S> {
         let last = run.state.clone();
         Ok(Swept::new(run, last))
     }
-
-    /// Slots in memory and on disk.
-    pub(crate) fn room(&self) -> Result<Room, CheckpointError> {
-        let bytes = self.start.encoded_len().max(1);
-        let disk = match &self.disk {
-            None => 0,
-            Some((_, Amount::Slots(slots))) => *slots,
-            Some((_, Amount::Bytes(disk))) => {
-                usize::try_from(disk / bytes as u64).unwrap_or(usize::MAX)
-            }
-        };
-        // A disk without room for a snapshot needs no memory on the way to it.
-        let on_disk = disk > 0;
-        let (memory, staged) = match self.memory {
-            Amount::Slots(slots) => (slots, STAGED),
-            Amount::Bytes(memory) => {
-                let slots = usize::try_from(memory / bytes as u64).unwrap_or(usize::MAX);
-                let needed = if on_disk { 2 } else { 1 };
-                if slots < needed && self.length_known() != Some(0) {
-                    return Err(CheckpointError::Budget {
-                        snapshot: bytes,
-                        needed: needed * bytes,
-                        memory: usize::try_from(memory).unwrap_or(usize::MAX),
-                    });
-                }
-                // No more on their way than may stay.
-                let staged = (slots / 2).clamp(2, STAGED);
-                (slots - if on_disk { staged.min(slots) } else { 0 }, staged)
-            }
-        };
-        let staged = Staged { writes: staged / 2, reads: staged - staged / 2 };
-        Ok(Room { memory, disk, staged, synchronous: self.synchronous })
-    }
-
-    fn length_known(&self) -> Option<usize> {
-        match self.length {
-            Length::Steps(steps) => Some(steps),
-            Length::Until(_) | Length::Unknown => None,
-        }
-    }
-
-    fn open_durable<A>(&mut self) -> Result<Option<Durable>, CheckpointError> {
-        let Some(directory) = self.resume.take() else { return Ok(None) };
-        let bytes = to_bytes(&self.start);
-        let identity = Identity {
-            state: std::any::type_name::<S>().to_owned(),
-            adjoint: std::any::type_name::<A>().to_owned(),
-            start: (bytes.len(), checksum(&bytes)),
-            steps: self.length_known(),
-        };
-        Durable::open(&directory, identity, self.save_every).map(Some)
-    }
-
-    fn open_disk(&self, durable: Option<&Durable>) -> Result<Option<Disk>, CheckpointError> {
-        let options = match (durable, &self.tier, &self.disk) {
-            (Some(durable), _, _) => TapeOptions::new().tier(durable.tier()),
-            (None, Some(tier), Some(_)) => TapeOptions::new().tier(Arc::clone(tier)),
-            (None, _, Some((directory, amount))) => {
-                let options = TapeOptions::new().spill_to(directory);
-                match amount {
-                    Amount::Bytes(bytes) => options.disk_limit(*bytes),
-                    Amount::Slots(_) => options,
-                }
-            }
-            (None, _, None) => return Ok(None),
-        };
-        let stash = Stash::open(&options).map_err(CheckpointError::Disk)?;
-        Ok(Some(Disk::new(stash, self.room()?.staged, self.synchronous)))
-    }
-
-    /// Opens what is needed, measures if asked to, and chooses the schedule.
-    fn prepare(
-        self,
-        durable: Option<Durable>,
-        steps: &mut Steps<'_, S>,
-    ) -> Result<(Run<S>, Option<OwnedEnd<S>>), CheckpointError> {
-        if matches!(self.length, Length::Unknown) {
-            return Err(CheckpointError::Settings(
-                "how long is the loop? Say so with `steps` or `until`".to_owned(),
-            ));
-        }
-        let begun = Instant::now();
-        let room = self.room()?;
-        let known = self.length_known();
-        let mut disk = self.open_disk(durable.as_ref())?;
-        let mut missing = Vec::new();
-        if let (Some(durable), Some(disk)) = (&durable, &mut disk) {
-            missing = adopt_snapshots(durable, disk);
-        }
-        let start = &self.start;
-        let few = known.unwrap_or(usize::MAX).min(3);
-        let costs = || measure(start, few, steps, disk.as_mut());
-        let Chosen { schedule, why } = self.strategy.choose(known, room, costs)?;
-        // Going through the schedule beforehand is for those who want to be told how far it is.
-        let counted = known.filter(|steps| self.on_progress.is_some() && *steps <= 1_000_000);
-        let advanced = counted.map(|steps| count(schedule.fork(), steps).advanced);
-        let mut run = Run::new(schedule, Slots::new(disk), self.start);
-        run.advanced_in_all = advanced;
-        run.report.why = why;
-        run.report.mended = missing;
-        run.start = begun;
-        run.report.planning_time = begun.elapsed();
-        run.known = known;
-        run.memory_slots = room.memory;
-        run.reruns = self.check.then(Reruns::default);
-        run.on_progress = self.on_progress;
-        run.durable = durable;
-        let end = match self.length {
-            Length::Until(until) => Some(OwnedEnd { until, limit: self.limit }),
-            Length::Steps(_) | Length::Unknown => None,
-        };
-        Ok((run, end))
-    }
 }
 
 /// Counts the slots that are in use.
@@ -510,67 +421,6 @@ fn track(action: Action, here: &mut [usize; 2], most: &mut [usize; 2]) {
         _ => {}
     }
     (0..2).for_each(|level| most[level] = most[level].max(here[level]));
-}
-
-pub(crate) struct OwnedEnd<S> {
-    until: Box<dyn FnMut(&S) -> bool + Send>,
-    limit: usize,
-}
-
-impl<S: Snapshot> Run<S> {
-    fn run_forward(
-        &mut self,
-        steps: &mut Steps<'_, S>,
-        end: Option<OwnedEnd<S>>,
-    ) -> Result<(), CheckpointError> {
-        match end {
-            None => self.forward(steps, None),
-            Some(mut end) => {
-                let OwnedEnd { until, limit } = &mut end;
-                self.forward(steps, Some(End { until, limit: *limit }))
-            }
-        }
-    }
-}
-
-/// Snapshots of an earlier process count as stored; says which of them are not there. The first state the user has given.
-fn adopt_snapshots(durable: &Durable, disk: &mut Disk) -> Vec<String> {
-    let mut missing = Vec::new();
-    for (step, stored) in &durable.manifest().snapshots {
-        let ticket = disk.stash.adopt(*stored);
-        if *step > 0 && durable.holds(stored) {
-            disk.tickets.insert(*step, ticket);
-            continue;
-        }
-        // Its number is not used again, and what there is of its file deleted with the next manifest.
-        disk.stash.forget(ticket);
-        if *step > 0 {
-            missing.push(format!("the snapshot of step {step} is gone, or not as it was written"));
-        }
-    }
-    missing
-}
-
-/// Where an earlier process was in the reversal: the last state, and the adjoint if it had got so far.
-fn take_up<S: Snapshot, A: Snapshot>(
-    run: &mut Run<S>,
-) -> Result<Option<(S, Option<A>)>, CheckpointError> {
-    let Some(durable) = &run.durable else { return Ok(None) };
-    let manifest = durable.manifest();
-    let Some(steps) = manifest.ended else { return Ok(None) };
-    let last = manifest.last_state_file().and_then(|file| durable.read(file));
-    // Without it the loop is run again; the snapshots still serve.
-    let Some(last) = last.and_then(|bytes| from_bytes::<S>(&bytes).ok()) else { return Ok(None) };
-    let adjoint = manifest.adjoint_file().and_then(|file| durable.read(file));
-    let adjoint = adjoint.and_then(|bytes| from_bytes::<A>(&bytes).ok());
-    let left = if adjoint.is_some() { manifest.left } else { steps };
-    let start = run.state.clone();
-    // The user has given it: whatever became of the files, there is something to begin from.
-    let _ = run.slots.store(0, Level::MEMORY, &start);
-    let entries = run.entries();
-    let salvage = Salvage::backward(left, steps, entries, run.memory_slots.max(1));
-    run.take_over(Box::new(salvage), steps, left);
-    Ok(Some((last, adjoint)))
 }
 
 impl<S> std::fmt::Debug for TimeLoop<S> {

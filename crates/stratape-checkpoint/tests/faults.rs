@@ -173,3 +173,94 @@ fn a_failure_heard_of_at_any_moment() {
         }
     }
 }
+
+/// How a tier breaks its contract.
+#[derive(Clone, Copy, Debug)]
+enum Breach {
+    DropsWrite,
+    DropsRead,
+    PanicsInWrite,
+    PanicsInRead,
+    OtherBlock,
+}
+
+struct Breaking {
+    below: MemoryTier,
+    breach: Breach,
+    from: u64,
+    calls: std::sync::atomic::AtomicU64,
+}
+
+impl Breaking {
+    /// Three calls in a row are not as they should be.
+    fn breaks(&self) -> bool {
+        let call = self.calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        (self.from..self.from + 3).contains(&call)
+    }
+}
+
+impl Tier for Breaking {
+    fn write(&self, key: SlabKey, block: Block, done: Done) {
+        match self.breach {
+            Breach::DropsWrite if self.breaks() => drop((block, done)),
+            Breach::PanicsInWrite if self.breaks() => panic!("write"),
+            Breach::OtherBlock if self.breaks() => done(Block::zeroed(1).unwrap(), Ok(())),
+            _ => self.below.write(key, block, done),
+        }
+    }
+    fn read(&self, key: SlabKey, block: Block, done: Done) {
+        match self.breach {
+            Breach::DropsRead if self.breaks() => drop((block, done)),
+            Breach::PanicsInRead if self.breaks() => panic!("read"),
+            _ => self.below.read(key, block, done),
+        }
+    }
+    fn forget(&self, key: SlabKey) {
+        self.below.forget(key);
+    }
+    fn stored_bytes(&self) -> u64 {
+        self.below.stored_bytes()
+    }
+    fn describe(&self) -> String {
+        "breaking".to_owned()
+    }
+}
+
+/// A snapshot whose memory the tier keeps is gone; it is computed again like one that cannot be read.
+#[test]
+fn a_tier_that_breaks_its_contract_at_any_moment() {
+    let expected = plain(&start(5), STEPS);
+    let breaches = [
+        Breach::DropsWrite,
+        Breach::DropsRead,
+        Breach::PanicsInWrite,
+        Breach::PanicsInRead,
+        Breach::OtherBlock,
+    ];
+    for breach in breaches {
+        let mut mended = 0;
+        for (strategy, from) in strategies().into_iter().flat_map(|s| (0..20).map(move |k| (s, k)))
+        {
+            let below = MemoryTier::new();
+            let calls = std::sync::atomic::AtomicU64::new(0);
+            let outcome = TimeLoop::new(start(5))
+                .steps(STEPS)
+                .slots(2)
+                .disk_slots(std::env::temp_dir(), 8)
+                .tier(Arc::new(Breaking { below, breach, from, calls }))
+                .schedule(strategy)
+                .gradient(step, seed, pullback);
+            match outcome {
+                Ok((last, adjoint, report)) => {
+                    assert_eq!((&last, &adjoint), (&expected.0, &expected.1), "{breach:?} {from}");
+                    mended += report.mended.len();
+                }
+                // The first state is among those that are gone.
+                Err(CheckpointError::Lost { .. }) if from == 0 => {}
+                Err(CheckpointError::Lost { step: 0, .. }) => {}
+                Err(error) => panic!("{breach:?} {strategy:?} {from}: {error}"),
+            }
+        }
+        assert!(mended > 0, "{breach:?}");
+    }
+}

@@ -15,6 +15,9 @@ use self::compare::Earlier;
 use crate::failure::Failure;
 use crate::{saving, terminal};
 
+/// Columns to draw in where nobody says.
+const COLUMNS: usize = 80;
+
 /// Measures Stratape beside its references on this machine, and draws each ratio as a bar.
 ///
 /// A bar is what we took over what the reference took, in the same run; lines stand at 1 and at what is aimed at. Below one is a win for a
@@ -77,7 +80,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if !arguments.json && !found.is_empty() {
         let stdout = io::stdout();
         let look = Look {
-            width: terminal::width(),
+            width: terminal::columns().unwrap_or(COLUMNS),
             plain: !stdout.is_terminal(),
             colours: terminal::colours(&stdout),
         };

@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "bench")]
 mod bench;
 mod demo;
 mod explain;
@@ -35,6 +36,7 @@ enum Command {
     Explain(explain::Arguments),
     Tape(tape_info::Arguments),
     Demo(demo::Arguments),
+    #[cfg(feature = "bench")]
     Bench(bench::Arguments),
     /// Prints a script that completes this command's words in a shell.
     Completions {
@@ -55,6 +57,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Tape(arguments) => tape_info::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
+        #[cfg(feature = "bench")]
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Completions { shell } => completions(shell),
     }

@@ -2,8 +2,6 @@
 
 use std::io::IsTerminal;
 
-/// Columns that a line may take where nobody says.
-const COLUMNS: usize = 80;
 /// The narrowest that is taken seriously.
 const NARROWEST: usize = 20;
 
@@ -20,11 +18,6 @@ pub(crate) fn columns() -> Option<usize> {
         Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
     });
     columns.map(|columns| columns.max(NARROWEST))
-}
-
-/// How many columns to draw in.
-pub(crate) fn width() -> usize {
-    columns().unwrap_or(COLUMNS)
 }
 
 /// Breaks a text into lines of so many characters at most: at spaces, and inside words that are longer.

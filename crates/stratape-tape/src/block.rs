@@ -3,11 +3,18 @@
 //! A [`Block`] moves by value between a tape, the [pool](crate::pool) and the
 //! [tiers](crate::tier). Whoever holds the `Block` holds the memory, so a transfer that is still
 //! under way when its tape is dropped keeps its memory alive until it ends.
+//!
+//! The memory is the system's, or that of an object of the user's ([`Block::owning`]) that lends it (`block/lender.rs`).
+
+mod lender;
 
 use std::alloc::{self, Layout};
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{OutOfMemory, SourceError};
+use lender::Lender;
 
 /// Every block starts at, and has a length that is a multiple of, this many bytes.
 ///
@@ -31,7 +38,7 @@ const MAP_FROM: usize = 64 << 10;
 pub struct Block {
     ptr: NonNull<u8>,
     len: usize,
-    align: usize,
+    memory: Memory,
     /// Set while the bytes may be uninitialised (a tape of arbitrary `T` used the memory).
     /// Such a block never leaves the crate: the pool clears it before it hands it out as plain
     /// bytes.
@@ -39,6 +46,26 @@ pub struct Block {
     /// Mapped and not touched yet.
     fresh: bool,
     stamp: Stamp,
+}
+
+/// Whose memory a block is.
+enum Memory {
+    /// The system's: `size` bytes at the block's address.
+    System { size: usize, align: usize },
+    /// An object's, which takes it back.
+    Lent { _by: Lender, kind: MemoryKind },
+}
+
+/// What kind of memory a block is in, for tiers that can make use of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MemoryKind {
+    /// Ordinary memory.
+    System,
+    /// Locked in RAM, so that devices can read and write it by themselves.
+    PageLocked,
+    /// A device's, where the host can address it (managed or mapped memory).
+    Device,
 }
 
 /// Tells whether a block that was lent comes back, and comes back as it was: an address does not,
@@ -62,21 +89,6 @@ impl Stamp {
     }
 }
 
-/// The system had no memory for a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OutOfMemory {
-    /// Bytes that were asked for.
-    pub bytes: usize,
-}
-
-impl fmt::Display for OutOfMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the system has no memory for a block of {} bytes", self.bytes)
-    }
-}
-
-impl std::error::Error for OutOfMemory {}
-
 // SAFETY: a block owns its memory; no other handle to it exists.
 unsafe impl Send for Block {}
 // SAFETY: shared access is read-only.
@@ -96,26 +108,87 @@ impl Block {
         Self::allocate(len, align.max(BLOCK_ALIGN), false)
     }
 
+    /// A block of zeros of the system's memory, aligned to `align` at least.
+    pub(crate) fn aligned(len: usize, align: usize) -> Result<Self, OutOfMemory> {
+        Self::allocate(len, align.max(BLOCK_ALIGN), true)
+    }
+
+    /// A block in the memory that an object lends.
+    ///
+    /// The object is asked for its bytes once, and is dropped with the block: its destructor is where memory goes back to where it came
+    /// from. The block takes the whole pages of it. The bytes may be anything.
+    ///
+    /// ```
+    /// use stratape_tape::source::{Block, MemoryKind};
+    /// use stratape_tape::{Pod, Zeroable};
+    ///
+    /// #[derive(Clone, Copy, Pod, Zeroable)]
+    /// #[bytemuck(crate = "stratape_tape::bytemuck")]
+    /// #[repr(C, align(4096))]
+    /// struct Page([u8; 4096]);
+    ///
+    /// struct Pages(Vec<Page>);
+    ///
+    /// impl AsMut<[u8]> for Pages {
+    ///     fn as_mut(&mut self) -> &mut [u8] {
+    ///         stratape_tape::bytemuck::cast_slice_mut(&mut self.0)
+    ///     }
+    /// }
+    ///
+    /// let block = Block::owning(Pages(vec![Page([7; 4096]); 3]), MemoryKind::System)?;
+    /// assert_eq!((block.len(), block.bytes()[0]), (3 * 4096, 7));
+    /// # Ok::<(), stratape_tape::source::SourceError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SourceError::Misaligned`] for memory that does not begin at a page, [`SourceError::TooSmall`] for less than a page,
+    /// [`SourceError::Panicked`]. The object is dropped then.
+    pub fn owning(
+        memory: impl AsMut<[u8]> + Send + 'static,
+        kind: MemoryKind,
+    ) -> Result<Self, SourceError> {
+        let (lender, bytes) = Lender::new(memory)?;
+        let (ptr, len) = (bytes.cast::<u8>(), bytes.len() / BLOCK_ALIGN * BLOCK_ALIGN);
+        if len == 0 {
+            return Err(SourceError::TooSmall { needed: BLOCK_ALIGN, given: bytes.len() });
+        }
+        let memory = Memory::Lent { _by: lender, kind };
+        let block = Self { ptr, len, memory, tainted: false, fresh: false, stamp: Stamp::new() };
+        if block.is_aligned(BLOCK_ALIGN) {
+            Ok(block)
+        } else {
+            Err(SourceError::Misaligned { needed: BLOCK_ALIGN })
+        }
+    }
+
     fn allocate(len: usize, align: usize, zeroed: bool) -> Result<Self, OutOfMemory> {
         let out_of_memory = OutOfMemory { bytes: len };
         let len = len.max(1).checked_next_multiple_of(BLOCK_ALIGN).ok_or(out_of_memory)?;
+        let (memory, stamp) = (Memory::System { size: len, align }, Stamp::new());
         if mapped(len, align) {
             let ptr = map(len).ok_or(out_of_memory)?;
-            let stamp = Stamp::new();
-            return Ok(Self { ptr, len, align, tainted: false, fresh: true, stamp });
+            return Ok(Self { ptr, len, memory, tainted: false, fresh: true, stamp });
         }
         let layout = Layout::from_size_align(len, align).map_err(|_| out_of_memory)?;
         // SAFETY: `len` is at least one, so the layout has a size.
         let ptr =
             unsafe { if zeroed { alloc::alloc_zeroed(layout) } else { alloc::alloc(layout) } };
         let ptr = NonNull::new(ptr).ok_or(out_of_memory)?;
-        Ok(Self { ptr, len, align, tainted: !zeroed, fresh: false, stamp: Stamp::new() })
+        Ok(Self { ptr, len, memory, tainted: !zeroed, fresh: false, stamp })
     }
 
     /// Length in bytes.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// What kind of memory it is in.
+    pub fn kind(&self) -> MemoryKind {
+        match self.memory {
+            Memory::System { .. } => MemoryKind::System,
+            Memory::Lent { kind, .. } => kind,
+        }
     }
 
     /// The whole block.
@@ -142,8 +215,19 @@ impl Block {
         self.stamp
     }
 
-    pub(crate) fn is_poolable(&self) -> bool {
-        self.align == BLOCK_ALIGN
+    pub(crate) fn is_aligned(&self, align: usize) -> bool {
+        self.ptr.as_ptr().addr().is_multiple_of(align)
+    }
+
+    /// Whether this is the system's memory, aligned like any other.
+    pub(crate) fn is_ordinary(&self) -> bool {
+        matches!(self.memory, Memory::System { align: BLOCK_ALIGN, .. })
+    }
+
+    /// Uses the first `len` bytes alone; `len` is a multiple of the page size, and not more than there are.
+    pub(crate) fn shorten(&mut self, len: usize) {
+        debug_assert!(len.is_multiple_of(BLOCK_ALIGN));
+        self.len = self.len.min(len);
     }
 
     pub(crate) fn taint(&mut self) {
@@ -175,22 +259,35 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if mapped(self.len, self.align) {
-            // SAFETY: `ptr` and `len` are those of the mapping made in `allocate`.
-            unsafe { unmap(self.ptr, self.len) };
-        } else {
-            // SAFETY: `allocate` made the memory with this very layout, which was valid then.
-            unsafe {
-                let layout = Layout::from_size_align_unchecked(self.len, self.align);
-                alloc::dealloc(self.ptr.as_ptr(), layout);
+        match self.memory {
+            // Its owner sees the bytes again, and must find them initialised. The lender goes with the fields.
+            Memory::Lent { .. } => self.cleanse(),
+            Memory::System { size, align } if mapped(size, align) => {
+                // SAFETY: `ptr` and `size` are those of the mapping made in `allocate`.
+                unsafe { unmap(self.ptr, size) };
             }
+            // SAFETY: `allocate` made the memory with this very layout, which was valid then.
+            Memory::System { size, align } => unsafe {
+                let layout = Layout::from_size_align_unchecked(size, align);
+                alloc::dealloc(self.ptr.as_ptr(), layout);
+            },
         }
+    }
+}
+
+/// So that a block can be the memory of another, which does something when it is given back.
+impl AsMut<[u8]> for Block {
+    fn as_mut(&mut self) -> &mut [u8] {
+        self.bytes_mut()
     }
 }
 
 impl fmt::Debug for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Block").field("len", &self.len).finish_non_exhaustive()
+        f.debug_struct("Block")
+            .field("len", &self.len)
+            .field("kind", &self.kind())
+            .finish_non_exhaustive()
     }
 }
 
@@ -248,7 +345,7 @@ mod tests {
     fn over_aligned_memory_is_kept_out_of_the_pool() {
         let block = Block::uninit(10, 1 << 16).unwrap();
         assert_eq!(block.ptr().as_ptr().addr() % (1 << 16), 0);
-        assert!(!block.is_poolable());
+        assert!(block.is_aligned(1 << 16) && !block.is_ordinary());
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! capacity or slow remote tiers only.
 
 use crate::block::{Block, Stamp};
+use crate::error::TierError;
 use crate::pool::Pool;
-use crate::tier::TierError;
 
 /// How slabs are encoded on their way down.
 #[derive(Clone, Copy, Debug)]

@@ -12,10 +12,12 @@ use std::thread;
 use crate::block::Block;
 use crate::codec::{Codec, Receipt};
 use crate::crew::{Crew, Member};
+use crate::error::TierError;
 use crate::inbox::{Arrival, Inbox, Transfer};
+use crate::key::SlabKey;
 use crate::pool::Pool;
 use crate::sync::{Process, lock, shielded};
-use crate::tier::{SlabKey, Tier, TierError};
+use crate::tier::Tier;
 
 /// Shared by all that reaches the tier. Keep it in an `Arc`.
 pub(crate) struct Depot {
@@ -129,6 +131,11 @@ impl Depot {
 
     pub(crate) fn describe(&self) -> String {
         self.inner.tier.describe()
+    }
+
+    /// Whether what comes back is compared with what was sent.
+    pub(crate) fn has_checksums(&self) -> bool {
+        self.inner.codec.checksum
     }
 
     /// Most bytes ever held in transfer buffers.
@@ -292,7 +299,7 @@ impl Inner {
         report.kept = Some(block);
         let buffer = match this.pool.take(packed_len) {
             Ok(buffer) => buffer,
-            Err(error) => return report.end(Transfer::Read(Err(TierError::OutOfMemory(error)))),
+            Err(error) => return report.end(Transfer::Read(Err(error.into()))),
         };
         let lent = Lent::new(this, buffer.len());
         let handed = buffer.stamp();

@@ -1,11 +1,15 @@
-//! [`TapeError`]: what went wrong, what still holds, what to do.
+//! [`TapeError`]: what went wrong, what still holds, what to do. The errors of what lies below a tape are beside it:
+//! [`TierError`], [`SourceError`], [`OutOfMemory`].
+
+mod memory;
+mod tier;
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::block::OutOfMemory;
-use crate::tier::TierError;
+pub use memory::{OutOfMemory, SourceError};
+pub use tier::TierError;
 
 /// An operation of a tape failed.
 ///
@@ -66,6 +70,8 @@ pub enum ErrorKind {
     },
     /// The system had no memory.
     OutOfMemory(OutOfMemory),
+    /// The source of blocks that the tape was given failed, or broke its contract.
+    Source(SourceError),
     /// A record was popped as something else than what was pushed.
     Mismatch {
         /// What the caller asked for.
@@ -136,6 +142,15 @@ impl From<OutOfMemory> for TapeError {
     }
 }
 
+impl From<SourceError> for TapeError {
+    fn from(error: SourceError) -> Self {
+        match error {
+            SourceError::OutOfMemory(error) => error.into(),
+            other => ErrorKind::Source(other).into(),
+        }
+    }
+}
+
 /// The text for people, since this is what `unwrap` and a `main` that returns the error print;
 /// `{:#?}` shows the kind.
 impl fmt::Debug for TapeError {
@@ -183,6 +198,9 @@ impl fmt::Display for TapeError {
             ErrorKind::OutOfMemory(error) => {
                 write!(f, "{error}; the tape is as before the call")
             }
+            ErrorKind::Source(error) => {
+                write!(f, "{error}; the tape is as before the call, and the call may be repeated")
+            }
             ErrorKind::Mismatch { asked, found } => {
                 write!(f, "the reverse pass asked for {asked}, but the tape holds {found}")
             }
@@ -207,6 +225,7 @@ impl std::error::Error for TapeError {
             | ErrorKind::Fetch { source, .. }
             | ErrorKind::Lost { source, .. } => Some(source),
             ErrorKind::OutOfMemory(error) => Some(error),
+            ErrorKind::Source(error) => Some(error),
             _ => None,
         }
     }

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use crate::block::Block;
 use crate::codec::Receipt;
+use crate::error::TierError;
+use crate::key::SlabKey;
 use crate::sync::{Condvar, Mutex, lock_modelled, wait_for};
-use crate::tier::{SlabKey, TierError};
 
 /// A transfer that has ended.
 #[derive(Debug)]

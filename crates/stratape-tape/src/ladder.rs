@@ -38,12 +38,12 @@ use std::time::Duration;
 use crate::block::{BLOCK_ALIGN, Block};
 use crate::codec::Receipt;
 use crate::depot::Depot;
-use crate::error::{ErrorKind, TapeError};
+use crate::error::{ErrorKind, TapeError, TierError};
 use crate::inbox::{Arrival, Inbox};
+use crate::key::SlabKey;
 use crate::pool::Pool;
 use crate::recorder::{Recorder, Sample};
 use crate::stats::TapeStats;
-use crate::tier::{SlabKey, TierError};
 
 /// What a ladder is built from.
 pub(crate) struct Plan {

@@ -19,9 +19,8 @@ use bytemuck::Pod;
 use crate::error::TapeError;
 use crate::head::Head;
 use crate::ladder::{self, Ladder, Top};
-use crate::options::TapeOptions;
 use crate::recorder::Sample;
-use crate::saved::{Contents, SavedReader, SavedWriter};
+use crate::saved::{Contents, SavedWriter};
 use crate::stats::TapeStats;
 use crate::tape::Mark;
 
@@ -29,7 +28,7 @@ pub use iter::Iter;
 
 /// A stack of plain data in layers: the top in RAM, the rest below.
 ///
-/// Opened with [`TapeOptions`]. Pushing and popping cost what they cost on a
+/// Opened with [`TapeOptions`](crate::TapeOptions). Pushing and popping cost what they cost on a
 /// [`Tape`](crate::Tape); at slab boundaries they may have to wait for the tier below, or hear
 /// that it failed. Whatever fails, nothing that was pushed is lost.
 ///
@@ -64,6 +63,20 @@ impl<T: Pod> LayeredTape<T> {
     pub(crate) fn on(ladder: Ladder, per_slab: usize) -> Self {
         let ladder = Box::new(ladder);
         Self { head: Head::nowhere(), before: 0, per_slab, ladder, owns: PhantomData }
+    }
+
+    /// A tape whose slabs are below, the last of them with `filled` elements.
+    pub(crate) fn continued(
+        ladder: Ladder,
+        per_slab: usize,
+        filled: usize,
+    ) -> Result<Self, TapeError> {
+        let mut tape = Self::on(ladder, per_slab);
+        if let Some(last) = tape.ladder.height().checked_sub(1) {
+            let top = tape.ladder.cut(last)?;
+            tape.enter(&top, last, filled);
+        }
+        Ok(tape)
     }
 
     /// Puts `value` on top.
@@ -278,7 +291,7 @@ impl<T: Pod> LayeredTape<T> {
         }
     }
 
-    /// How full the layers were over time, if [`TapeOptions::record`] was set.
+    /// How full the layers were over time, if [`TapeOptions::record`](crate::TapeOptions::record) was set.
     pub fn samples(&self) -> &[Sample] {
         self.ladder.samples()
     }
@@ -302,43 +315,6 @@ impl<T: Pod> LayeredTape<T> {
             writer.slab(bytemuck::cast_slice(elements), slab_len)?;
         }
         writer.finish()
-    }
-
-    /// Opens a saved tape. Its slabs are read from the file as the reverse pass needs them; the
-    /// file is not changed.
-    ///
-    /// The options are those of [`TapeOptions::open`], except that the slab size is the file's.
-    ///
-    /// # Errors
-    /// [`ErrorKind::NotThisTape`](crate::ErrorKind::NotThisTape) for a file that is damaged, cut
-    /// short, of another version or of another element type; also as [`TapeOptions::open`].
-    ///
-    /// ```
-    /// # use stratape_tape::{LayeredTape, TapeOptions};
-    /// # let directory = std::env::temp_dir();
-    /// let path = directory.join(format!("{}.tape", std::process::id()));
-    /// let mut tape: LayeredTape<f64> = TapeOptions::new().memory(1 << 20).open()?;
-    /// tape.extend_from_slice(&[1.0, 2.0])?;
-    /// tape.save(&path)?;
-    ///
-    /// let mut tape = LayeredTape::<f64>::load(&path, TapeOptions::new())?;
-    /// assert_eq!(tape.pop()?, Some(2.0));
-    /// # std::fs::remove_file(&path).unwrap();
-    /// # Ok::<(), stratape_tape::TapeError>(())
-    /// ```
-    #[allow(clippy::needless_pass_by_value, reason = "options are given away, as to `open`")]
-    pub fn load(path: impl AsRef<Path>, options: TapeOptions) -> Result<Self, TapeError> {
-        options.check_elements::<T>()?;
-        let saved = SavedReader::open::<T>(path.as_ref())?;
-        let per_slab = saved.per_slab();
-        let used = saved.last_used() / size_of::<T>();
-        let ladder = saved.into_ladder::<T>(&options)?;
-        let mut tape = Self::on(ladder, per_slab);
-        if let Some(last) = tape.ladder.height().checked_sub(1) {
-            let top = tape.ladder.cut(last)?;
-            tape.enter(&top, last, used);
-        }
-        Ok(tape)
     }
 
     /// The elements of one slab, read back if need be.

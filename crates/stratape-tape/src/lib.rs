@@ -13,6 +13,7 @@
 //! | several threads that must share one stack | [`SharedTape`] |
 //! | blocks that come and go in another order than a stack's | [`Stash`] |
 //! | another place to spill to than a disk | a [`Tier`](tier::Tier) of your own |
+//! | slabs in memory of another kind (page-locked, say) | a [`BlockSource`](source::BlockSource) of your own |
 //!
 //! ```
 //! use stratape_tape::{LayeredTape, Tape, TapeOptions};
@@ -73,16 +74,20 @@ mod error;
 mod geometry;
 mod head;
 mod inbox;
+mod key;
 mod ladder;
 mod lanes;
 mod layered;
+mod open;
 mod options;
 mod pool;
 mod record;
 mod recorder;
 mod registry;
 mod saved;
+mod setup;
 mod shared;
+pub mod source;
 mod stash;
 mod stats;
 mod sync;
@@ -91,9 +96,8 @@ pub mod tier;
 
 pub use bytemuck::{self, Pod, Zeroable};
 
-pub use block::OutOfMemory;
 pub use codec::checksum;
-pub use error::{ErrorKind, TapeError};
+pub use error::{ErrorKind, OutOfMemory, TapeError};
 pub use lanes::Lanes;
 pub use layered::{Iter as LayeredIter, LayeredTape};
 pub use options::{DEFAULT_IN_FLIGHT, DEFAULT_MEMORY, DEFAULT_PATIENCE, DEFAULT_SLAB, TapeOptions};

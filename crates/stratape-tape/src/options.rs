@@ -1,23 +1,15 @@
 //! [`TapeOptions`]: how much memory, where the rest goes, and by which way.
+//!
+//! Data and nothing else. `setup.rs` makes of it what a tape consists of, `open.rs` has the calls that open one.
 
-use std::any::TypeId;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytemuck::Pod;
-
-use crate::block::BLOCK_ALIGN;
-use crate::codec::{Codec, Packing};
-use crate::depot::Depot;
-use crate::error::{ErrorKind, TapeError};
-use crate::ladder::{Ladder, Plan, check_memory};
-use crate::lanes::Lanes;
-use crate::layered::LayeredTape;
-use crate::pool::Pool;
-use crate::record::RecordTape;
-use crate::tier::{DiskOptions, DiskTier, IoEngine, Tier};
+use crate::pool::{DEFAULT_POOL_LIMIT, Pool};
+use crate::source::BlockSource;
+use crate::tier::{IoEngine, Tier};
 
 /// Bytes kept in RAM unless [`TapeOptions::memory`] says otherwise.
 pub const DEFAULT_MEMORY: usize = 1 << 30;
@@ -49,19 +41,19 @@ pub const DEFAULT_PATIENCE: Duration = Duration::from_secs(120);
 /// ```
 #[derive(Clone)]
 pub struct TapeOptions {
-    memory: usize,
-    directory: Option<PathBuf>,
-    slab: Option<usize>,
-    in_flight: usize,
-    patience: Duration,
-    checksum: bool,
-    compression: bool,
-    engine: IoEngine,
-    direct: bool,
-    disk_limit: Option<u64>,
-    tier: Option<Arc<dyn Tier>>,
-    pool: Option<Pool>,
-    record: bool,
+    pub(crate) memory: usize,
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) slab: Option<usize>,
+    pub(crate) in_flight: usize,
+    pub(crate) patience: Duration,
+    pub(crate) checksum: bool,
+    pub(crate) compression: bool,
+    pub(crate) engine: IoEngine,
+    pub(crate) direct: bool,
+    pub(crate) disk_limit: Option<u64>,
+    pub(crate) tier: Option<Arc<dyn Tier>>,
+    pub(crate) pool: Option<Pool>,
+    pub(crate) record: bool,
 }
 
 impl Default for TapeOptions {
@@ -143,10 +135,6 @@ impl TapeOptions {
         self
     }
 
-    pub(crate) fn how_patient(&self) -> Duration {
-        self.patience
-    }
-
     /// Whether slabs carry a crc32c that is verified when they come back. Default on.
     ///
     /// The checksum is computed in the background at several times the speed of a disk. Turn it
@@ -191,7 +179,7 @@ impl TapeOptions {
 
     /// The most bytes the spill file may hold. Default: what the disk has.
     ///
-    /// Beyond it, push fails with an error for which [`TapeError::is_full`] holds.
+    /// Beyond it, push fails with an error for which [`TapeError::is_full`](crate::TapeError::is_full) holds.
     #[must_use]
     pub fn disk_limit(mut self, bytes: u64) -> Self {
         self.disk_limit = Some(bytes);
@@ -213,181 +201,22 @@ impl TapeOptions {
         self
     }
 
+    /// Memory of another kind for the slabs, from a source of your own. See [`source`](crate::source).
+    ///
+    /// The tape gets a pool of its own on the source, which keeps up to [`DEFAULT_POOL_LIMIT`](crate::DEFAULT_POOL_LIMIT) idle bytes until the tape
+    /// and these options are gone. To share one, or to set its limit, make it with [`Pool::with_source`] and give it to
+    /// [`pool`](Self::pool). A source that has less memory than the budget fails before anything is spilled: give both the same limit.
+    #[must_use]
+    pub fn source(self, source: Arc<dyn BlockSource>) -> Self {
+        self.pool(&Pool::with_source(source, DEFAULT_POOL_LIMIT))
+    }
+
     /// Whether to sample how full each layer is, for `samples()` of the tape. Default off.
     #[must_use]
     pub fn record(mut self, on: bool) -> Self {
         self.record = on;
         self
     }
-
-    /// Opens a tape of `T`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Options`] for settings that cannot work, [`ErrorKind::SpillDirectory`] when
-    /// no file can be made there, [`ErrorKind::EngineUnavailable`] for a named engine.
-    pub fn open<T: Pod>(self) -> Result<LayeredTape<T>, TapeError> {
-        self.check_elements::<T>()?;
-        let depot = self.depot(self.packing::<T>()?)?;
-        let per_slab = self.per_slab::<T>();
-        Ok(LayeredTape::on(self.ladder::<T>(depot, per_slab)?, per_slab))
-    }
-
-    /// Opens a record tape.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    pub fn open_records(self) -> Result<RecordTape, TapeError> {
-        if self.compression {
-            return Err(options("records mix types; compression works for f32 and f64 tapes"));
-        }
-        let depot = self.depot(Packing::Plain)?;
-        let words = self.per_slab::<u64>();
-        Ok(RecordTape::on(self.ladder::<u64>(depot, words)?, words))
-    }
-
-    /// Opens `count` tapes for as many workers, under one budget and one I/O engine.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open); also for zero lanes, and when the budget does not reach.
-    pub fn open_lanes<T: Pod>(self, count: usize) -> Result<Lanes<T>, TapeError> {
-        self.check_elements::<T>()?;
-        if count == 0 {
-            return Err(options("a set of zero lanes; ask for one lane a worker"));
-        }
-        let depot = self.depot(self.packing::<T>()?)?;
-        let per_lane = Self { memory: self.memory / count, ..self };
-        let per_slab = per_lane.per_slab::<T>();
-        let open_lane = |_| {
-            let ladder = per_lane.ladder::<T>(Arc::clone(&depot), per_slab)?;
-            Ok(LayeredTape::on(ladder, per_slab))
-        };
-        Ok(Lanes::new((0..count).map(open_lane).collect::<Result<_, TapeError>>()?))
-    }
-
-    /// Opens `count` record tapes, under one budget and one I/O engine.
-    ///
-    /// # Errors
-    /// As [`open_lanes`](Self::open_lanes).
-    pub fn open_record_lanes(self, count: usize) -> Result<Vec<RecordTape>, TapeError> {
-        if self.compression {
-            return Err(options("records mix types; compression works for f32 and f64 tapes"));
-        }
-        if count == 0 {
-            return Err(options("a set of zero lanes; ask for one lane a worker"));
-        }
-        let depot = self.depot(Packing::Plain)?;
-        let per_lane = Self { memory: self.memory / count, ..self };
-        let words = per_lane.per_slab::<u64>();
-        let open_lane = |_| {
-            let ladder = per_lane.ladder::<u64>(Arc::clone(&depot), words)?;
-            Ok(RecordTape::on(ladder, words))
-        };
-        (0..count).map(open_lane).collect()
-    }
-
-    /// A depot on the disk or the user's tier.
-    pub(crate) fn depot(&self, packing: Packing) -> Result<Arc<Depot>, TapeError> {
-        Ok(self.depot_on(self.below()?, packing))
-    }
-
-    pub(crate) fn depot_on(&self, Below { tier, device }: Below, packing: Packing) -> Arc<Depot> {
-        let codec = Codec { checksum: self.checksum, packing };
-        Arc::new(Depot::new(tier, device, codec, self.slab_pool()))
-    }
-
-    /// The user's tier, or a spill file.
-    pub(crate) fn below(&self) -> Result<Below, TapeError> {
-        if let Some(tier) = &self.tier {
-            return Ok(Below { tier: Arc::clone(tier), device: None });
-        }
-        let tier = DiskTier::on_shared_engine(self.disk())?;
-        let device = Some(tier.device());
-        Ok(Below { tier: Arc::new(tier), device })
-    }
-
-    pub(crate) fn disk(&self) -> DiskOptions {
-        DiskOptions {
-            engine: self.engine,
-            direct: self.direct,
-            in_flight: self.in_flight,
-            limit: self.disk_limit,
-            ..DiskOptions::new(self.directory.clone().unwrap_or_else(std::env::temp_dir))
-        }
-    }
-
-    pub(crate) fn ladder<T>(
-        &self,
-        depot: Arc<Depot>,
-        per_slab: usize,
-    ) -> Result<Ladder, TapeError> {
-        if self.slab == Some(0) {
-            return Err(options("slabs of zero bytes; leave `slab_bytes` unset for the default"));
-        }
-        if self.in_flight == 0 {
-            return Err(options("zero slabs in flight; at least one must be able to move"));
-        }
-        let slab_len = (per_slab * size_of::<T>()).next_multiple_of(BLOCK_ALIGN);
-        check_memory(self.memory, slab_len)?;
-        Ok(Ladder::new(Plan {
-            slab_len,
-            memory: self.memory,
-            in_flight: self.in_flight,
-            patience: self.patience,
-            pool: self.slab_pool(),
-            depot: Some(depot),
-            record: self.record,
-        }))
-    }
-
-    pub(crate) fn packing<T: 'static>(&self) -> Result<Packing, TapeError> {
-        if !self.compression {
-            return Ok(Packing::Plain);
-        }
-        let id = TypeId::of::<T>();
-        #[cfg(feature = "compression")]
-        if id == TypeId::of::<f64>() {
-            return Ok(Packing::F64);
-        } else if id == TypeId::of::<f32>() {
-            return Ok(Packing::F32);
-        }
-        let name = std::any::type_name::<T>();
-        Err(options(&format!("compression of `{name}` ({id:?}); it works for f32 and f64")))
-    }
-
-    pub(crate) fn check_elements<T>(&self) -> Result<(), TapeError> {
-        if size_of::<T>() == 0 {
-            return Err(options("elements of zero size hold nothing to spill; use `Tape`"));
-        }
-        if align_of::<T>() > BLOCK_ALIGN {
-            return Err(options(&format!(
-                "elements aligned to {} bytes in slabs aligned to {BLOCK_ALIGN}; use `Tape`",
-                align_of::<T>()
-            )));
-        }
-        Ok(())
-    }
-
-    /// Elements of a slab of `T`: a power of two.
-    fn per_slab<T>(&self) -> usize {
-        let size = size_of::<T>().max(1);
-        let wanted = self.slab.unwrap_or_else(|| DEFAULT_SLAB.min(self.memory / 8));
-        1 << (wanted / size).max(1).ilog2()
-    }
-
-    pub(crate) fn slab_pool(&self) -> Pool {
-        self.pool.clone().unwrap_or_else(|| Pool::global().clone())
-    }
-}
-
-/// A tier for a tape.
-pub(crate) struct Below {
-    pub(crate) tier: Arc<dyn Tier>,
-    /// The device of a tier of ours; none for the user's.
-    pub(crate) device: Option<u64>,
-}
-
-fn options(what: &str) -> TapeError {
-    ErrorKind::Options(what.to_owned()).into()
 }
 
 impl fmt::Debug for TapeOptions {

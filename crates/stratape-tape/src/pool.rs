@@ -2,12 +2,15 @@
 //!
 //! The first write to fresh memory costs a page fault for every 4 KiB, several times the price of
 //! the store itself. A [`Pool`] keeps the slabs of tapes that are gone, up to a byte limit, and
-//! hands them to the next tape.
+//! hands them to the next tape. What it does not have it takes from the system, or from a [source](crate::source).
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
-use crate::block::{Block, OutOfMemory};
+use crate::block::{BLOCK_ALIGN, Block};
+use crate::error::SourceError;
+use crate::source::{self, BlockSource};
 use crate::sync::lock;
 
 /// How many idle bytes the [global](Pool::global) pool keeps unless told otherwise.
@@ -27,12 +30,17 @@ pub const DEFAULT_POOL_LIMIT: usize = 256 << 20;
 /// pool.trim(0);
 /// assert_eq!(pool.idle_bytes(), 0);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Pool {
-    stock: Arc<Mutex<Stock>>,
+    shared: Arc<Shared>,
 }
 
-#[derive(Debug)]
+struct Shared {
+    stock: Mutex<Stock>,
+    /// Where new blocks come from; the system's memory, if there is none.
+    source: Option<Arc<dyn BlockSource>>,
+}
+
 struct Stock {
     by_len: HashMap<usize, Vec<Block>>,
     idle_bytes: usize,
@@ -45,8 +53,28 @@ impl Pool {
     /// A pool that keeps at most `limit` idle bytes; what comes back beyond that goes to the
     /// system. A limit of zero keeps nothing.
     pub fn new(limit: usize) -> Self {
-        let stock = Stock { by_len: HashMap::new(), idle_bytes: 0, limit };
-        Self { stock: Arc::new(Mutex::new(stock)) }
+        Self::of(None, limit)
+    }
+
+    /// A pool that takes its blocks from a source of the user's, and gives those beyond `limit` idle bytes back to it.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use stratape_tape::source::SystemMemory;
+    /// use stratape_tape::{Pool, RecordTape};
+    ///
+    /// let pool = Pool::with_source(Arc::new(SystemMemory), 64 << 20);
+    /// let mut tape = RecordTape::with_pool(&pool);
+    /// tape.push(1.0)?;
+    /// # Ok::<(), stratape_tape::TapeError>(())
+    /// ```
+    pub fn with_source(source: Arc<dyn BlockSource>, limit: usize) -> Self {
+        Self::of(Some(source), limit)
+    }
+
+    fn of(source: Option<Arc<dyn BlockSource>>, limit: usize) -> Self {
+        let stock = Mutex::new(Stock { by_len: HashMap::new(), idle_bytes: 0, limit });
+        Self { shared: Arc::new(Shared { stock, source }) }
     }
 
     /// The pool that tapes use when they are given none.
@@ -88,29 +116,34 @@ impl Pool {
     }
 
     /// An initialised block of `len` bytes (rounded up to whole pages); contents are arbitrary.
-    pub(crate) fn take(&self, len: usize) -> Result<Block, OutOfMemory> {
-        match self.reuse(len) {
-            Some(mut block) => {
+    pub(crate) fn take(&self, len: usize) -> Result<Block, SourceError> {
+        match (self.reuse(len), &self.shared.source) {
+            (Some(mut block), _) => {
                 block.cleanse();
                 Ok(block)
             }
-            None => Block::zeroed(len),
+            (None, Some(source)) => source::obtain(&**source, len, BLOCK_ALIGN),
+            (None, None) => Ok(Block::zeroed(len)?),
         }
     }
 
     /// A block whose bytes may be uninitialised.
-    pub(crate) fn take_raw(&self, len: usize, align: usize) -> Result<Block, OutOfMemory> {
-        if align <= crate::block::BLOCK_ALIGN
+    pub(crate) fn take_raw(&self, len: usize, align: usize) -> Result<Block, SourceError> {
+        if align <= BLOCK_ALIGN
             && let Some(block) = self.reuse(len)
         {
             return Ok(block);
         }
-        Block::uninit(len, align)
+        match &self.shared.source {
+            Some(source) => source::obtain(&**source, len, align),
+            None => Ok(Block::uninit(len, align)?),
+        }
     }
 
     /// Takes a block back, or releases it when the pool is full.
     pub(crate) fn give(&self, block: Block) {
-        if !block.is_poolable() {
+        // Others' memory goes back to them, unless it is what this pool is for.
+        if self.shared.source.is_none() && !block.is_ordinary() {
             return;
         }
         let mut stock = self.stock();
@@ -124,12 +157,21 @@ impl Pool {
     }
 
     fn reuse(&self, len: usize) -> Option<Block> {
-        let len = len.max(1).checked_next_multiple_of(crate::block::BLOCK_ALIGN)?;
+        let len = len.max(1).checked_next_multiple_of(BLOCK_ALIGN)?;
         self.stock().take(len)
     }
 
     fn stock(&self) -> MutexGuard<'_, Stock> {
-        lock(&self.stock)
+        lock(&self.shared.stock)
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool")
+            .field("idle_bytes", &self.idle_bytes())
+            .field("limit", &self.limit())
+            .finish_non_exhaustive()
     }
 }
 

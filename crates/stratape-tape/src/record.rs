@@ -23,12 +23,12 @@ use bytemuck::Pod;
 use crate::error::{ErrorKind, TapeError};
 use crate::head::Head;
 use crate::ladder::{self, Ladder, Plan, Top};
-use crate::options::{DEFAULT_SLAB, TapeOptions};
+use crate::options::{DEFAULT_PATIENCE, DEFAULT_SLAB};
 use crate::pool::Pool;
 use crate::recorder::Sample;
-use crate::saved::{Contents, SavedReader, SavedWriter};
+use crate::saved::{Contents, SavedWriter};
 use crate::stats::TapeStats;
-use audit::{Audit, AuditMark, Entry};
+use audit::{Audit, AuditMark, Entry, mismatch};
 
 const WORD: usize = size_of::<u64>();
 /// Words behind the records of a region: their number, and the words of the whole.
@@ -92,7 +92,7 @@ impl Default for RecordTape {
 impl RecordTape {
     /// A tape in memory, without a budget. Allocates nothing yet.
     ///
-    /// [`TapeOptions::open_records`] makes one in layers.
+    /// [`TapeOptions::open_records`](crate::TapeOptions::open_records) makes one in layers.
     pub fn new() -> Self {
         Self::with_pool(Pool::global())
     }
@@ -103,7 +103,7 @@ impl RecordTape {
             slab_len: DEFAULT_SLAB,
             memory: usize::MAX,
             in_flight: 1,
-            patience: crate::options::DEFAULT_PATIENCE,
+            patience: DEFAULT_PATIENCE,
             pool: pool.clone(),
             depot: None,
             record: false,
@@ -115,6 +115,21 @@ impl RecordTape {
         let ladder = Box::new(ladder);
         let (audit, attachments) = (Audit::default(), Vec::new());
         Self { head: Head::nowhere(), below: 0, per_slab, ladder, audit, attachments }
+    }
+
+    /// A tape whose slabs are below, the last of them with `used` bytes of records.
+    pub(crate) fn continued(
+        ladder: Ladder,
+        per_slab: usize,
+        used: usize,
+    ) -> Result<Self, TapeError> {
+        let mut tape = Self::on(ladder, per_slab);
+        if let Some(last) = tape.ladder.height().checked_sub(1) {
+            let top = tape.ladder.cut(last)?;
+            tape.below = (0..last).map(|slab| tape.ladder.used(slab) / WORD).sum();
+            tape.enter(&Top { used, ..top });
+        }
+        Ok(tape)
     }
 
     /// Puts a value on top.
@@ -360,7 +375,7 @@ impl RecordTape {
         }
     }
 
-    /// How full the layers were over time, if [`TapeOptions::record`] was set.
+    /// How full the layers were over time, if [`TapeOptions::record`](crate::TapeOptions::record) was set.
     pub fn samples(&self) -> &[Sample] {
         self.ladder.samples()
     }
@@ -388,29 +403,6 @@ impl RecordTape {
             unsafe { std::slice::from_raw_parts(self.head.base.as_ptr(), self.head.filled()) };
         writer.slab(bytemuck::cast_slice(words), len)?;
         writer.finish()
-    }
-
-    /// Opens a saved tape of records. See [`LayeredTape::load`](crate::LayeredTape::load).
-    ///
-    /// A file does not say which types its records have, so debug builds check only what is
-    /// pushed from here on.
-    ///
-    /// # Errors
-    /// As there.
-    #[allow(
-        clippy::needless_pass_by_value,
-        reason = "options are given away, as to `open_records`"
-    )]
-    pub fn load(path: impl AsRef<Path>, options: TapeOptions) -> Result<Self, TapeError> {
-        let saved = SavedReader::open_records(path.as_ref())?;
-        let (per_slab, used) = (saved.per_slab(), saved.last_used());
-        let mut tape = Self::on(saved.into_ladder::<u64>(&options)?, per_slab);
-        if let Some(last) = tape.ladder.height().checked_sub(1) {
-            let top = tape.ladder.cut(last)?;
-            tape.below = (0..last).map(|slab| tape.ladder.used(slab) / WORD).sum();
-            tape.enter(&Top { used, ..top });
-        }
-        Ok(tape)
     }
 
     fn words(&self) -> usize {
@@ -530,10 +522,6 @@ fn too_little(words: usize, asked: Entry) -> TapeError {
         _ => "something smaller on top",
     };
     ErrorKind::Mismatch { asked: asked.to_string(), found: found.to_owned() }.into()
-}
-
-fn mismatch(asked: Entry, found: Entry) -> TapeError {
-    ErrorKind::Mismatch { asked: asked.to_string(), found: found.to_string() }.into()
 }
 
 impl fmt::Debug for RecordTape {

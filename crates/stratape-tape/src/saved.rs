@@ -4,6 +4,8 @@
 //! boundary, and a table with a line a slab. Everything but padding is under a checksum. Numbers
 //! are in the byte order of the machine, since the elements are; the header tells which.
 
+mod tier;
+
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -11,13 +13,13 @@ use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::block::{BLOCK_ALIGN, OutOfMemory};
-use crate::codec::{Checksum, Packing, Receipt, checksum};
-use crate::error::{ErrorKind, TapeError};
-use crate::ladder::{Ladder, StoredSlab};
-use crate::options::{Below, TapeOptions};
-use crate::tier::SlabKey;
-use crate::tier::saved::SavedTier;
+use crate::block::BLOCK_ALIGN;
+use crate::codec::{Checksum, Receipt, checksum};
+use crate::error::{ErrorKind, OutOfMemory, TapeError};
+use crate::key::SlabKey;
+use crate::ladder::StoredSlab;
+use crate::tier::{DiskOptions, Tier};
+use tier::{Extent, SavedTier};
 
 const MAGIC: [u8; 8] = *b"STRATAPE";
 const VERSION: u32 = 1;
@@ -60,13 +62,13 @@ struct Header {
 /// One line of the table.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(crate) struct Line {
-    pub(crate) offset: u64,
+struct Line {
+    offset: u64,
     /// Bytes in the file, whole pages.
-    pub(crate) len: u64,
+    len: u64,
     /// Bytes of those that are elements.
-    pub(crate) used: u64,
-    pub(crate) checksum: u32,
+    used: u64,
+    checksum: u32,
     reserved: u32,
 }
 
@@ -209,28 +211,28 @@ impl SavedReader {
         self.lines.last().map_or(0, |line| line.used as usize)
     }
 
-    /// A ladder whose slabs are all in the file, over the tier of the options for new ones.
-    pub(crate) fn into_ladder<T>(self, options: &TapeOptions) -> Result<Ladder, TapeError> {
-        let Below { tier: below, device } = options.below()?;
-        let stored: Vec<StoredSlab> = self
-            .lines
-            .iter()
-            .enumerate()
-            .map(|(number, line)| StoredSlab {
-                key: SlabKey { lane: 0, depth: number as u64, serial: number as u64 },
-                len: line.len as usize,
-                receipt: Receipt {
-                    used: line.used as usize,
-                    checksum: Some(line.checksum),
-                    packed: None,
-                },
-            })
-            .collect();
-        let tier = SavedTier::start(self.file, &options.disk(), self.lines, below)?;
-        let depot = options.depot_on(Below { tier: Arc::new(tier), device }, Packing::Plain);
-        let mut ladder = options.ladder::<T>(depot, self.per_slab)?;
-        ladder.adopt(stored);
-        Ok(ladder)
+    /// The slabs of the file, as a ladder takes them over.
+    pub(crate) fn slabs(&self) -> impl Iterator<Item = StoredSlab> {
+        self.lines.iter().enumerate().map(|(number, line)| StoredSlab {
+            key: SlabKey { lane: 0, depth: number as u64, serial: number as u64 },
+            len: line.len as usize,
+            receipt: Receipt {
+                used: line.used as usize,
+                checksum: Some(line.checksum),
+                packed: None,
+            },
+        })
+    }
+
+    /// A tier with the slabs of the file, over another for new ones.
+    pub(crate) fn into_tier(
+        self,
+        options: &DiskOptions,
+        below: Arc<dyn Tier>,
+    ) -> Result<SavedTier, TapeError> {
+        let extent = |line: &Line| Extent { offset: line.offset, len: line.len };
+        let slabs = self.lines.iter().map(extent).collect();
+        SavedTier::start(self.file, options, slabs, below)
     }
 
     fn read<T>(path: &Path, contents: u32) -> Result<Self, TapeError> {

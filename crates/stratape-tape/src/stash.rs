@@ -8,14 +8,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::block::{BLOCK_ALIGN, Block, OutOfMemory};
-use crate::codec::{Packing, Receipt};
+use crate::block::{BLOCK_ALIGN, Block};
+use crate::codec::Receipt;
 use crate::depot::{Depot, Parcel};
-use crate::error::TapeError;
+use crate::error::{OutOfMemory, TierError};
 use crate::inbox::{Arrival, Inbox, Transfer};
-use crate::options::TapeOptions;
+use crate::key::SlabKey;
 use crate::pool::Pool;
-use crate::tier::{SlabKey, TierError};
 
 /// Names a block in a [`Stash`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -113,32 +112,27 @@ pub struct StashStats {
 }
 
 impl Stash {
-    /// Opens a stash on the tier, directory, engine and limits of the options; their memory budget and slab size mean nothing here.
-    ///
-    /// # Errors
-    /// When the directory cannot take a file, or the engine asked for is not to be had.
-    pub fn open(options: &TapeOptions) -> Result<Self, TapeError> {
-        let depot = options.depot(Packing::Plain)?;
-        Ok(Self {
+    pub(crate) fn on(depot: Arc<Depot>, pool: Pool, patience: Duration) -> Self {
+        Self {
             lane: depot.next_lane(),
             depot,
             inbox: Arc::new(Inbox::new()),
-            pool: options.slab_pool(),
+            pool,
             serial: 0,
             held: HashMap::new(),
             under_way: HashMap::new(),
-            patience: options.how_patient(),
+            patience,
             gave_up: false,
             tally: StashStats::default(),
-        })
+        }
     }
 
     /// Memory for a block of at least `len` bytes; contents are arbitrary.
     ///
     /// # Errors
-    /// [`OutOfMemory`] when the system refuses.
+    /// [`OutOfMemory`] when there is none; why a source of the user's has given none is a `tracing` event.
     pub fn block(&self, len: usize) -> Result<Block, OutOfMemory> {
-        self.pool.take(len)
+        self.pool.take(len).map_err(|error| error.as_out_of_memory(len))
     }
 
     /// Hands a block's memory back for the next one.
@@ -231,7 +225,7 @@ impl Stash {
                         copy
                     });
                     held.place = Place::Here(block);
-                    return copy.map_err(TierError::OutOfMemory);
+                    return copy.map_err(TierError::from);
                 }
                 Place::Failed(error) => return Err(error),
                 Place::Lost(why) => {
@@ -272,9 +266,23 @@ impl Stash {
             .is_some_and(|held| held.receipt.is_none() && matches!(held.place, Place::Here(_)))
     }
 
+    /// Whether writing the block failed: it is in memory only, or lost.
+    pub fn has_failed(&mut self, ticket: Ticket) -> bool {
+        self.collect();
+        self.held.get(&ticket.0).is_some_and(|held| {
+            let ended = matches!(held.place, Place::Here(_) | Place::Lost(_) | Place::GivenUp(_));
+            held.receipt.is_none() && ended
+        })
+    }
+
+    /// Whether blocks carry a checksum, so that one that comes back with other bytes is an error.
+    pub fn verifies(&self) -> bool {
+        self.depot.has_checksums()
+    }
+
     /// Waits until a transfer has ended, and says how long that took; returns at once when none is under way.
     ///
-    /// When the tier's time is up ([`TapeOptions::patience`]), the transfers under way count as failed: their blocks are gone
+    /// When the tier's time is up ([`TapeOptions::patience`](crate::TapeOptions::patience)), the transfers under way count as failed: their blocks are gone
     /// unless the tier answers after all.
     pub fn wait(&mut self) -> Duration {
         if self.under_way.is_empty() {
@@ -325,7 +333,7 @@ impl Stash {
                 self.hold(len);
                 self.depot.read(Parcel { key, block, inbox: Arc::downgrade(&self.inbox) }, receipt);
             }
-            Err(error) => held.place = Place::Failed(TierError::OutOfMemory(error)),
+            Err(error) => held.place = Place::Failed(error.into()),
         }
     }
 

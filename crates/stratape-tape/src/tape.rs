@@ -22,7 +22,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use crate::block::OutOfMemory;
+use crate::error::OutOfMemory;
 use crate::head::Head;
 use crate::pool::Pool;
 
@@ -117,7 +117,8 @@ impl<T, const N: usize> Tape<T, N> {
 
     /// Puts `value` on top.
     ///
-    /// Aborts like `Vec::push` when the system has no memory; see [`try_push`](Self::try_push).
+    /// Aborts like `Vec::push` when there is no memory, of the system or of its pool's [source](crate::source); see
+    /// [`try_push`](Self::try_push).
     #[inline(always)]
     pub fn push(&mut self, value: T) {
         if !self.head.is_full() {
@@ -135,7 +136,7 @@ impl<T, const N: usize> Tape<T, N> {
         }
     }
 
-    /// Puts `value` on top, or hands it back when the system has no memory for another slab.
+    /// Puts `value` on top, or hands it back when there is no memory for another slab.
     ///
     /// # Errors
     /// The value, with what was asked of the system. The tape is as before.

@@ -1,4 +1,4 @@
-//! Binomial reversal: what Revolve does, from any set of states that are already stored.
+//! The numbers of binomial reversal: how many steps so many slots reverse, and where a segment is best split.
 //!
 //! With `s` slots (the one of the segment's first state included) and every step run at most `r` times before it is
 //! recorded, `C(s + r, s)` steps can be reversed (Griewank & Walther). For a segment of `n` steps, `r` is the least with
@@ -6,10 +6,8 @@
 //!
 //! That count is convex and piecewise linear in `n`, with slope `r`. So the place of the next stored state is
 //! best where the slopes of the two parts, one step of repetition apart, meet. Anywhere in a range of places does;
-//! taken is the one after which the fewest states are stored (found by dynamic programming for small sizes).
-
-use super::queue::{Decides, Queue};
-use super::{Action, Level};
+//! taken is the one after which the fewest states are stored (found by dynamic programming for small sizes), unless
+//! it matters on which level they are.
 
 /// `C(n, k)`, or `u64::MAX` where that is more.
 pub(crate) fn choose(n: u64, k: u64) -> u64 {
@@ -86,102 +84,10 @@ pub fn extra_steps(steps: usize, slots: usize) -> u128 {
     u128::from(r) * steps as u128 - below
 }
 
-/// A stored state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) step: usize,
-    pub(crate) level: Level,
-    /// Whether its slot is one of those that segments share.
-    pub(crate) pooled: bool,
-    /// At least the repetitions of the segment that starts here.
-    repetitions: u64,
-}
-
-impl Entry {
-    pub(crate) fn new(step: usize, level: Level, pooled: bool) -> Self {
-        Self { step, level, pooled, repetitions: u64::MAX }
-    }
-}
-
-/// Reverses the steps below `end` from the states that are stored.
-#[derive(Clone, Debug)]
-pub(crate) struct Binomial {
-    /// Stored states, the earliest first.
-    stored: Vec<Entry>,
-    /// Steps not reversed yet.
-    end: usize,
-    /// Free slots that segments share.
-    free: usize,
-    /// Where new states are stored.
-    level: Level,
-    /// Where the current state is.
-    at: Option<usize>,
-    queue: Queue,
-}
-
-impl Binomial {
-    /// The whole run of `steps`, from the first state, with `slots` in all.
-    pub(crate) fn whole(steps: usize, slots: usize, level: Level) -> Self {
-        let mut binomial = Self {
-            stored: Vec::new(),
-            end: steps,
-            free: slots,
-            level,
-            at: Some(0),
-            queue: Queue::of_steps(steps),
-        };
-        match steps {
-            0 => {}
-            1 => binomial.tape_and_reverse(0),
-            _ => binomial.store(0, u64::MAX),
-        }
-        binomial
-    }
-
-    /// The reversal of `steps` that have been run, from the states that are stored.
-    pub(crate) fn back(stored: Vec<Entry>, steps: usize, free: usize) -> Self {
-        Self::back_on(Level::MEMORY, stored, steps, free)
-    }
-
-    /// The same with the free slots on another level.
-    pub(crate) fn back_on(level: Level, stored: Vec<Entry>, steps: usize, free: usize) -> Self {
-        Self { stored, end: steps, free, level, at: None, queue: Queue::new(false) }
-    }
-
-    fn store(&mut self, step: usize, repetitions: u64) {
-        let level = self.level;
-        self.stored.push(Entry { step, level, pooled: true, repetitions });
-        self.free -= 1;
-        self.queue.push(Action::Store { step, level });
-    }
-
-    /// Frees the slot of the last stored state.
-    fn release(&mut self) {
-        if let Some(entry) = self.stored.pop() {
-            self.free += usize::from(entry.pooled);
-            self.queue.push(Action::Drop { step: entry.step, level: entry.level });
-        }
-    }
-
-    fn tape_and_reverse(&mut self, step: usize) {
-        self.queue.tape_and_reverse(step);
-        self.end = step;
-        self.at = None;
-    }
-
-    /// How far to go from the last stored state before storing the next, and the repetitions that takes.
-    fn split(&mut self, length: usize) -> (usize, u64) {
-        let last = self.stored.len() - 1;
-        let range = Range::new(length, self.free as u64 + 1, self.stored[last].repetitions);
-        self.stored[last].repetitions = range.repetitions;
-        (range.fewest_writes(), range.repetitions)
-    }
-}
-
 /// Where the next state of a segment may be stored without taking more steps than needed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
-    length: u64,
+    pub(super) length: u64,
     slots: u64,
     pub(super) repetitions: u64,
     pub(super) nearest: u64,
@@ -240,55 +146,6 @@ fn scaled(value: u64, times: u64, over: u64) -> u64 {
         Some(product) => product / over,
         None => u64::try_from(u128::from(value) * u128::from(times) / u128::from(over))
             .unwrap_or(u64::MAX),
-    }
-}
-
-impl Decides for Binomial {
-    fn queue(&mut self) -> &mut Queue {
-        &mut self.queue
-    }
-
-    fn decide(&mut self) {
-        let Some(&entry) = self.stored.last() else {
-            return self.queue.end();
-        };
-        if self.end <= entry.step {
-            // Stored, and the loop ended there.
-            self.release();
-            return;
-        }
-        let length = self.end - entry.step;
-        if self.at != Some(entry.step) {
-            self.queue.push(Action::Load { step: entry.step, level: entry.level });
-            self.at = Some(entry.step);
-        }
-        if length == 1 {
-            self.release();
-            self.tape_and_reverse(entry.step);
-            return;
-        }
-        let (to, repetitions) = if self.free == 0 {
-            (self.end - 1, 0)
-        } else {
-            let (ahead, repetitions) = self.split(length);
-            (entry.step + ahead, repetitions)
-        };
-        self.queue.push(Action::Advance { from: entry.step, to });
-        if to + 1 == self.end {
-            self.tape_and_reverse(to);
-        } else {
-            self.at = Some(to);
-            self.store(to, repetitions);
-        }
-    }
-}
-
-impl Iterator for Binomial {
-    type Item = Action;
-
-    #[inline]
-    fn next(&mut self) -> Option<Action> {
-        self.next_action()
     }
 }
 

@@ -42,10 +42,10 @@ mod queue;
 mod revolve;
 mod salvage;
 mod store_all;
+mod walk;
 
 use std::fmt;
 
-pub(crate) use binomial::Entry;
 pub use binomial::{extra_steps, repetitions};
 pub use check::{Fault, check};
 pub use hrevolve::{HRevolve, LevelCosts};
@@ -57,6 +57,7 @@ pub use periodic::Periodic;
 pub use revolve::Revolve;
 pub(crate) use salvage::Salvage;
 pub use store_all::StoreAll;
+pub(crate) use walk::Entry;
 
 /// A kind of storage, the fastest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -12,7 +12,7 @@
 //! least: first all that add nothing, on either side, then those that add one.
 
 use super::binomial::{Range, choose, reach};
-use super::queue::{Decides, Queue};
+use super::walk::{Levels, Walk};
 use super::{Action, Level, Schedule, ScheduleError};
 
 /// Revolve with the slots of memory and disk together (Stumm & Walther), and the fewest transfers.
@@ -33,25 +33,52 @@ pub struct Multistage {
     steps: usize,
     memory: usize,
     disk: usize,
-    /// Stored states, the earliest first; those in memory after those on disk.
-    stored: Vec<Entry>,
+    actions: Walk<MemoryAndDisk>,
+}
+
+/// The first states of a segment go to disk, those inside it to memory.
+#[derive(Clone, Debug)]
+struct MemoryAndDisk {
     /// Slots that are free.
     free: [usize; 2],
     /// Slots in memory that are of use.
     inner: usize,
-    /// Steps not reversed yet.
-    end: usize,
-    /// Where the current state is.
-    at: Option<usize>,
-    queue: Queue,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    step: usize,
-    level: Level,
-    /// At least the repetitions of the segment that starts here.
-    repetitions: u64,
+impl Levels for MemoryAndDisk {
+    fn free(&self, first: Level) -> usize {
+        match first {
+            Level::MEMORY => self.free[0],
+            _ => self.free[0] + self.free[1],
+        }
+    }
+
+    /// On disk, unless memory is as good.
+    fn take(&mut self, outer: Option<Level>, length: usize) -> Level {
+        let inside = outer == Some(Level::MEMORY);
+        let level = match self.free[1] > 0 && length > self.inner + 1 && !inside {
+            true => Level::DISK,
+            false => Level::MEMORY,
+        };
+        self.free[level.index()] -= 1;
+        level
+    }
+
+    fn give_back(&mut self, level: Level) {
+        self.free[level.index()] += 1;
+    }
+
+    fn place(&self, first: Level, range: &Range) -> usize {
+        match first {
+            Level::MEMORY => range.fewest_writes(),
+            _ => fewest_transfers(range, self.free[1] as u64 + 1),
+        }
+    }
+
+    /// From disk to memory, where that reverses it all: it need not be loaded from disk again.
+    fn moves(&self, first: Level, length: usize) -> bool {
+        first == Level::DISK && length <= self.inner + 1
+    }
 }
 
 impl Multistage {
@@ -66,23 +93,8 @@ impl Multistage {
         // More slots than steps are of no use.
         let inner = memory.min(steps);
         let outer = disk.min(steps - inner);
-        let mut schedule = Self {
-            steps,
-            memory,
-            disk,
-            stored: Vec::new(),
-            free: [inner, outer],
-            inner,
-            end: steps,
-            at: Some(0),
-            queue: Queue::of_steps(steps),
-        };
-        match steps {
-            0 => {}
-            1 => schedule.tape_and_reverse(0),
-            _ => schedule.store(0, steps, u64::MAX),
-        }
-        Ok(schedule)
+        let levels = MemoryAndDisk { free: [inner, outer], inner };
+        Ok(Self { steps, memory, disk, actions: Walk::whole_on(levels, steps) })
     }
 
     /// States moved to and from disk in all, without going through the schedule.
@@ -112,53 +124,10 @@ impl Multistage {
         }
         transfers
     }
-
-    /// Stores the current state, the first of a segment: on disk, unless memory is as good.
-    fn store(&mut self, step: usize, length: usize, repetitions: u64) {
-        let inside = self.stored.last().is_some_and(|entry| entry.level == Level::MEMORY);
-        let level = match self.free[1] > 0 && length > self.inner + 1 && !inside {
-            true => Level::DISK,
-            false => Level::MEMORY,
-        };
-        self.stored.push(Entry { step, level, repetitions });
-        self.free[level.index()] -= 1;
-        self.queue.push(Action::Store { step, level });
-    }
-
-    /// Frees the slot of the last stored state.
-    fn release(&mut self) {
-        if let Some(Entry { step, level, .. }) = self.stored.pop() {
-            self.free[level.index()] += 1;
-            self.queue.push(Action::Drop { step, level });
-        }
-    }
-
-    fn tape_and_reverse(&mut self, step: usize) {
-        self.queue.tape_and_reverse(step);
-        self.end = step;
-        self.at = None;
-    }
-
-    /// How far to go from the last stored state before storing the next, and the repetitions that takes.
-    fn split(&mut self, length: usize) -> (usize, u64) {
-        let last = self.stored.len() - 1;
-        let Entry { level, repetitions, .. } = self.stored[last];
-        let slots = match level {
-            Level::MEMORY => self.free[0],
-            _ => self.free[0] + self.free[1],
-        };
-        let range = Range::new(length, slots as u64 + 1, repetitions);
-        self.stored[last].repetitions = range.repetitions;
-        let ahead = match level {
-            Level::MEMORY => range.fewest_writes(),
-            _ => fewest_transfers(&range, length as u64, self.free[1] as u64 + 1),
-        };
-        (ahead, range.repetitions)
-    }
 }
 
 /// Where to split a segment whose first state is in one of `disk` slots on disk.
-fn fewest_transfers(range: &Range, length: u64, disk: u64) -> usize {
+fn fewest_transfers(range: &Range, disk: u64) -> usize {
     let r = range.repetitions;
     if r == 1 {
         return 1;
@@ -166,7 +135,7 @@ fn fewest_transfers(range: &Range, length: u64, disk: u64) -> usize {
     let before = slopes(disk, r - 1, range.below - range.twice_below);
     let after = slopes(disk - 1, r, range.right.saturating_sub(range.right_below));
     let mut ahead = range.twice_below;
-    let mut more = length - range.below;
+    let mut more = range.length - range.below;
     for (before, after) in before.into_iter().zip(after) {
         let taken = more.min(before);
         ahead += taken;
@@ -183,57 +152,12 @@ fn slopes(disk: u64, r: u64, lengths: u64) -> [u64; 3] {
     [lengths.saturating_sub(one).saturating_sub(two), one, two]
 }
 
-impl Decides for Multistage {
-    fn queue(&mut self) -> &mut Queue {
-        &mut self.queue
-    }
-
-    fn decide(&mut self) {
-        let Some(&entry) = self.stored.last() else {
-            return self.queue.end();
-        };
-        let length = self.end - entry.step;
-        if self.at != Some(entry.step) {
-            self.queue.push(Action::Load { step: entry.step, level: entry.level });
-            self.at = Some(entry.step);
-        }
-        if length == 1 {
-            self.release();
-            self.tape_and_reverse(entry.step);
-            return;
-        }
-        if entry.level == Level::DISK && length <= self.inner + 1 {
-            // It need not be loaded from disk again.
-            self.release();
-            self.store(entry.step, length, u64::MAX);
-            return;
-        }
-        let free = match entry.level {
-            Level::MEMORY => self.free[0],
-            _ => self.free[0] + self.free[1],
-        };
-        let (to, repetitions) = if free == 0 {
-            (self.end - 1, 0)
-        } else {
-            let (ahead, repetitions) = self.split(length);
-            (entry.step + ahead, repetitions)
-        };
-        self.queue.push(Action::Advance { from: entry.step, to });
-        if to + 1 == self.end {
-            self.tape_and_reverse(to);
-        } else {
-            self.at = Some(to);
-            self.store(to, self.end - to, repetitions);
-        }
-    }
-}
-
 impl Iterator for Multistage {
     type Item = Action;
 
     #[inline]
     fn next(&mut self) -> Option<Action> {
-        self.next_action()
+        self.actions.next()
     }
 }
 

@@ -11,8 +11,9 @@
 //! - Beyond, a state is stored every `q + 1` steps, in place of the one whose loss costs the fewest steps. That takes no more steps than
 //!   Wang, Moin & Iaccarino's rule with 30 slots and more, and at most 2 % more with fewer.
 
-use super::binomial::{Binomial, Entry, choose};
+use super::binomial::choose;
 use super::queue::Queue;
+use super::walk::{Binomial, Entry};
 use super::{Action, Level, Schedule, ScheduleError, extra_steps};
 
 /// For a loop whose end is not known beforehand.
@@ -265,7 +266,7 @@ impl Iterator for Online {
                 let free = self.slots - stored.len();
                 let stored = stored.iter().copied().map(entry).collect();
                 self.stage =
-                    Stage::Backward(Box::new(Binomial::back_on(self.level, stored, steps, free)));
+                    Stage::Backward(Box::new(Binomial::back(stored, steps, self.level, free)));
                 Some(Action::EndForward)
             }
             Stage::Backward(actions) => actions.next(),

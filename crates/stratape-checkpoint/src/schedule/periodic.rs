@@ -1,6 +1,6 @@
 //! A state every so many steps, and binomial reversal inside a period.
 
-use super::binomial::{Binomial, Entry};
+use super::walk::{Binomial, Entry};
 use super::{Action, Level, Schedule, ScheduleError};
 
 /// Stores a state every `period` steps while the loop runs, the number of steps known or not; reverses each period from
@@ -60,7 +60,8 @@ impl Periodic {
             Some(last) => (0..=last).step_by(self.period).map(entry).collect(),
             None => Vec::new(),
         };
-        self.stage = Stage::Backward(Box::new(Binomial::back(stored, steps, self.inner)));
+        self.stage =
+            Stage::Backward(Box::new(Binomial::back(stored, steps, Level::MEMORY, self.inner)));
     }
 
     /// States stored at most while the loop runs.

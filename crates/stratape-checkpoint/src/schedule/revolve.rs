@@ -1,6 +1,6 @@
 //! Revolve: the fewest steps for a known number of them and slots of one kind.
 
-use super::binomial::Binomial;
+use super::walk::Binomial;
 use super::{Action, Level, Schedule, ScheduleError};
 
 /// The binomial schedule of Griewank and Walther: no other runs fewer steps.

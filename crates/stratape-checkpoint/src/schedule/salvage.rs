@@ -1,6 +1,6 @@
 //! What is left of a run whose schedule can no longer be followed: the disk failed, or another process began it.
 
-use super::binomial::{Binomial, Entry};
+use super::walk::{Binomial, Entry};
 use super::{Action, Level, Schedule, ScheduleError, extra_steps};
 
 /// More stored states than this are taken as they are.
@@ -53,7 +53,7 @@ impl Salvage {
         let (kept, given_up) = worth_keeping(stored, left, self.slots);
         let used = kept.iter().filter(|entry| entry.pooled).count();
         let free = self.slots.saturating_sub(used);
-        let actions = Box::new(Binomial::back(kept, left, free));
+        let actions = Box::new(Binomial::back(kept, left, Level::MEMORY, free));
         self.stage = Stage::Backward { given_up, actions };
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::run::Steps;
-use crate::slots::Disk;
+use crate::slots::Below;
 use crate::snapshot::Snapshot;
 use crate::strategy::Costs;
 
@@ -15,15 +15,15 @@ pub(super) fn measure<S: Snapshot>(
     start: &S,
     few: usize,
     steps: &mut Steps<'_, S>,
-    disk: Option<&mut Disk>,
+    below: Option<&mut Below<S>>,
 ) -> Costs {
     let mut state = start.clone();
     let forward = least(few, |n| timed(|| (steps.step)(n, &mut state)));
     let copy = least(3, |_| timed(|| state.copy_from(start)));
-    let Some(disk) = disk else {
+    let Some(below) = below else {
         return Costs { forward, copy, ..Costs::UNKNOWN };
     };
-    let (write, read) = disk.measure(start);
+    let (write, read) = below.measure(start, copy);
     Costs { forward, copy, write, read }
 }
 

@@ -103,7 +103,7 @@ impl<S: Snapshot> TimeLoop<S> {
     }
 
     fn ahead<A, L: Default + Send>(
-        self,
+        mut self,
         workers: usize,
         segment: usize,
         memory: usize,
@@ -129,7 +129,7 @@ impl<S: Snapshot> TimeLoop<S> {
         }
         let started = Instant::now();
         let disk = self.room()?.disk;
-        let slots = Slots::new(self.open_disk(None)?);
+        let slots = Slots::new(self.open_below(None)?.0);
         let workers = workers.max(1);
         let ahead = Ahead { steps, segment, workers, memory, disk, step, record };
         let mut report = Report::default();

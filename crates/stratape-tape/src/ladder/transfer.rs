@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::{Ladder, Pass, Place};
 use crate::block::Block;
 use crate::depot::Parcel;
-use crate::error::{ErrorKind, TapeError};
+use crate::error::{ErrorKind, SourceError, TapeError, TierError};
 use crate::inbox::{Arrival, Transfer};
-use crate::tier::{SlabKey, TierError};
+use crate::key::SlabKey;
 
 impl Ladder {
     /// Memory for a slab of `len` bytes, within the budget; waits for transfers if need be.
@@ -49,7 +49,7 @@ impl Ladder {
         &mut self,
         len: usize,
         may_evict: impl Fn(usize) -> bool,
-    ) -> Option<Result<Block, crate::block::OutOfMemory>> {
+    ) -> Option<Result<Block, SourceError>> {
         loop {
             if self.resident <= self.plan.memory
                 && let Some(found) = self.spare.iter().rposition(|block| block.len() == len)

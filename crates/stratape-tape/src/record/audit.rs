@@ -4,9 +4,7 @@
 use std::any::TypeId;
 use std::fmt;
 
-#[cfg(debug_assertions)]
-use super::mismatch;
-use crate::error::TapeError;
+use crate::error::{ErrorKind, TapeError};
 
 /// Something on a record tape: a value, or a region of records.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,6 +46,11 @@ impl fmt::Display for Entry {
             write!(f, "a `{}`", self.name)
         }
     }
+}
+
+/// One thing was asked for where another is on the tape.
+pub(super) fn mismatch(asked: Entry, found: Entry) -> TapeError {
+    ErrorKind::Mismatch { asked: asked.to_string(), found: found.to_string() }.into()
 }
 
 /// A height of the audit.

@@ -14,7 +14,8 @@ use std::alloc::Layout;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use crate::block::{Block, OutOfMemory};
+use crate::block::Block;
+use crate::error::OutOfMemory;
 use crate::geometry::Geometry;
 use crate::pool::Pool;
 
@@ -143,7 +144,8 @@ impl<T> Slabs<T> {
         self.blocks.try_reserve(1).map_err(|_| OutOfMemory { bytes })?;
         self.pages.try_reserve(new_pages).map_err(|_| OutOfMemory { bytes })?;
         let pool = self.pool.as_ref().unwrap_or_else(|| Pool::global());
-        let mut block = pool.take_raw(bytes, align_of::<T>())?;
+        let block = pool.take_raw(bytes, align_of::<T>());
+        let mut block = block.map_err(|error| error.as_out_of_memory(bytes))?;
         // Slabs double, so most of this one will be used if any of it is.
         block.populate();
         let first = inline + Self::GEOMETRY.before(self.blocks.len());

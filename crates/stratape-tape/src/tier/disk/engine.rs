@@ -3,9 +3,11 @@
 use std::io;
 use std::sync::Arc;
 
-use super::super::{BLOCK_ALIGN, Block, Done, TierError};
 use super::file::{DiskFile, Way};
+use crate::block::{BLOCK_ALIGN, Block};
+use crate::error::TierError;
 use crate::sync::shielded;
+use crate::tier::Done;
 
 /// One transfer, with how far it has got. Short transfers go on where they stopped.
 pub(super) struct Job {

@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::super::{SlabKey, TierError};
+use crate::error::TierError;
+use crate::key::SlabKey;
 
 /// The largest and smallest step by which the file grows.
 const GROW_MOST: u64 = 64 << 20;

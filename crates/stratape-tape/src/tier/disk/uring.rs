@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 use io_uring::{IoUring, opcode, types};
 use rustix::io::Errno;
 
-use super::super::TierError;
 use super::engine::{Engine, Job};
 use super::file::{DiskFault, Way};
 use super::threads::Threads;
+use crate::error::TierError;
 use crate::sync::{Process, lock, shielded};
 
 /// Completion with this number tells that the bell was rung: no more jobs will come.

@@ -4,31 +4,38 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use super::disk::DiskReader;
-use super::{Block, DiskOptions, Done, SlabKey, Tier, TierError};
-use crate::error::TapeError;
-use crate::saved::Line;
+use crate::block::Block;
+use crate::error::{TapeError, TierError};
+use crate::key::SlabKey;
+use crate::tier::{DiskOptions, DiskReader, Done, Tier};
+
+/// Where a slab lies in the file.
+pub(super) struct Extent {
+    pub(super) offset: u64,
+    /// Bytes, whole pages.
+    pub(super) len: u64,
+}
 
 pub(crate) struct SavedTier {
     reader: DiskReader,
-    lines: Vec<Line>,
+    slabs: Vec<Extent>,
     below: Arc<dyn Tier>,
 }
 
 impl SavedTier {
-    /// `file` is the one the lines were read from, not another that has its name by now.
-    pub(crate) fn start(
+    /// `file` is the one whose table was read, not another that has its name by now.
+    pub(super) fn start(
         file: File,
         options: &DiskOptions,
-        lines: Vec<Line>,
+        slabs: Vec<Extent>,
         below: Arc<dyn Tier>,
     ) -> Result<Self, TapeError> {
-        Ok(Self { reader: DiskReader::start(file, options)?, lines, below })
+        Ok(Self { reader: DiskReader::start(file, options)?, slabs, below })
     }
 
-    /// The slab's line, if it is one of the file's: they have the first serial numbers.
-    fn line(&self, key: SlabKey) -> Option<&Line> {
-        self.lines.get(usize::try_from(key.serial).ok()?)
+    /// Where the slab lies, if it is one of the file's: they have the first serial numbers.
+    fn extent(&self, key: SlabKey) -> Option<&Extent> {
+        self.slabs.get(usize::try_from(key.serial).ok()?)
     }
 }
 
@@ -38,19 +45,19 @@ impl Tier for SavedTier {
     }
 
     fn read(&self, key: SlabKey, block: Block, done: Done) {
-        match self.line(key) {
+        match self.extent(key) {
             None => self.below.read(key, block, done),
-            Some(line) if line.len != block.len() as u64 => {
+            Some(extent) if extent.len != block.len() as u64 => {
                 let expected = block.len() as u64;
-                let found = line.len;
+                let found = extent.len;
                 done(block, Err(TierError::CutShort { expected, found }));
             }
-            Some(line) => self.reader.read(line.offset, block, done),
+            Some(extent) => self.reader.read(extent.offset, block, done),
         }
     }
 
     fn forget(&self, key: SlabKey) {
-        if self.line(key).is_none() {
+        if self.extent(key).is_none() {
             self.below.forget(key);
         }
     }
