@@ -71,10 +71,7 @@ impl Same<'_> {
 
     /// Whether a comparison of literals was folded when it was computed again.
     fn is_folded(&self, a: ValueId, b: ValueId) -> bool {
-        let number = |value: ValueId| match self.push.1.op(value) {
-            Some(Op::Int(number)) => Some(*number),
-            _ => None,
-        };
+        let number = |value: ValueId| self.affine.0.of(value).as_number();
         match (self.push.1.op(a), self.pop.1.op(b)) {
             (Some(Op::Compare(sign, x, y)), Some(Op::Bool(outcome))) => {
                 let both = number(*x).zip(number(*y));
