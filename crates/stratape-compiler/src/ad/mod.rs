@@ -14,10 +14,12 @@ mod partials;
 mod reverse;
 
 use std::collections::HashSet;
+use std::error::Error;
+use std::fmt;
 
 use crate::driver::Target;
 use stratape_ir::analysis::{DefUse, ReloadSafety};
-use stratape_ir::{Function, ObjectId, Origin, Param, ValueId};
+use stratape_ir::{Function, ObjectId, Origin, Param, Stmt, ValueId, walk};
 
 pub use self::activity::Activity;
 pub use self::reverse::save_plan::{Choice, Reason};
@@ -65,8 +67,43 @@ impl Gradient {
     }
 }
 
+/// A function that uses the tape has no gradient: what it leaves there cannot be told apart from what the gradient would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsesTape {
+    /// The function's name.
+    pub name: String,
+}
+
+impl fmt::Display for UsesTape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` uses the tape: a gradient is not differentiated once more", self.name)
+    }
+}
+
+impl Error for UsesTape {}
+
+/// Only calls of functions in two halves may use the tape: those of the primal leave their records for the other half.
+fn check_tapeless(function: &Function) -> Result<(), UsesTape> {
+    let mut found = false;
+    walk(&function.body, &mut |node| {
+        found |= matches!(
+            node,
+            Stmt::Push { .. } | Stmt::Pop { .. } | Stmt::Save { .. } | Stmt::Restore { .. }
+        );
+    });
+    if found { Err(UsesTape { name: function.name.clone() }) } else { Ok(()) }
+}
+
 /// The gradient of a function, as the passes for gradients will find it.
-pub fn differentiate(function: &Function, options: &Options, target: &Target) -> Gradient {
+///
+/// # Errors
+/// If the function uses the tape: it is a gradient already.
+pub fn differentiate(
+    function: &Function,
+    options: &Options,
+    target: &Target,
+) -> Result<Gradient, UsesTape> {
+    check_tapeless(function)?;
     let inputs = inputs(function, options);
     let activity = Activity::new(function, &inputs);
     let definitions = DefUse::new(function);
@@ -86,12 +123,16 @@ pub fn differentiate(function: &Function, options: &Options, target: &Target) ->
     let name = options.name.clone().unwrap_or_else(|| format!("{}_grad", function.name));
     let (mut function, outputs) = reverse::reverse(&facts, &plan, found.fusion);
     function.name = name;
-    Gradient { function, outputs, choices: plan.choices, inputs }
+    Ok(Gradient { function, outputs, choices: plan.choices, inputs })
 }
 
 /// A function as two: the first leaves on the tape what the second, which propagates adjoints, takes from it. For
 /// functions that call themselves.
-pub fn split(function: &Function, target: &Target) -> (Function, Function) {
+///
+/// # Errors
+/// As [`differentiate`].
+pub fn split(function: &Function, target: &Target) -> Result<(Function, Function), UsesTape> {
+    check_tapeless(function)?;
     let inputs = inputs(function, &Options::default());
     let mut activity = Activity::new(function, &inputs);
     activity.add_inputs(&inputs);
@@ -106,7 +147,7 @@ pub fn split(function: &Function, target: &Target) -> (Function, Function) {
     };
     let found = reverse::halves::explore_split(&facts);
     let plan = reverse::save_plan::choose(&facts, &clobbers, &found, target);
-    reverse::halves::split(&facts, &plan)
+    Ok(reverse::halves::split(&facts, &plan))
 }
 
 /// The parameters to differentiate by.

@@ -301,17 +301,19 @@ impl<'a> Run<'a> {
                 "there is nothing to differentiate by: no parameter is or holds a float",
             ));
         }
-        let gradient = self.differentiate(&function, &wanted);
+        let gradient = self.differentiate(&function, &wanted)?;
         let lowered = self.lower(&gradient.function, true);
         let (fault, remarks) = (None, Vec::new());
         Ok(Compiled { primal: function, gradient, lowered, loops, recursive, fault, remarks })
     }
 
-    fn differentiate(&mut self, function: &Function, wanted: &ad::Options) -> Gradient {
-        let mut gradient = ad::differentiate(function, wanted, &self.options.target);
+    fn differentiate(&mut self, function: &Function, wanted: &ad::Options) -> Result<Gradient> {
+        let taped = |error| Error::new(self.sources.span(function.span), error);
+        let mut gradient =
+            ad::differentiate(function, wanted, &self.options.target).map_err(taped)?;
         self.passes(&mut gradient.function, GRADIENT);
         gradient.settle(function.results.len());
-        gradient
+        Ok(gradient)
     }
 
     /// A function with schedules; with parts, if there are lanes to run them on.
@@ -324,7 +326,9 @@ impl<'a> Run<'a> {
 
     fn halves(&mut self, mut function: Function) -> Result<CompiledHalves> {
         let (loops, recursive) = self.primal(&mut function, None)?;
-        let (mut forward, mut backward) = ad::split(&function, &self.options.target);
+        let taped = |error| Error::new(self.sources.span(function.span), error);
+        let (mut forward, mut backward) =
+            ad::split(&function, &self.options.target).map_err(taped)?;
         self.passes(&mut forward, GRADIENT);
         self.passes(&mut backward, GRADIENT);
         // What was pushed side by side is popped side by side.
@@ -347,7 +351,7 @@ impl<'a> Run<'a> {
             self.passes(&mut time_loop.body, PRIMAL);
             self.mark_parallel(&mut time_loop.body, None)?;
             recursive.extend(time_loop.body.recursive.iter().cloned());
-            let gradient = self.differentiate(&time_loop.body, &ad::Options::default());
+            let gradient = self.differentiate(&time_loop.body, &ad::Options::default())?;
             let lowered = self.lower(&gradient.function, false);
             let step = self.lower(&time_loop.plain, false);
             compiled.push(CompiledLoop { time_loop, gradient, lowered, step });

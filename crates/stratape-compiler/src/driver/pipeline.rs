@@ -90,6 +90,8 @@ impl<'t> Context<'t> {
 /// What a function goes through before it is differentiated.
 pub static PRIMAL: &[Pass] = &[
     canonical::CSE,
+    canonical::INDUCTION,
+    canonical::CSE,
     canonical::BOUNDS,
     loops::PEEL,
     canonical::CSE,

@@ -321,11 +321,9 @@ impl<'a> Reverse<'a> {
             Stmt::Loop(node) => self.repeat(node),
             Stmt::If(node) => self.branch(node),
             Stmt::Call(call) => self.call(call),
-            Stmt::Check { .. }
-            | Stmt::Push { .. }
-            | Stmt::Pop { .. }
-            | Stmt::Save { .. }
-            | Stmt::Restore { .. } => {}
+            Stmt::Check { .. } => {}
+            // A function that uses the tape is not differentiated.
+            Stmt::Push { .. } | Stmt::Pop { .. } | Stmt::Save { .. } | Stmt::Restore { .. } => {}
         }
     }
 

@@ -21,11 +21,11 @@ use std::collections::{HashMap, HashSet};
 
 use crate::driver::{Context, Pass, Promise, Target};
 use crate::transform::integers;
-use crate::transform::loops::has_parallel_loops;
+use crate::transform::loops::parallel_loops;
 use crate::transform::memory::{Again, Chain, Outer, table};
 use stratape_ir::{
     Binary, Block, Check, Compare, Extent, Function, Half, If, Init, Loop, Merge, ObjectId, Op,
-    Place, Range, Scalar, Stmt, Type, ValueId, copy, walk,
+    Place, Range, Scalar, SourceId, Stmt, Type, ValueId, copy, walk,
 };
 
 /// The pass.
@@ -39,9 +39,7 @@ pub const INVARIANT_FACTOR: Pass = Pass {
 
 /// Takes factors out of sums. Not where loops run in parallel: their memory is divided by what is added where.
 fn invariant_factor(function: &mut Function, cx: &mut Context<'_>) {
-    if has_parallel_loops(function) {
-        return;
-    }
+    let parallel = parallel_loops(function);
     let mut body = std::mem::take(&mut function.body);
     let integers = integers(&body);
     let (mut constants, mut conditions) = (HashSet::new(), HashMap::new());
@@ -52,7 +50,20 @@ fn invariant_factor(function: &mut Function, cx: &mut Context<'_>) {
         }
         _ => {}
     });
-    Distributor { target: cx.target, function, integers, constants, conditions }.block(&mut body);
+    let mut found = Vec::new();
+    Distributor {
+        target: cx.target,
+        function,
+        parallel,
+        integers,
+        constants,
+        conditions,
+        found: &mut found,
+    }
+    .block(&mut body);
+    for span in found {
+        cx.applied(span, "factors that all terms of a sum share multiply the sum");
+    }
     function.body = body;
 }
 
@@ -70,6 +81,9 @@ struct Sum {
 struct Distributor<'a> {
     target: &'a Target,
     function: &'a mut Function,
+    parallel: HashSet<ValueId>,
+    /// The loops that were rewritten.
+    found: &'a mut Vec<SourceId>,
     integers: HashMap<ValueId, i128>,
     /// Constants that the compiler does not look into.
     constants: HashSet<ValueId>,
@@ -89,7 +103,9 @@ impl Distributor<'_> {
             }
             done |= done_inside;
             let new = match &node {
-                Stmt::Loop(node) if !done_inside => self.outer(node),
+                Stmt::Loop(node) if !done_inside && !self.parallel.contains(&node.counter) => {
+                    self.outer(node).inspect(|_| self.found.push(node.span))
+                }
                 _ => None,
             };
             done |= new.is_some();

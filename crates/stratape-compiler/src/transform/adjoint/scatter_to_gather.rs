@@ -13,7 +13,7 @@
 use std::collections::HashSet;
 
 use crate::driver::{Context, Pass, Promise, Target};
-use crate::transform::loops::{find_loops, has_parallel_loops, has_room, replace_loops, shifted};
+use crate::transform::loops::{find_loops, has_room, parallel_loops, replace_loops, shifted};
 use crate::transform::{is_cheap, is_total};
 use stratape_ir::analysis::{Affine, Polynomial, Split};
 use stratape_ir::{
@@ -32,11 +32,10 @@ pub const SCATTER_TO_GATHER: Pass = Pass {
 
 /// Gathers. Not where loops run in parallel: what an iteration adds at the ends of a row is no longer seen to belong to it.
 fn scatter_to_gather(function: &mut Function, cx: &mut Context<'_>) {
-    if has_parallel_loops(function) {
-        return;
-    }
-    let target = cx.target;
-    let found = find_loops(function, |affine, node| find(function, affine, node, target));
+    let (target, parallel) = (cx.target, parallel_loops(function));
+    let found = find_loops(function, |affine, node| {
+        if parallel.contains(&node.counter) { None } else { find(function, affine, node, target) }
+    });
     let mut body = std::mem::take(&mut function.body);
     replace_loops(&mut body, &found, &mut |node, groups| {
         let parts = gathered(function, node, groups)?;

@@ -18,7 +18,7 @@
 use std::collections::HashSet;
 
 use super::reduction_nest::{Nest, parts};
-use super::{find_loops, has_parallel_loops, replace_loops};
+use super::{find_loops, parallel_loops, replace_loops};
 use crate::driver::{Context, Pass, Promise, Target};
 use stratape_ir::analysis::{Affine, Polynomial};
 use stratape_ir::{
@@ -37,11 +37,15 @@ pub const INTERCHANGE: Pass = Pass {
 
 /// Exchanges loops. Not where loops run in parallel: a row in tiles is no longer seen to belong to one iteration.
 fn interchange(function: &mut Function, cx: &mut Context<'_>) {
-    if has_parallel_loops(function) || !function.checkpoints.is_empty() {
+    // Where every loop that can is to run in parallel, which ones these are is found out later.
+    if function.parallel || !function.checkpoints.is_empty() {
         return;
     }
-    let target = cx.target;
-    let found = find_loops(function, |affine, node| fits(function, affine, node, target));
+    let (target, parallel) = (cx.target, parallel_loops(function));
+    let found = find_loops(function, |affine, node| {
+        let found = fits(function, affine, node, target)?;
+        (!parallel.contains(&node.counter)).then_some(found)
+    });
     let mut body = std::mem::take(&mut function.body);
     let mut rows = Block::new();
     replace_loops(&mut body, &found, &mut |node, trips| {

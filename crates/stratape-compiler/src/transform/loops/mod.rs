@@ -12,5 +12,5 @@ pub use self::coalesce::COALESCE;
 pub use self::interchange::INTERCHANGE;
 pub use self::peel::PEEL;
 pub use self::reorderable::REORDERABLE;
-pub(crate) use self::rewrite::{find_loops, has_parallel_loops, has_room, replace_loops, shifted};
+pub(crate) use self::rewrite::{find_loops, has_room, parallel_loops, replace_loops, shifted};
 pub use self::unroll_and_jam::UNROLL_AND_JAM;

@@ -1,6 +1,6 @@
 //! Finding loops, and putting other statements in their place.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use stratape_ir::analysis::{Affine, DefUse};
 use stratape_ir::{
@@ -78,11 +78,28 @@ pub(crate) fn shifted(
     function.define(out, Scalar::USIZE, Op::Binary(sign, start, distance), span)
 }
 
-/// Whether a function has loops that run in parallel.
-pub(crate) fn has_parallel_loops(function: &Function) -> bool {
-    let mut found = function.parallel;
-    walk(&function.body, &mut |node| {
-        found |= matches!(node, Stmt::Loop(node) if node.parallel.is_some());
-    });
+/// The counters of the loops that run in parallel, of those inside them, and of those around them: their memory is divided by what their
+/// indices are, or would be.
+pub(crate) fn parallel_loops(function: &Function) -> HashSet<ValueId> {
+    fn block(nodes: &Block, inside: bool, found: &mut HashSet<ValueId>) -> bool {
+        let mut any = false;
+        for node in nodes {
+            let mut here = false;
+            let parallel = matches!(node, Stmt::Loop(node) if node.parallel.is_some());
+            for inner in node.blocks() {
+                here |= block(inner, inside || parallel, found);
+            }
+            here |= parallel;
+            if let Stmt::Loop(node) = node
+                && (here || inside)
+            {
+                found.insert(node.counter);
+            }
+            any |= here;
+        }
+        any
+    }
+    let mut found = HashSet::new();
+    block(&function.body, false, &mut found);
     found
 }

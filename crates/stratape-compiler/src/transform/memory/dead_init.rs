@@ -91,26 +91,37 @@ fn len_of(affine: &Affine<'_>, body: &Block, object: ObjectId) -> Option<Polynom
     len
 }
 
-/// Makes stores of the additions to an object with the numbers that `is_first` picks.
+/// Makes stores of the additions to an object with the numbers that `is_first` picks; tells whether there were any. A loop that stores has
+/// to be proved reorderable anew.
 fn store(
     nodes: &mut Block,
     object: ObjectId,
     seen: &mut usize,
     is_first: &mut dyn FnMut(usize) -> bool,
-) {
+) -> bool {
+    let mut changed = false;
     for node in nodes {
         if let Stmt::Accumulate { place, value, subtract: false } = node
             && place.object == object
         {
             if is_first(*seen) {
                 *node = Stmt::Store { place: place.clone(), value: *value };
+                changed = true;
             }
             *seen += 1;
         }
+        let mut inside = false;
         for inner in node.blocks_mut() {
-            store(inner, object, seen, is_first);
+            inside |= store(inner, object, seen, is_first);
         }
+        if let Stmt::Loop(node) = node
+            && inside
+        {
+            node.unordered = false;
+        }
+        changed |= inside;
     }
+    changed
 }
 
 /// How far a list is written.
