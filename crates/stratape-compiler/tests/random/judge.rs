@@ -324,6 +324,26 @@ pub(crate) fn judge(source: &str, inputs: &[Input], seed: u64) -> Result<Report,
     Ok(report)
 }
 
+/// Whether a gradient of a program, made in whatever way, is right on some inputs. Nothing if that cannot be told.
+pub(crate) fn is_right(
+    source: &str,
+    inputs: &[Input],
+    seed: u64,
+    change: &mut dyn FnMut(&mut Function) -> bool,
+) -> Result<Option<bool>, Failure> {
+    let function = guarded(|| lowered(source))?;
+    let compiled = compiled(&function, Manner::Optimised)?;
+    let mut gradient = compiled.lowered.clone();
+    if !change(&mut gradient) {
+        return Ok(None);
+    }
+    let gradient = shown(&compiled, gradient);
+    let Some(reference) = Reference::new(&function, inputs, seed, source.contains("f32"))? else {
+        return Ok(None);
+    };
+    Ok(Some(reference.check("changed", &gradient, None).is_ok()))
+}
+
 impl<'a> Reference<'a> {
     /// Runs a program forward; nothing if it runs too long, or its outputs are not finite.
     fn new(

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::Fault;
 use crate::analysis::{Affine, Use, is_sum, uses};
 use crate::{
-    Function, Loop, ObjectId, Op, Parts, Polynomial, Range, RecordId, Rotation, Scalar, Simd, Step,
-    Stmt, Strip, Type, ValueId, walk,
+    Function, Init, Loop, ObjectId, Op, Parts, Polynomial, Range, RecordId, Rotation, Scalar, Simd,
+    Step, Stmt, Strip, Type, ValueId, View, walk,
 };
 
 pub(super) fn check(function: &Function, affine: &Affine<'_>) -> Result<(), Fault> {
@@ -87,6 +87,27 @@ impl Checker<'_> {
         })
     }
 
+    /// Whether every iteration accesses the first element and the last that a view has for it: then slicing it panics only where an access
+    /// would.
+    fn is_accessed(&self, node: &Loop, view: &View) -> bool {
+        let at = |offset: i128| {
+            node.body.iter().any(|item| {
+                let place = match item {
+                    Stmt::Let { op: Op::Load(place), .. }
+                    | Stmt::Store { place, .. }
+                    | Stmt::Accumulate { place, .. }
+                    | Stmt::New { init: Init::Copy(place), .. } => place,
+                    _ => return false,
+                };
+                let Some(Step::Index(index)) = place.path.first() else { return false };
+                let wanted = view.base.plus(&Polynomial::number(offset));
+                place.object == view.object
+                    && self.index(node, *index) == Some((view.stride, wanted))
+            })
+        };
+        at(0) && at(view.stride - 1)
+    }
+
     fn strip(&self, node: &Loop, strip: &Strip) -> Result<(), Fault> {
         for view in &strip.views {
             let ty = &self.function.objects[view.object.index()].ty;
@@ -97,6 +118,9 @@ impl Checker<'_> {
             });
             if !is_list || view.stride < 1 || !fixed {
                 return fault(format!("{:?} cannot be viewed so", view.object));
+            }
+            if !self.is_accessed(node, view) {
+                return fault(format!("a view of {:?} that no iteration fills", view.object));
             }
             let writers = strip.views.iter().filter(|other| {
                 other.object == view.object && other.side == view.side && other != &view
