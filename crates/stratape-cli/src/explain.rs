@@ -38,6 +38,10 @@ enum Stage {
     Ir,
     /// Its gradient in the intermediate language.
     Adjoint,
+    /// That gradient with the schedules of its loops: strips, blocks, parts.
+    Lowered,
+    /// What the passes did, and what they left alone, by lines.
+    Remarks,
     /// The Rust that `#[gradient]` emits.
     Rust,
     /// What the backward half needs and where it comes from, as a graph for Graphviz.
@@ -124,6 +128,12 @@ fn emitted(stage: Stage, source: &Source, subjects: &[Subject]) -> Result<String
                 .iter()
                 .try_for_each(|one| writeln!(text, "{}", one.gradient.function))
                 .and_then(|()| writeln!(text, "{}", compiled.gradient.function)),
+            Stage::Lowered => compiled
+                .loops
+                .iter()
+                .try_for_each(|one| writeln!(text, "{}", one.lowered))
+                .and_then(|()| writeln!(text, "{}", compiled.lowered)),
+            Stage::Remarks => remarks(source, subject, &mut text),
             Stage::Dot => writeln!(text, "{}", dot::digraph(source, subject)),
             Stage::Rust => {
                 let file = syn::parse2(subject.tokens.clone()).map_err(Failure::new)?;
@@ -133,4 +143,22 @@ fn emitted(stage: Stage, source: &Source, subjects: &[Subject]) -> Result<String
         written.map_err(Failure::new)?;
     }
     Ok(text)
+}
+
+/// What the passes say, in the order of the source.
+fn remarks(source: &Source, subject: &Subject, text: &mut String) -> std::fmt::Result {
+    let mut lines: Vec<(usize, usize, String)> = Vec::new();
+    for remark in &subject.compiled.remarks {
+        let place = source.place(subject.sources.span(remark.span));
+        let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
+        let how = if remark.applied { "" } else { "not applied: " };
+        lines.push((line, column, format!("{}: {how}{}", remark.pass, remark.message)));
+    }
+    lines.sort();
+    lines.dedup();
+    writeln!(text, "{}", subject.item.sig.ident)?;
+    for (line, column, message) in lines {
+        writeln!(text, "  {}:{line}:{column}: {message}", source.path())?;
+    }
+    Ok(())
 }
