@@ -174,7 +174,7 @@ pub fn compile_function(
         compiled.remarks = run.cx.remarks;
         Ok::<_, Error>((compiled, fault))
     };
-    let faulty = |fault| Err(faulty(function, sources, fault));
+    let faulty = |fault: String| Err(faulty(function, sources, &fault));
     match attempt(options.plain)? {
         (compiled, None) => Ok(compiled),
         (_, Some(fault)) if options.plain => faulty(fault),
@@ -205,13 +205,13 @@ pub fn compile_halves(
         (halves, None) => Ok(halves),
         (_, Some(fault)) => match attempt(true)? {
             (halves, None) => Ok(halves),
-            (_, Some(_)) => Err(faulty(&function, &items.sources, fault)),
+            (_, Some(_)) => Err(faulty(&function, &items.sources, &fault)),
         },
     }
 }
 
 /// A fault of the compiler: better an error than a wrong gradient.
-fn faulty(function: &Function, sources: &Sources, fault: String) -> Error {
+fn faulty(function: &Function, sources: &Sources, fault: &str) -> Error {
     Error::new(
         sources.span(function.span),
         format!(

@@ -3,7 +3,7 @@
 use std::slice;
 
 use super::operation::binary;
-use super::scheduled::Region;
+use super::scheduled::{Region, Slots};
 use super::{
     Access, Argument, Class, Datum, Memory, Number, Observer, Options, Outcome, Trap, fault,
 };
@@ -18,7 +18,7 @@ pub(super) enum Entry<N> {
     Values(Vec<Datum<N>>),
     Copy(Vec<Memory<N>>),
     /// The records of a strip.
-    Region(Vec<Option<(Vec<i128>, Vec<Datum<N>>)>>),
+    Region(Slots<N>),
 }
 
 /// What lies on the tape: the kind of record, the iterations of the loops around it that left it there, its contents.

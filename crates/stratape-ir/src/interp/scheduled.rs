@@ -11,11 +11,13 @@ use crate::{
     Step, Stmt, Strip, View,
 };
 
+/// For each iteration of a strip: the numbers of the iterations around it, and the values of its record.
+pub(super) type Slots<N> = Vec<Option<(Vec<i128>, Vec<Datum<N>>)>>;
+
 /// A region of the tape that is being filled or taken.
 pub(super) struct Region<N> {
     pub(super) record: RecordId,
-    /// For each iteration of the strip: the numbers of the iterations around it, and the values.
-    pub(super) slots: Vec<Option<(Vec<i128>, Vec<Datum<N>>)>>,
+    pub(super) slots: Slots<N>,
     /// The iteration that is being run.
     pub(super) at: usize,
 }
@@ -161,11 +163,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
         Ok(state)
     }
 
-    #[expect(clippy::type_complexity, reason = "the slots of a region")]
-    fn take_region(
-        &mut self,
-        record: RecordId,
-    ) -> Result<Vec<Option<(Vec<i128>, Vec<Datum<N>>)>>, Trap> {
+    fn take_region(&mut self, record: RecordId) -> Result<Slots<N>, Trap> {
         match self.tape.pop() {
             Some((found, _, Entry::Region(slots))) if found == record => Ok(slots),
             other => {
@@ -257,8 +255,10 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
                 let (terms, late, turning) = self.lane(node, simd, start + lane as i128)?;
                 for (number, (reduction, term)) in simd.reductions.iter().zip(terms).enumerate() {
                     if reduction.reassociate {
-                        let sum = &mut partial[number][lane];
-                        *sum = binary(Binary::Add, *sum, term, types[number])?;
+                        let sum = partial[number].get_mut(lane);
+                        if let Some(sum) = sum {
+                            *sum = binary(Binary::Add, *sum, term, types[number])?;
+                        }
                     } else {
                         ordered[number].push(term);
                     }
