@@ -28,6 +28,25 @@ pub enum Binary {
 }
 
 impl Binary {
+    /// Every operation.
+    pub const ALL: [Self; 10] = [
+        Self::Add,
+        Self::Sub,
+        Self::Mul,
+        Self::Div,
+        Self::Rem,
+        Self::BitAnd,
+        Self::BitOr,
+        Self::BitXor,
+        Self::Shl,
+        Self::Shr,
+    ];
+
+    /// The operation with a sign.
+    pub fn from_sign(sign: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.sign() == sign)
+    }
+
     /// The sign in Rust.
     pub fn sign(self) -> &'static str {
         match self {
@@ -58,6 +77,14 @@ pub enum Compare {
 }
 
 impl Compare {
+    /// Every comparison.
+    pub const ALL: [Self; 6] = [Self::Lt, Self::Le, Self::Gt, Self::Ge, Self::Eq, Self::Ne];
+
+    /// The comparison with a sign.
+    pub fn from_sign(sign: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.sign() == sign)
+    }
+
     /// The sign in Rust.
     pub fn sign(self) -> &'static str {
         match self {

@@ -67,6 +67,12 @@ impl Cell {
         }
     }
 
+    /// The cell with a name in Rust.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [Self::F64, Self::F32, Self::U64, Self::U32, Self::U8];
+        all.into_iter().find(|cell| cell.name() == name)
+    }
+
     /// Its name in Rust.
     pub fn name(self) -> &'static str {
         match self {

@@ -100,6 +100,16 @@ impl Scalar {
         matches!(self, Self::Float(_))
     }
 
+    /// The type with a name in Rust.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "bool" => Some(Self::Bool),
+            "f32" => Some(Self::Float(Float::F32)),
+            "f64" => Some(Self::Float(Float::F64)),
+            _ => Int::ALL.iter().find(|(_, known)| *known == name).map(|(int, _)| Self::Int(*int)),
+        }
+    }
+
     /// The name in Rust.
     pub fn name(self) -> &'static str {
         match self {
