@@ -319,6 +319,9 @@ impl Substitution {
                     init.for_each_object_mut(&mut |object| self.apply_object(object));
                 }
                 Stmt::Save { slice, .. } => self.apply_object(&mut slice.place.object),
+                Stmt::Check { check: Check::Assert { objects, .. }, .. } => {
+                    objects.iter_mut().for_each(|(_, object)| self.apply_object(object));
+                }
                 Stmt::Call(call) => {
                     for argument in &mut call.arguments {
                         if let super::Argument::Slice(slice) = argument {

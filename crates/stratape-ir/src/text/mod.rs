@@ -81,10 +81,11 @@
 //!            | "check" value "<=" value "<=" value         -- start, end, length
 //!            | "check" value "or" string
 //!            | "push" record value,*
-//!            | "pop" record defined,*
+//!            | "pop" record (defined restored?),*
 //!            | "save" record slice
 //!            | "restore" record object
 //!            | "call" (defined,* "=")? opaque "(" (value | slice),* ")" ("pullback" opaque)? half?
+//! restored   = "for" (value | "nothing")                 -- what it stands for, if not the slot's value
 //! half       = ("forward" | "backward") "of" path
 //! block      = "{" statement* "}"
 //! init       = value | "[" init,* "]" | "[" init ";" "_" "]" | "vec" "!" "[" init ";" value "]"

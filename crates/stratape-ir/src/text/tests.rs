@@ -193,7 +193,7 @@ fn names_without_numbers() -> Result<(), ParseError> {
     let function = parse_function(text)?;
     assert_eq!(function.to_string(), printed);
     assert_eq!(parse_function(printed)?.to_string(), printed);
-    assert_eq!(crate::check(&function), Ok(()));
+    assert!(crate::valid::validate(&function).is_ok());
     Ok(())
 }
 
@@ -228,6 +228,7 @@ fn a_function_that_breaks_the_rules() -> Result<(), ParseError> {
         ty: Scalar::USIZE,
         name: Some(name.to_owned()),
         adjoint,
+        stands_for: None,
         span: SourceId::NONE,
     };
     function.values = vec![value("", true), value("3x", false), value("y", false)];

@@ -282,13 +282,23 @@ impl Parser {
     fn pop(&mut self) -> Result<Stmt> {
         let record = self.record()?;
         self.mention(record);
-        let types = self.records.get(&record.0).map(|known| known.types.clone());
-        let mut types = types.unwrap_or_default().into_iter();
+        let known = self.records.get(&record.0);
+        let mut types = known.map(|known| known.types.clone()).unwrap_or_default().into_iter();
+        let mut slots = known.map(|known| known.slots.clone()).unwrap_or_default().into_iter();
         let mut values = Vec::new();
         if self.goes_on() {
             values = self.some(|parser| {
                 let value = parser.defined()?;
-                parser.define(value, types.next().map(|ty| (ty, false)))
+                let value = parser.define(value, types.next().map(|ty| (ty, false)))?;
+                let mut restored = slots.next();
+                if parser.accept_word("for") {
+                    restored = match parser.accept_word("nothing") {
+                        true => None,
+                        false => Some(parser.value()?),
+                    };
+                }
+                parser.symbols.restores(value, restored);
+                Ok(value)
             })?;
         }
         Ok(Stmt::Pop { record, values })

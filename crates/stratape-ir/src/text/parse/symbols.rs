@@ -86,6 +86,8 @@ pub(super) struct Symbols {
     /// Types of slots, for values that nothing else defines.
     slots: HashMap<u32, Scalar>,
     declared: HashMap<u32, Object>,
+    /// What values that are popped stand for.
+    restored: HashMap<u32, crate::ValueId>,
 }
 
 impl Symbols {
@@ -160,6 +162,13 @@ impl Symbols {
         self.slots.entry(value).or_insert(ty);
     }
 
+    /// Says what a popped value stands for.
+    pub(super) fn restores(&mut self, value: crate::ValueId, restored: Option<crate::ValueId>) {
+        if let Some(restored) = restored {
+            self.restored.insert(value.0, restored);
+        }
+    }
+
     /// Says what an object is.
     pub(super) fn declare(
         &mut self,
@@ -188,13 +197,19 @@ impl Symbols {
             let slot = self.slots.get(&id).map(|ty| (*ty, false));
             let known = self.types.get(&id).copied().or(slot);
             values.push(match (self.values.known.remove(&id), known) {
-                (Some((name, _)), Some((ty, adjoint))) => Value { ty, name, adjoint, span },
+                (Some((name, _)), Some((ty, adjoint))) => {
+                    Value { ty, name, adjoint, stands_for: self.restored.get(&id).copied(), span }
+                }
                 (Some((_, first)), None) => {
                     return fail(&first, "the value is defined nowhere; `declare` says its type");
                 }
-                (None, _) => {
-                    Value { ty: Scalar::Infer(u32::MAX), name: None, adjoint: false, span }
-                }
+                (None, _) => Value {
+                    ty: Scalar::Infer(u32::MAX),
+                    name: None,
+                    adjoint: false,
+                    stands_for: None,
+                    span,
+                },
             });
         }
         let mut objects = Vec::new();

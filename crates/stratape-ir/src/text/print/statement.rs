@@ -44,12 +44,21 @@ impl Printer<'_> {
             Stmt::Check { check, .. } => self.check(check),
             Stmt::Push { record, values } => format!("push {record:?} {}", self.values(values)),
             Stmt::Pop { record, values } => {
-                let types = self.function.records.get(record.index()).map(|known| &known.types);
-                let types = types.cloned().unwrap_or_default();
+                let known = self.function.records.get(record.index()).cloned();
+                let types = known.as_ref().map(|known| known.types.clone()).unwrap_or_default();
+                let slots = known.map(|known| known.slots).unwrap_or_default();
+                let known_values = &self.function.values;
                 let mut texts = Vec::new();
                 for (position, value) in values.iter().enumerate() {
                     let expected = types.get(position).map(|ty| (*ty, false));
-                    texts.push(self.definition_or(*value, expected));
+                    let mut text = self.definition_or(*value, expected);
+                    let slot = slots.get(position).copied();
+                    let restored = known_values.get(value.index()).and_then(|one| one.stands_for);
+                    if restored != slot {
+                        let of = restored.map(|value| self.value(value));
+                        text += &format!(" for {}", of.unwrap_or_else(|| "nothing".to_owned()));
+                    }
+                    texts.push(text);
                 }
                 format!("pop {record:?} {}", texts.join(", "))
             }
