@@ -17,12 +17,12 @@
 //!
 //! # Functions
 //!
-//! A function has [parameters](Param) (values and objects), [results](Function::results) (values), a [body](Function::body), and tables
-//! of what is known of its values, objects and records. Ids ([`ValueId`], [`ObjectId`], [`RecordId`]) are positions in these tables. Entries of
-//! the tables that no statement refers to mean nothing.
+//! A function has [parameters](Param) (values and objects), [results](Function::results) (values), a [body](Function::body), and tables of what
+//! is known of its values, objects and records. Ids ([`ValueId`], [`ObjectId`], [`RecordId`]) are positions in these tables. Entries of the
+//! tables that no statement refers to mean nothing.
 //!
-//! A [`Block`] is a list of [statements](Stmt), executed in order. Side effects are in statements only: an [`Op`] computes a
-//! value and does nothing else, except that it may panic.
+//! A [`Block`] is a list of [statements](Stmt), executed in order. Side effects are in statements only: an [`Op`] computes a value and does
+//! nothing else, except that it may panic.
 //!
 //! # Values
 //!
@@ -36,31 +36,34 @@
 //! - a result of a [`Call`],
 //! - a value of a [`Stmt::Pop`],
 //!
-//! and is visible from there to the end of the block that holds the definition, and in the blocks inside. `counter` and `inside` are defined at the
-//! start of the loop's body; `after`, `trips` and merges in the block that holds the loop or branch. A loop's `next` and `exit` and the operands of merges
-//! are used at the end of the inner blocks.
+//! and is visible from there to the end of the block that holds the definition, and in the blocks inside. `counter` and `inside` are defined at
+//! the start of the loop's body; `after`, `trips` and merges in the block that holds the loop or branch. A loop's `next` and `exit` and the
+//! operands of merges are used at the end of the inner blocks.
 //!
-//! Operations mean what the same operation means in Rust, to the bit. A float literal is defined by its text. `f32` is computed in `f32`. An enum without
-//! data is its discriminant, an `isize`. [`Op::Select`] evaluates both operands. [`Op::Const`] is a constant expression whose number is unknown here.
+//! Operations mean what the same operation means in Rust, to the bit. A float literal is defined by its text. `f32` is computed in `f32`. An
+//! enum without data is its discriminant, an `isize`. [`Op::Select`] evaluates both operands. [`Op::Const`] is a constant expression whose
+//! number is unknown here.
 //!
 //! # Memory
 //!
-//! An [`ObjectId`] names an array, slice, `Vec`, struct or tuple: a parameter, or a local made by [`Stmt::New`] or [`Stmt::Restore`],
-//! which lives to the end of its block. **Two objects never overlap**, and there are no pointers. An object behind `&`
-//! ([`Origin::Ref`]) is never written. The length of an object does not change.
+//! An [`ObjectId`] names an array, slice, `Vec`, struct or tuple: a parameter, or a local made by [`Stmt::New`] or [`Stmt::Restore`], which
+//! lives to the end of its block. **Two objects never overlap**, and there are no pointers. An object behind `&` ([`Origin::Ref`]) is never
+//! written. The length of an object does not change.
 //!
-//! A [`Place`] is an object and a path of indices and fields, down to one scalar or to a part. Slices of slices, iterators and references
-//! have been resolved by the front end to places of their base object, so that two accesses are compared by their objects and indices alone.
+//! A [`Place`] is an object and a path of indices and fields, down to one scalar or to a part. Slices of slices, iterators and references have
+//! been resolved by the front end to places of their base object, so that two accesses are compared by their objects and indices alone.
 //!
-//! [`Op::Load`] reads one scalar, [`Stmt::Store`] writes one, [`Stmt::Accumulate`] adds to one or subtracts from one. All three panic if an index is out of bounds.
-//! [`Init`] says what a new object holds: given values, a fill, a copy of a place, or zeros in the shape of another object.
+//! [`Op::Load`] reads one scalar, [`Stmt::Store`] writes one, [`Stmt::Accumulate`] adds to one or subtracts from one. All three panic if an
+//! index is out of bounds. [`Init`] says what a new object holds: given values, a fill, a copy of a place, or zeros in the shape of another
+//! object.
 //!
 //! # Control flow
 //!
-//! A [`Loop`] runs its body for each integer of a range ([`Range::UpTo`]), from the least or, if [`reversed`](Loop::reversed), from
-//! the greatest; or without end ([`Range::Forever`]), counting from 0. An empty or inverted range runs zero iterations. A [`Carried`] value changes from one iteration to the next: `init` enters
-//! the first iteration as `inside`, each iteration hands `next` to the following one, and the loop leaves `after`: the last `next`, or `init` if it ran
-//! zero times. If [`exit`](Loop::exit) is given, the loop ends after an iteration in which it is true. `trips` counts the iterations that were run.
+//! A [`Loop`] runs its body for each integer of a range ([`Range::UpTo`]), from the least or, if [`reversed`](Loop::reversed), from the
+//! greatest; or without end ([`Range::Forever`]), counting from 0. An empty or inverted range runs zero iterations. A [`Carried`] value changes
+//! from one iteration to the next: `init` enters the first iteration as `inside`, each iteration hands `next` to the following one, and the
+//! loop leaves `after`: the last `next`, or `init` if it ran zero times. If [`exit`](Loop::exit) is given, the loop ends after an iteration in
+//! which it is true. `trips` counts the iterations that were run.
 //!
 //! An [`If`] runs one of two blocks, and each [`Merge`] takes its value from the one that ran.
 //!
@@ -68,10 +71,10 @@
 //!
 //! ## Order and panics
 //!
-//! Statements are executed in the order of their block, iterations in the order of their loop. Observable are the results, what memory of parameters holds
-//! at the end, and whether and with which message the function panics. Integer arithmetic panics as it does in Rust (overflow in debug builds, division by
-//! zero), as do indexing and `clamp`; a [`Check`] panics unless its condition holds. A transformation keeps which panic comes first. What memory holds after
-//! a panic is unspecified.
+//! Statements are executed in the order of their block, iterations in the order of their loop. Observable are the results, what memory of
+//! parameters holds at the end, and whether and with which message the function panics. Integer arithmetic panics as it does in Rust (overflow
+//! in debug builds, division by zero), as do indexing and `clamp`; a [`Check`] panics unless its condition holds. A transformation keeps which
+//! panic comes first. What memory holds after a panic is unspecified.
 //!
 //! # Floats and their freedom
 //!
@@ -80,37 +83,39 @@
 //! - Primal values, and memory that holds them, have exactly the bits that the program's operations in the program's order give.
 //! - Adjoints are values with [`Value::adjoint`], and the contents of objects with [`Object::shadow_of`] or in [`Function::sums`]
 //!   ([`Function::holds_adjoints`]). Their last bits are free: factors may be folded, divisions replaced by products.
-//! - The *order* of sums of adjoints is free in a loop that is [`unordered`](Loop::unordered): its iterations, each run once and with its own records, leave
-//!   the same memory and results in any order, up to rounding of adjoints. The mark is a claim that [`valid`] proves
+//! - The *order* of sums of adjoints is free in a loop that is [`unordered`](Loop::unordered): its iterations, each run once and with its own
+//!   records, leave the same memory and results in any order, up to rounding of adjoints. The mark is a claim that [`valid`] proves
 //!   ([`analysis::is_reorderable`]). Schedules say where else a sum of adjoints is reassociated.
 //!
 //! # Calls
 //!
-//! A [`Call`] is one of a function that the compiler does not look into. It is passed values and [slices](Slice), may write the mutable ones, and returns values.
-//! [`Call::pullback`] names the function that propagates adjoints through it; a call without one has no derivative. It may do anything to what it is passed and nothing else.
+//! A [`Call`] is one of a function that the compiler does not look into. It is passed values and [slices](Slice), may write the mutable ones,
+//! and returns values. [`Call::pullback`] names the function that propagates adjoints through it; a call without one has no derivative. It may
+//! do anything to what it is passed and nothing else.
 //!
-//! A call with [`Call::recursion`] is one of a [`Half`] of a function that is emitted as two: the forward half leaves records on the tape, the backward half
-//! takes them.
+//! A call with [`Call::recursion`] is one of a [`Half`] of a function that is emitted as two: the forward half leaves records on the tape, the
+//! backward half takes them.
 //!
 //! # The tape
 //!
-//! [`Stmt::Push`] writes the values of one record, [`Stmt::Pop`] defines values from the topmost one, which must be of the same kind; both
-//! name the [`RecordId`]. [`Record::slots`] are the values that are pushed, in order. A popped value [stands for](Value::stands_for) the value of its slot and is equal to it. [`Stmt::Save`] and
-//! [`Stmt::Restore`] do the same for a copy of a slice.
+//! [`Stmt::Push`] writes the values of one record, [`Stmt::Pop`] defines values from the topmost one, which must be of the same kind; both name
+//! the [`RecordId`]. [`Record::slots`] are the values that are pushed, in order. A popped value [stands for](Value::stands_for) the value of
+//! its slot and is equal to it. [`Stmt::Save`] and [`Stmt::Restore`] do the same for a copy of a slice.
 //!
-//! A gradient is a function that runs the program and pushes (its forward half), then propagates adjoints and pops (its backward half); the two may be one
-//! loop. What a function pushes it pops; the halves of a recursive function do so together. Inside an unordered loop, records are popped by the number of the iteration, not by the order of the run.
+//! A gradient is a function that runs the program and pushes (its forward half), then propagates adjoints and pops (its backward half); the two
+//! may be one loop. What a function pushes it pops; the halves of a recursive function do so together. Inside an unordered loop, records are
+//! popped by the number of the iteration, not by the order of the run.
 //!
 //! # Parallel loops
 //!
-//! A loop marked [`Parallel`] has independent iterations: what one writes no other reads or writes, and nothing is carried but sums.
-//! The mark changes nothing of what the loop computes. Records pushed by a part of the loop are popped by the same part of the loop with the same
+//! A loop marked [`Parallel`] has independent iterations: what one writes no other reads or writes, and nothing is carried but sums. The mark
+//! changes nothing of what the loop computes. Records pushed by a part of the loop are popped by the same part of the loop with the same
 //! [number](Parallel::number) in the other half.
 //!
 //! # Schedules
 //!
-//! [`Loop::schedule`] says how a lowered loop runs: in strips over views, in blocks, in parts on several lanes of the tape. It changes nothing of what the loop
-//! computes, up to rounding of adjoints. [`Schedule`] and its clauses define the meaning; the interpreter obeys it.
+//! [`Loop::schedule`] says how a lowered loop runs: in strips over views, in blocks, in parts on several lanes of the tape. It changes nothing
+//! of what the loop computes, up to rounding of adjoints. [`Schedule`] and its clauses define the meaning; the interpreter obeys it.
 //!
 //! # Side tables
 //!
@@ -127,8 +132,9 @@
 //!
 //! # Rules
 //!
-//! A function that keeps the rules of [`valid`] is a [`Valid`] one, and back ends take nothing else: scope, types, the pairing of pushes and pops, the marks of
-//! unordered loops, and schedules. While the front end works, types may still be [`Scalar::Infer`]; afterwards only constants that nothing gives a type to are.
+//! A function that keeps the rules of [`valid`] is a [`Valid`] one, and back ends take nothing else: scope, types, the pairing of pushes and
+//! pops, the marks of unordered loops, and schedules. While the front end works, types may still be [`Scalar::Infer`]; afterwards only
+//! constants that nothing gives a type to are.
 //!
 //! # Example
 //!

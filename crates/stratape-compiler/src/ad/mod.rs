@@ -1,13 +1,13 @@
-//! From a function to its gradient: one function of the same language that runs the program
-//! forward, then backward.
+//! Differentiation: from a function to its gradient, one function of the same language that runs the program
+//! forward, then backward. docs/compiler/adjoint.md explains it at length.
 //!
 //! 1. [`Activity`] finds what derivatives flow through.
-//! 2. A first, dry run of `reverse` writes the backward half as if every value of the forward
-//!    half were still there, and notes which ones it asks for.
-//!    In the same run `home` finds the loops whose two halves can be run as one.
-//! 3. `choose` decides for each of them: it is still there, it is recomputed, or it is saved.
+//! 2. A dry run of `reverse` writes the backward half as if every value of the forward
+//!    half were still available, and notes which ones it needs.
+//!    In the same run `fuse_halves` finds the loops whose two halves can run as one.
+//! 3. `save_plan` decides for each needed value by a minimum cut: it is still available, recomputed, reloaded, or saved.
 //! 4. The second run of `reverse` writes the backward half with pops and recomputation, after a
-//!    forward half to which `save` has added the pushes.
+//!    forward half to which `records` has added the pushes.
 
 mod activity;
 mod partials;

@@ -1,4 +1,4 @@
-//! What passes ask of single operations and blocks.
+//! Properties of single operations and blocks that several passes ask for: can it panic, is it cheap, may its derivative be infinite.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! The loops and branches around a node, and what is known where it is run.
+//! The context of a statement: the loops and branches around it, and the facts that hold where it is executed.
 
 use super::affine::Affine;
 use crate::Polynomial;

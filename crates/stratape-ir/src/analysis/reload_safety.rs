@@ -1,9 +1,16 @@
-//! Whether memory still holds, at the end of the function, what a load has read; whether it is written more than once.
+//! Reload safety: whether memory still holds, at the end of the function, what a load has read or a store has written; and whether an element
+//! is stored more than once.
 //!
-//! A write destroys what a load has read if it comes later and hits the same place. It comes later
-//! in the same iteration of all loops around both, or in a later iteration of one of them. For each of
-//! these cases the indices are compared as [polynomials](super::Affine), by what the branches around them know; where it
-//! cannot be shown that they differ, the memory counts as overwritten.
+//! A write destroys what a load has read if it comes later and hits the same place. It comes later in the same iteration of all loops around
+//! both, or in a later iteration of one of them. For each of these cases the indices are compared as [polynomials](super::Affine), with the
+//! facts of the loops and branches around them:
+//!
+//! ```text
+//! write − read = stride · steps + difference + [−down, up]      steps ≥ 1 in a later iteration, 0 in the same
+//! ```
+//!
+//! where `down` and `up` are what inner counters can contribute. Where it cannot be proved that this is never 0, the memory counts as
+//! overwritten.
 
 use std::collections::{HashMap, HashSet};
 

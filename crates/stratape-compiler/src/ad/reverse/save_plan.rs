@@ -1,10 +1,17 @@
-//! For each value the backward half asks for: is it still there, recomputed, or saved?
+//! The save plan: which values the backward half recomputes, reloads, or takes from the tape.
 //!
-//! Values defined directly in the function's own block are still there: both halves share it.
+//! Values of home blocks are still available: both halves share the block.
 //! For the others, a minimum cut weighs saving a value against recomputing it from values that
 //! are available, which may have to be saved or recomputed in turn. Two nodes stand for a value: *available*
 //! and *recomputed*. Being available without being recomputed costs a save; being recomputed costs the
 //! operation and demands that its operands be available.
+//!
+//! ```text
+//! source ──∞ if needed──▶ available(v) ──save·w──▶ recomputed(v) ──operation·w──▶ sink        w = 10^(depth in loops)
+//!                               ▲─────────∞───────────┘   └──∞──▶ available(each operand)
+//! ```
+//!
+//! Costs are in [`Target`]. A value that was stored to memory which still holds it ([`ReloadSafety`]) can be reloaded from there.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,14 +1,16 @@
-//! Additions to neighbours become sums of what neighbours send.
+//! Turns the scatter `d[i ± k] += …`, the adjoint of a stencil, into a gather.
 //!
 //! ```text
-//! for n { d[n - 1] += a(n); d[n] += b(n); d[n + 1] += c(n) }
+//! for i in a..b { d[i - 1] += f(i); d[i] += g(i); d[i + 1] += h(i) }
+//! →  the elements at both ends as before;  for m in a+1..b-1 { d[m] += f(m + 1) + g(m) + h(m - 1) }
 //! ```
-//! the adjoint of a stencil, becomes
-//! ```text
-//! for m { d[m] += a(m + 1) + b(m) + c(m - 1) }
-//! ```
-//! with the few elements at either end added as before. Each element is then read and written once, and LLVM vectorises the
-//! loop, whose iterations no longer touch each other's memory. What is sent is computed once for each neighbour, so it must be cheap.
+//!
+//! Each element is then read and written once, and iterations no longer touch each other's memory, so that LLVM vectorises the loop.
+//!
+//! Legal for an unordered loop that carries nothing, where `d` is not stored to and not read (or only on the other side of a [`Split`]), and
+//! what is added is computed from memory that the loop does not write. Each term is computed once per neighbour, so it must be cheap
+//! (`Target::gather_operations`), the distance short (`gather_distance`) and the loop long (`gather_iterations`). Runs after `reorderable`; not
+//! in functions with parallel loops.
 
 use std::collections::HashSet;
 

@@ -1,10 +1,14 @@
-//! Operations that were done before are not done again.
+//! Common-subexpression elimination, with store-to-load forwarding.
+//!
+//! ```text
+//! a = x[i]; b = x[i]; p = a * a; q = b * b   →   a = x[i]; p = a * a      (b is a, q is p)
+//! ```
 //!
 //! A load is shared as long as nothing in between may have written its object.
 //!
-//! Before a function is differentiated, an arm of a branch does not share a float that was computed outside it, unless it was
-//! computed by sums alone. Shared, its adjoint would be passed on outside the arm, as zero where the arm is
-//! not taken; and zero times an infinite derivative is no number: `if x.exp() < 1e9 { s += x.exp(); }`.
+//! Two versions. In a function that is still to be differentiated (`cse`), an arm of a branch does not share a float that was computed outside
+//! it, unless its derivative is constant. Shared, its adjoint would be propagated outside the arm, as zero where the arm is not taken; and zero
+//! times an infinite derivative is NaN: `if x.exp() < 1e9 { s += x.exp(); }`. In a gradient (`gradient_cse`) arms share everything.
 
 use std::collections::{HashMap, HashSet};
 

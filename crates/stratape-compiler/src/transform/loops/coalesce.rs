@@ -1,8 +1,12 @@
-//! Loops that run once are no loops, and two loops that walk through memory as one would are one.
+//! Loop coalescing: two nested loops that walk through memory as one loop would become that loop. Loops that run once become their body.
 //!
-//! `for i in 0..n { for j in 0..m { … a[i * m + j] … } }` visits `a` from its beginning to its end: one loop of n·m iterations
-//! does the same in the same order, and is long enough to be vectorised where `m` is small. Done where the counters are used
-//! for nothing but indices, and these depend on `i * m + j` alone.
+//! ```text
+//! for i in 0..n { for j in 0..m { a[i * m + j] = v } }   →   for j in 0..n*m { a[j] = v }
+//! ```
+//!
+//! Legal where both loops start at 0 and run in the same direction, carried values pass straight through the outer one, the counters are used
+//! in indices alone, and every index depends on `i * m + j` as a whole. The order of the iterations is the same. Pays where `m` is small: the
+//! coalesced loop is long enough to vectorise. Runs after `cse`.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Loops around a nest that does nothing but sum.
+//! Recognises a loop around a nest that does nothing but sum: what `interchange` and `unroll_and_jam` work on.
 
 use stratape_ir::{Function, Loop, Scalar, Stmt, ValueId};
 

@@ -1,13 +1,18 @@
-//! Eight sums at once where one would wait for itself.
+//! Unroll-and-jam for ordered sums.
+//!
+//! A float sum that must keep its order runs at one addition per latency (4 cycles). Eight such sums over the same inner loop, from eight
+//! iterations of the outer loop, are independent of each other: interleaving them hides the latency without changing a bit of any of them.
 //!
 //! ```text
-//! for i { sum = b[i]; for j { sum += w[n * i + j] * x[j] } out[i] = f(sum) }
+//! for i in 0..n { s = b[i]; for j in 0..m { s += w[m * i + j] * x[j] } out[i] = f(s) }
+//! →  for i in 0..n step 8 { s0..s7 = b[i]..b[i+7]; for j in 0..m { s0 += w[m * i + j] * x[j]; …; s7 += … } out[i]..out[i+7] = … }
+//!    the remaining rows as before
 //! ```
-//! Each addition waits for the one before, four cycles long, and their order must stay. The sums of eight rows do not wait for
-//! each other: they are computed in one loop over `j`, each in its own order. What is left of the rows is done as before.
 //!
-//! For gradients as they are emitted: the adjoint has been made of the simple loops, and has no order to keep. Not inside loops that run in
-//! parallel, whose memory is divided by what their indices are.
+//! Legal where the outer iterations are independent (nothing is carried, each stores to an element of its own that no other reads) and the
+//! inner range does not depend on `i`. Pays from `Target::jam_iterations` and up to `Target::jam_operations` float operations
+//! (docs/performance.md). Done on the gradient, for sums of the primal: adjoints have no order to keep. Not inside parallel loops, whose memory
+//! is divided by the form of their indices.
 
 use std::collections::HashSet;
 
