@@ -36,7 +36,7 @@ impl Set {
 }
 
 impl Activity {
-    /// Finds them. `inputs` are the parameters to differentiate by.
+    /// Finds them. `inputs` are the parameters to differentiate with respect to.
     pub fn new(function: &Function, inputs: &HashSet<Param>) -> Self {
         let mut varied = Set::default();
         let mut useful = Set::default();

@@ -25,7 +25,7 @@ pub use self::reverse::save_plan::{Choice, Reason};
 /// What to differentiate.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Names of the parameters to differentiate by; all that can be, if `None`.
+    /// Names of the parameters to differentiate with respect to; all that can be, if `None`.
     pub wrt: Option<Vec<String>>,
     /// The gradient's name; `f_grad` for `f`, if `None`.
     pub name: Option<String>,
@@ -47,9 +47,9 @@ pub struct Gradient {
     pub function: Function,
     /// The adjoints it returns.
     pub outputs: Vec<Output>,
-    /// The parameters it differentiates by.
+    /// The parameters it differentiates with respect to.
     pub inputs: HashSet<Param>,
-    /// What was decided for values of the forward half that the backward half asks for.
+    /// What was decided for the forward values that the backward half needs.
     pub choices: Vec<Choice>,
 }
 
@@ -109,7 +109,7 @@ pub fn split(function: &Function, target: &Target) -> (Function, Function) {
     reverse::halves::split(&facts, &plan)
 }
 
-/// The parameters to differentiate by.
+/// The parameters to differentiate with respect to.
 pub fn inputs(function: &Function, options: &Options) -> HashSet<Param> {
     let wanted = |name: &str| match &options.wrt {
         Some(names) => names.iter().any(|wanted| wanted == name),

@@ -20,7 +20,7 @@ use super::context::Around;
 use crate::Polynomial;
 use crate::{Block, Call, Function, Init, ObjectId, Op, Place, Step, Stmt, ValueId};
 
-/// Loads whose memory may be written after them.
+/// Which memory still holds at the end of the function what was read from it or stored to it.
 #[derive(Clone, Debug, Default)]
 pub struct ReloadSafety {
     /// Whether all memory counts as overwritten.
@@ -46,7 +46,7 @@ struct Access {
 }
 
 impl ReloadSafety {
-    /// Finds them.
+    /// Analyses a function.
     pub fn new(function: &Function, definitions: &DefUse) -> Self {
         let mut finder = Finder::default();
         finder.block(&function.body);
@@ -101,7 +101,7 @@ impl ReloadSafety {
         self.kept.get(&value)
     }
 
-    /// Nothing that was read is known to stay: of a function whose caller is not known, or whose gradient is to rest on no proof.
+    /// Assumes that all memory is overwritten: for a function whose caller is unknown, or whose gradient is to rest on no proof.
     pub fn everything() -> Self {
         Self { all: true, ..Self::default() }
     }

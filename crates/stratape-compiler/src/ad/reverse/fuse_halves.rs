@@ -21,7 +21,7 @@ use stratape_ir::analysis::adjoints_commute;
 use stratape_ir::analysis::{Affine, DefUse};
 use stratape_ir::{Function, Half, If, Loop, ObjectId, Op, Range, Stmt, ValueId, made, walk};
 
-/// Which blocks were fused, and what that asks for.
+/// Which blocks were fused, and which values that needs early.
 #[derive(Clone, Debug, Default)]
 pub(in crate::ad) struct Fusion {
     /// For each block (by its address) that was looked at: where it is fused, if anywhere.
@@ -53,13 +53,13 @@ impl Fusion {
     }
 }
 
-/// What is not there yet where something runs early.
+/// What is not defined yet where a backward half runs early.
 struct Later {
     values: HashSet<ValueId>,
     objects: HashSet<ObjectId>,
 }
 
-/// Where a block is, for tables.
+/// The address of a block, its key in tables.
 fn address(block: &[Stmt]) -> usize {
     block.as_ptr().addr()
 }

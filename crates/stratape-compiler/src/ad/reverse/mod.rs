@@ -234,7 +234,7 @@ impl<'a> Reverse<'a> {
         }
     }
 
-    /// What must be there before a block is run backward: recomputed values, shadows of its locals.
+    /// Writes what must precede the backward half of a block: recomputed values, shadows of its locals.
     pub(super) fn begin(&mut self, block: &[Stmt]) {
         for node in block {
             match node {
@@ -252,7 +252,7 @@ impl<'a> Reverse<'a> {
         }
     }
 
-    /// Computes a forward value again, and first what it is computed from: a value that is read from
+    /// Recomputes a forward value, and first what it is computed from: a value that is read from
     /// where it was stored may need an index that the program computes only afterwards.
     fn recompute(&mut self, value: ValueId, op: &Op) {
         let Some(plan) = self.plan else { return };

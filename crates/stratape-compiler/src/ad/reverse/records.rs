@@ -27,7 +27,7 @@ pub(in crate::ad) struct Saved {
     pub(super) copies: HashMap<usize, Vec<(usize, RecordId)>>,
 }
 
-/// Where a branch is, for tables.
+/// The address of a branch, its key in tables.
 pub(super) fn address(node: &If) -> usize {
     std::ptr::from_ref(node).addr()
 }

@@ -32,7 +32,7 @@ pub enum Reason {
     Gone,
     /// It is the outcome of a loop or branch.
     Outcome,
-    /// Saving costs less than computing it again.
+    /// Saving costs less than recomputing it.
     Cheaper,
 }
 
@@ -43,11 +43,11 @@ pub struct Choice {
     pub value: ValueId,
     /// Why it is saved; `None` if it is recomputed.
     pub saved: Option<Reason>,
-    /// Whether the backward half asks for it; otherwise others are recomputed from it.
+    /// Whether the backward half needs it itself; otherwise other values are recomputed from it.
     pub asked_for: bool,
 }
 
-/// What was decided.
+/// The save plan.
 #[derive(Debug, Default)]
 pub(in crate::ad) struct Plan {
     pub(in crate::ad) saved: HashSet<ValueId>,
@@ -57,7 +57,7 @@ pub(in crate::ad) struct Plan {
     pub(in crate::ad) choices: Vec<Choice>,
 }
 
-/// Decides.
+/// Decides what is saved, recomputed and reloaded, by a minimum cut.
 pub(in crate::ad) fn choose(
     facts: &Facts<'_>,
     clobbers: &ReloadSafety,

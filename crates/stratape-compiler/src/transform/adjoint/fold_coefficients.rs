@@ -28,7 +28,7 @@ pub const FOLD_COEFFICIENTS: Pass = Pass {
     run: fold_coefficients,
 };
 
-/// Moves factors.
+/// Folds coefficients, block by block.
 fn fold_coefficients(function: &mut Function, _cx: &mut Context<'_>) {
     let mut literals = HashMap::new();
     walk(&function.body, &mut |node| {

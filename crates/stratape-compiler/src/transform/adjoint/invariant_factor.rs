@@ -101,7 +101,7 @@ impl Distributor<'_> {
         done
     }
 
-    /// A loop with the sums of the loops directly inside it kept aside.
+    /// A loop with the factored sums of the loops directly inside it in arrays of their own.
     fn outer(&mut self, node: &Loop) -> Option<Block> {
         let Range::UpTo { from, to } = node.range else { return None };
         let trips =

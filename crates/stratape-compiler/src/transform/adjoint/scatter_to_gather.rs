@@ -32,7 +32,7 @@ pub const SCATTER_TO_GATHER: Pass = Pass {
     run: scatter_to_gather,
 };
 
-/// Gathers. Not where loops run in parallel: what an iteration adds at the ends of a row is no longer seen to belong to it.
+/// Turns scatters into gathers. Not where loops run in parallel: what an iteration adds at the ends of a row is no longer seen to belong to it.
 fn scatter_to_gather(function: &mut Function, cx: &mut Context<'_>) {
     if has_parallel_loops(function) {
         return;
@@ -163,7 +163,7 @@ fn measured(mut group: Group) -> Option<Group> {
     group.iter().any(|one| one.below > 0).then_some(group)
 }
 
-/// What an addition computes in the loop's body: positions, in order.
+/// The operations of the loop's body that an addition depends on: their positions, in order.
 fn cone(node: &Loop, at: usize) -> Vec<usize> {
     let mut needed: HashSet<ValueId> = HashSet::new();
     node.body[at].for_each_operand(&mut |value| {
@@ -183,7 +183,7 @@ fn cone(node: &Loop, at: usize) -> Vec<usize> {
     found
 }
 
-/// Whether what is sent is cheap to compute, from memory that the loop does not change.
+/// Whether the terms of a group are cheap to compute, from memory that the loop does not change.
 fn is_worth(function: &Function, node: &Loop, group: &Group, target: &Target) -> bool {
     let stored: HashSet<ObjectId> = node
         .body

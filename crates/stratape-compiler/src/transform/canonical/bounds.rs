@@ -25,7 +25,7 @@ pub const BOUNDS: Pass = Pass {
     run: bounds,
 };
 
-/// Drops needless checks.
+/// Drops checks that always hold.
 fn bounds(function: &mut Function, _cx: &mut Context<'_>) {
     let needless = {
         let definitions = DefUse::new(function);

@@ -20,7 +20,7 @@ use stratape_ir::{Block, Function, ObjectId, Op, Stmt, Substitution, Value, Valu
 pub const CSE: Pass =
     Pass { name: "cse", after: &[], promise: Promise::SameBits, required: false, run: cse };
 
-/// Shares operations of a function that is to be differentiated.
+/// Eliminates common subexpressions of a function that is to be differentiated.
 fn cse(function: &mut Function, _cx: &mut Context<'_>) {
     share_all(function, false);
 }
@@ -34,7 +34,7 @@ pub const GRADIENT_CSE: Pass = Pass {
     run: cse_of_gradient,
 };
 
-/// Shares operations of a gradient.
+/// Eliminates common subexpressions of a gradient.
 fn cse_of_gradient(function: &mut Function, _cx: &mut Context<'_>) {
     share_all(function, true);
 }
@@ -73,7 +73,7 @@ struct Sharer<'a> {
     /// Whether arms share what was computed outside.
     into_arms: bool,
     literals: HashSet<ValueId>,
-    /// Floats whose derivatives depend on the run.
+    /// Floats whose partial derivatives are not constants.
     scales: HashSet<ValueId>,
 }
 

@@ -25,7 +25,7 @@ pub const COALESCE: Pass = Pass {
     run: coalesce,
 };
 
-/// Takes loops together, from the innermost outwards.
+/// Coalesces loops, from the innermost outwards.
 fn coalesce(function: &mut Function, cx: &mut Context<'_>) {
     if !function.checkpoints.is_empty() {
         return;
@@ -54,7 +54,7 @@ fn coalesce(function: &mut Function, cx: &mut Context<'_>) {
     }
 }
 
-/// Puts the bodies of loops that run once in their place.
+/// Replaces loops that run once by their bodies.
 fn once(function: &mut Function) {
     let mut body = std::mem::take(&mut function.body);
     let literals = crate::transform::integers(&body);
@@ -96,7 +96,7 @@ fn runs_once(literals: &HashMap<ValueId, i128>, node: &Loop) -> bool {
     trips == Some(1) && node.is_plain()
 }
 
-/// The loop inside, if the outer one does nothing else than count.
+/// The position of the loop inside, if the outer one does nothing else but compute integers.
 fn inside(function: &Function, outer: &Loop) -> Option<usize> {
     let mut at = None;
     for (number, node) in outer.body.iter().enumerate() {
@@ -198,7 +198,7 @@ fn indices_only(
     fits && others
 }
 
-/// Takes the two loops together.
+/// Coalesces the loop with a counter and the one inside it.
 fn block(
     function: &mut Function,
     counter: ValueId,

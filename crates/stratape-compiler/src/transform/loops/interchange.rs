@@ -34,7 +34,7 @@ pub const INTERCHANGE: Pass = Pass {
     run: interchange,
 };
 
-/// Exchanges loops. Not where loops run in parallel: a row in tiles is no longer seen to belong to one iteration.
+/// Interchanges loops. Not where loops run in parallel: a row in tiles is no longer seen to belong to one iteration.
 fn interchange(function: &mut Function, cx: &mut Context<'_>) {
     if has_parallel_loops(function) || !function.checkpoints.is_empty() {
         return;

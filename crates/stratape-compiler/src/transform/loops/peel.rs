@@ -26,7 +26,7 @@ use stratape_ir::{
 pub const PEEL: Pass =
     Pass { name: "peel", after: &["cse"], promise: Promise::SameBits, required: false, run: peel };
 
-/// Cuts loops at their edges.
+/// Peels loops at their edges.
 fn peel(function: &mut Function, cx: &mut Context<'_>) {
     let target = cx.target;
     let cuts = find_loops(function, |affine, node| find(function, affine, node, target));

@@ -34,7 +34,7 @@ pub const UNROLL_AND_JAM: Pass = Pass {
     run: unroll_and_jam,
 };
 
-/// Takes rows together.
+/// Unrolls and jams loops.
 fn unroll_and_jam(function: &mut Function, cx: &mut Context<'_>) {
     let mut divided = HashSet::new();
     walk(&function.body, &mut |node| {
@@ -57,7 +57,7 @@ fn unroll_and_jam(function: &mut Function, cx: &mut Context<'_>) {
     function.body = body;
 }
 
-/// How many rows of a loop are taken at once, if that can be done.
+/// By how much a loop is unrolled, if it can be jammed.
 fn fits(function: &Function, affine: &Affine<'_>, node: &Loop, target: &Target) -> Option<i128> {
     let (before, nest, after) = parts(function, node)?;
     let nest = Nest::read(function, nest)?;
@@ -105,12 +105,12 @@ fn fits(function: &Function, affine: &Affine<'_>, node: &Loop, target: &Target) 
     }
 }
 
-/// Whether a node does something with floats.
+/// Whether a statement is an operation on floats.
 fn is_work(function: &Function, node: &Stmt) -> bool {
     matches!(node, Stmt::Let { value, op } if function.ty(*value).is_float() && !op.is_constant())
 }
 
-/// Whether each iteration has an element of its own there.
+/// Whether each iteration accesses an element of its own at a place.
 fn is_own(affine: &Affine<'_>, counter: ValueId, place: &Place) -> bool {
     let [Step::Index(index)] = place.path[..] else { return false };
     affine.of(index).split(counter).is_some_and(|(factor, rest)| {

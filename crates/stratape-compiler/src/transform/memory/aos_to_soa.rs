@@ -31,7 +31,7 @@ pub const AOS_TO_SOA: Pass = Pass {
     run: aos_to_soa,
 };
 
-/// Copies arrays apart.
+/// Copies arrays of records to one array per field.
 fn aos_to_soa(function: &mut Function, cx: &mut Context<'_>) {
     if !function.checkpoints.is_empty() {
         return;

@@ -149,7 +149,7 @@ fn index_recomputable(
     }
 }
 
-/// Lets the loop carry the winner; returns what follows the loop.
+/// Makes the loop carry the winner's counter; returns what follows the loop.
 fn rewrite(
     function: &mut Function,
     definitions: &DefUse,

@@ -27,7 +27,7 @@ pub const DEAD_INIT: Pass = Pass {
     run: dead_init,
 };
 
-/// Finds such lists.
+/// Marks lists whose initial contents are dead, and makes stores of first additions.
 fn dead_init(function: &mut Function, cx: &mut Context<'_>) {
     let found = {
         let definitions = DefUse::new(function);

@@ -25,7 +25,7 @@ pub const PRECOMPUTE: Pass = Pass {
     run: precompute,
 };
 
-/// Makes tables.
+/// Precomputes into tables.
 fn precompute(function: &mut Function, cx: &mut Context<'_>) {
     let mut body = std::mem::take(&mut function.body);
     let integers = integers(&body);

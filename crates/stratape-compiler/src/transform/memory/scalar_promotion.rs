@@ -71,8 +71,8 @@ fn block(
     *nodes = out;
 }
 
-/// Takes the sums of a loop's own block into registers; appends the loads, returns the stores. A loop that may not run has only such
-/// sums taken whose places have been accessed before it: loading from there cannot panic.
+/// Promotes the sums of a loop's own block; appends the loads, returns the stores. In a loop that may not run only those
+/// are promoted whose places have been accessed before it: loading from there cannot panic.
 fn sums(function: &mut Function, node: &mut Loop, runs: bool, before: &mut Block) -> Vec<Stmt> {
     let mut inner = defined(&node.body);
     inner.insert(node.counter);
