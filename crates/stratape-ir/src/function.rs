@@ -90,15 +90,15 @@ pub struct Function {
     pub records: Vec<Record>,
     /// Local objects that are returned.
     pub kept: Vec<ObjectId>,
-    /// Whether loops are to run in parallel wherever they can.
+    /// Whether every independent loop is to run in parallel.
     pub parallel: bool,
     /// Local objects that are copies of every so many elements of others.
     pub strided_copies: BTreeMap<ObjectId, StridedCopy>,
-    /// Local lists whose first contents do not matter: each element is written before it is read.
+    /// Local lists whose initial contents are dead: each element is written before it is read.
     pub unfilled: BTreeSet<ObjectId>,
     /// Locals, shadows of nothing, that hold sums of adjoints: their last bits are free.
     pub sums: BTreeSet<ObjectId>,
-    /// Whether nothing is to be reordered or fused: the optional passes do nothing.
+    /// Whether nothing is to be reordered or fused: optional passes do nothing.
     pub plain: bool,
     /// Functions it calls that call themselves.
     pub recursive: BTreeSet<String>,

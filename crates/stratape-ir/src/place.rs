@@ -57,7 +57,7 @@ impl Place {
     }
 }
 
-/// The first contents of an object.
+/// The initial contents of an object.
 #[derive(Clone, Debug)]
 pub enum Init {
     /// Items in order: of an array, a tuple or a struct.

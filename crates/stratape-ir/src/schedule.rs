@@ -18,11 +18,11 @@ use super::{ObjectId, Polynomial, RecordId, ValueId};
 /// How a loop runs. Without clauses: one iteration after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// In strips.
+    /// Whether it runs in strips.
     pub strip: Option<Strip>,
-    /// In blocks.
+    /// Whether its strips run in blocks.
     pub simd: Option<Simd>,
-    /// In parts.
+    /// Whether it runs in parts.
     pub parts: Option<Parts>,
     /// Not to be unrolled by what comes after the back end.
     pub rolled: bool,
@@ -33,7 +33,7 @@ pub struct Schedule {
 pub struct Strip {
     /// The record whose instances lie in a region for each strip; without one, the loop is one strip.
     pub region: Option<RecordId>,
-    /// What is seen of memory.
+    /// The slices of memory that its iterations access.
     pub views: Vec<View>,
     /// Objects that are cut in two, so that one side can be written while the other is read.
     pub splits: Vec<Split>,
@@ -107,8 +107,8 @@ pub struct Reduction {
     pub reassociate: bool,
 }
 
-/// Additions to one object at `i + base + distance`: a window of sums that moves along with the iterations. One alone waits for the end of its
-/// block; of several, that at distance 0 is added at once, the others are added as the window moves over their elements.
+/// Additions to one object at `i + base + distance`, whose pending sums move along with the iterations. One alone waits for the end of its
+/// block; of several, that at distance 0 is added at once, the others when the iterations reach their elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rotation {
     /// The object.

@@ -120,7 +120,7 @@ pub enum Stmt {
     },
 }
 
-/// A list of nodes, executed in order.
+/// A list of statements, executed in order.
 pub type Block = Vec<Stmt>;
 
 /// How often a loop runs.
@@ -159,7 +159,7 @@ pub struct Loop {
     pub range: Range,
     /// Whether they are taken from the greatest down.
     pub reversed: bool,
-    /// Whether the order does not matter: sums of adjoints may be reassociated.
+    /// Whether the iterations may run in any order, and sums of adjoints be reassociated.
     pub unordered: bool,
     /// Values that change.
     pub carried: Vec<Carried>,
@@ -254,7 +254,7 @@ pub struct If {
     pub then: Block,
     /// Run when it is false.
     pub other: Block,
-    /// What comes out.
+    /// Values taken from the block that ran.
     pub merges: Vec<Merge>,
     /// The source it comes from.
     pub span: SourceId,

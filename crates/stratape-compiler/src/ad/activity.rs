@@ -1,5 +1,5 @@
-//! Which values and objects derivatives flow through: those that depend on an active input
-//! *and* influence a result.
+//! Activity analysis: the values and objects that derivatives flow through. They depend on an active input (*varied*)
+//! and influence a result (*useful*). Two fixed points over the body; objects count as wholes.
 
 use std::collections::HashSet;
 
@@ -36,7 +36,7 @@ impl Set {
 }
 
 impl Activity {
-    /// Finds them. `inputs` are the parameters to differentiate by.
+    /// Finds them. `inputs` are the parameters to differentiate with respect to.
     pub fn new(function: &Function, inputs: &HashSet<Param>) -> Self {
         let mut varied = Set::default();
         let mut useful = Set::default();

@@ -1,13 +1,13 @@
-//! From a function to its gradient: one function of the same language that runs the program
-//! forward, then backward.
+//! Differentiation: from a function to its gradient, one function of the same language that runs the program
+//! forward, then backward. docs/compiler/adjoint.md explains it at length.
 //!
 //! 1. [`Activity`] finds what derivatives flow through.
-//! 2. A first, dry run of `reverse` writes the backward half as if every value of the forward
-//!    half were still there, and notes which ones it asks for.
-//!    In the same run `home` finds the loops whose two halves can be run as one.
-//! 3. `choose` decides for each of them: it is still there, it is recomputed, or it is saved.
+//! 2. A dry run of `reverse` writes the backward half as if every value of the forward
+//!    half were still available, and notes which ones it needs.
+//!    In the same run `fuse_halves` finds the loops whose two halves can run as one.
+//! 3. `save_plan` decides for each needed value by a minimum cut: it is still available, recomputed, reloaded, or saved.
 //! 4. The second run of `reverse` writes the backward half with pops and recomputation, after a
-//!    forward half to which `save` has added the pushes.
+//!    forward half to which `records` has added the pushes.
 
 mod activity;
 mod partials;
@@ -27,7 +27,7 @@ pub use self::reverse::save_plan::{Choice, Reason};
 /// What to differentiate.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Names of the parameters to differentiate by; all that can be, if `None`.
+    /// Names of the parameters to differentiate with respect to; all that can be, if `None`.
     pub wrt: Option<Vec<String>>,
     /// The gradient's name; `f_grad` for `f`, if `None`.
     pub name: Option<String>,
@@ -49,9 +49,9 @@ pub struct Gradient {
     pub function: Function,
     /// The adjoints it returns.
     pub outputs: Vec<Output>,
-    /// The parameters it differentiates by.
+    /// The parameters it differentiates with respect to.
     pub inputs: HashSet<Param>,
-    /// What was decided for values of the forward half that the backward half asks for.
+    /// What was decided for the forward values that the backward half needs.
     pub choices: Vec<Choice>,
 }
 
@@ -150,7 +150,7 @@ pub fn split(function: &Function, target: &Target) -> Result<(Function, Function
     Ok(reverse::halves::split(&facts, &plan))
 }
 
-/// The parameters to differentiate by.
+/// The parameters to differentiate with respect to.
 pub fn inputs(function: &Function, options: &Options) -> HashSet<Param> {
     let wanted = |name: &str| match &options.wrt {
         Some(names) => names.iter().any(|wanted| wanted == name),

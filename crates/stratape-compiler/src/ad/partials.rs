@@ -1,8 +1,8 @@
-//! Derivatives of operations.
+//! Partial derivatives of operations.
 //!
 //! At kinks: `abs` at 0 has derivative 0; equal arguments of `max` and `min` pass it to the first; at its
 //! bounds `clamp` passes it to the number; `signum`, `floor`, `ceil`, `round`, `trunc` have derivative 0,
-//! `fract` 1. Where an argument is not a number, the derivative goes where the value came from.
+//! `fract` 1. Where an argument is NaN, the derivative goes where the value came from.
 
 use super::reverse::Reverse;
 use stratape_ir::SourceId;

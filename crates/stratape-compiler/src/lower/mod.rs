@@ -7,7 +7,8 @@
 //! | `strip_mine` | which loops run in strips, and what they view |
 //! | `vector_reduction` | which strips run in blocks, with `rotating_accumulate` for additions to neighbours |
 //!
-//! The passes read the loops as they stand, and write clauses; the interpreter obeys these, back ends print them.
+//! The passes read the loops as they stand, and write clauses of schedules; the interpreter obeys these, back ends print them. They run in this
+//! order.
 
 mod privatize;
 mod rotating_accumulate;

@@ -1,10 +1,16 @@
-//! Which loops of a gradient are divided into parts that run in parallel, and how.
+//! Privatisation: which marked loops run in parts, what the parts share, divide, or have private copies of.
 //!
-//! The mark of a loop says that the primal's iterations are independent. Its forward half, its backward half, or the
-//! two in one, are looked at here again, each for itself: objects from outside are shared, divided in windows, or, if they are
-//! only added to, copied for each part. Carried sums of adjoints start from zero in each part. A carried sum of the
-//! primal becomes a list of terms that a second loop adds in order. A loop for which that is not enough runs as any other;
-//! and since what a part pushes the same part must pop, so do all loops of the same mark that use the tape.
+//! ```text
+//! parallel for i { dx[i] += a; dk[0] += b }   →   parallel for i parts(window dx[i], private dk) { dx[i] += a; dk[0] += b }
+//! ```
+//!
+//! The mark of a loop says that the primal's iterations are independent. Its forward half, its backward half, or the fused loop, is looked at
+//! here again, each for itself. Legal where every object from outside is read only (shared), kept to [windows](stratape_ir::Window) (divided),
+//! or only added to (private: zeros for each part, added up in the order of the parts). Carried sums of adjoints start from zero in each part.
+//! A carried sum of the primal becomes a list of terms that a second loop adds in order, so that its bits do not depend on the number of parts.
+//! All other loops lose their mark; and since what a part pushes the same part must pop, so do all loops of the same mark that use the tape.
+//!
+//! Runs first of the lowering passes; without lanes of the tape (in halves and in the steps of checkpointed loops) it removes all marks.
 
 use std::collections::{HashMap, HashSet};
 

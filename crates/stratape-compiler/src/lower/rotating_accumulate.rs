@@ -1,11 +1,16 @@
-//! Rotating accumulation: additions to neighbours that overlap from one iteration to the next.
+//! Rotating accumulation: additions to neighbouring elements that overlap from one iteration to the next.
 //!
-//! `d[i] += a; d[i + 1] += b` is served by no view: the element one iteration adds to last is the one the next adds to first. In a block
-//! of iterations the terms are kept aside. Where all additions to an object are a known distance apart, the nearest goes to a view of
-//! the block at once, the others follow after it, and what reaches beyond the block is carried to the next: memory is read and
-//! written once. The iterations left over go on so, one by one. An addition alone waits for the end of its block.
+//! ```text
+//! for i { d[i] += a; d[i + 1] += b }   →   for i simd(16, rotation d: a at 0, b at 1) { … }
+//! ```
 //!
-//! Legal for adjoints, and for sums of the primal to whose elements no two iterations add.
+//! Such additions fit no view: the element that one iteration adds to last is the one that the next adds to first. In a block of iterations the
+//! terms are kept aside. Where all additions to an object are a known distance apart, the nearest goes to memory at once, the others follow
+//! when the block reaches their elements, and what reaches beyond the block is carried to the next: memory is read and written once. An
+//! addition that is alone waits for the end of its block.
+//!
+//! Legal for adjoints, and for memory of the primal to no element of which two iterations add. Part of `vector_reduction`;
+//! `Target::rotate_distance` is the largest distance (docs/performance.md: rosenbrock).
 
 use super::{Around, Facts};
 use crate::driver::Target;

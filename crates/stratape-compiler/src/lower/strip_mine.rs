@@ -1,4 +1,4 @@
-//! Strip-mining: innermost loops over views of just their length.
+//! Strip-mining: innermost loops, and loops with records in a region, run over views of just their length.
 //!
 //! Inside a strip the iteration number counts from 0, and memory that is accessed at `i` plus something invariant is seen through a view
 //! that is sliced beforehand and is as long as the strip. No bounds check is left in the loop, and it vectorises. A loop that saves a
@@ -6,12 +6,13 @@
 //!
 //! ```text
 //! for i in a..b { y[i] = 2 * x[i + 1] }
-//! →  for i in a..b strip(view @x[i + 1], view mut @y[i]) { y[i] = 2 * x[i + 1] }
+//! →  for i in a..b strip(view x from 1, view mut y) { y[i] = 2 * x[i + 1] }
 //! ```
 //!
-//! Legal where the iterations are known beforehand and every access of a view happens in every iteration: then the slice panics if and only
-//! if an access would. A check inside the loop would have to come before: such loops have no views. An object that is written must be
-//! seen through one view alone, or be split in two sides that do not meet.
+//! Legal where the number of iterations is known when the loop begins and every access of a view happens in every iteration: then the slice
+//! panics if and only if an access would. A check inside the loop would have to come before the slice's panic: such loops have no views. An object
+//! that is written must be seen through one view alone, or be split in two sides that do not meet. Pays always (docs/performance.md); strides
+//! beyond `Target::widest_stride` are not viewed. Runs after `regions`.
 
 use std::collections::HashMap;
 

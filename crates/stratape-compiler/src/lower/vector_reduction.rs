@@ -1,17 +1,19 @@
-//! Vector reductions: strips in blocks of iterations, so that what lies between the sums vectorises.
+//! Vector reductions: strips in blocks of iterations, so that the terms of sums are computed with vector instructions.
 //!
-//! LLVM does not reorder sums of floats, so a loop that carries one runs an element at a time. A sum of
-//! adjoints has no order to keep: each place in a block has a partial sum of its own, added up at the end. A
-//! sum of the primal keeps its order: the terms of a block are computed side by side, then added one after the other.
+//! LLVM does not reorder sums of floats, so a loop that carries one runs an element at a time. A sum of adjoints has no order to keep: each
+//! place in a block has a partial sum of its own, added up at the end. A sum of the primal keeps its order: the terms of a block are computed
+//! side by side, then added one after the other.
 //!
 //! ```text
-//! for i in 0..n strip(view @x[i]), s = 0.0 { %2 = x[i] * x[i]; %3 = s + %2 } s <- %3
-//! →  for i in 0..n strip(view @x[i]) simd(8, s += %2 reassociated), s = 0.0 { … }
+//! for i in 0..n strip(view x), s = 0.0 { t = x[i] * x[i]; next = s + t } carry s <- next
+//! →  for i in 0..n strip(view x) simd 8 (reduce + t), s = 0.0 { … }
 //! ```
 //!
-//! Legal where every carried value is such a sum that nothing in the loop looks at, and every statement is arithmetic, an access through a
-//! view, or a push or pop of the strip's record: then blocks cannot be told from iterations. Pays where the terms take long, where memory is
-//! written as well, or where a sum may be reassociated.
+//! Legal where every carried value is such a sum that nothing in the loop reads, and every statement is arithmetic, an access through a view,
+//! or a push or pop of the strip's record: then blocks cannot be told from iterations. Pays where the terms take long (a division, a root),
+//! where memory is written as well, or where a sum may be reassociated (docs/performance.md: gravity, gaussian). Widths are
+//! `Target::simd_width` and its variants, or a divisor of a known number of iterations. Runs after `strip_mine`; additions that overlap are in
+//! `rotating_accumulate`.
 
 use std::collections::HashMap;
 

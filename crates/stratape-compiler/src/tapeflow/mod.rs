@@ -1,4 +1,4 @@
-//! The tape's layout: which records lie together, and how.
+//! TapeFlow: the layout of the tape. Which records lie together, and how.
 
 mod regions;
 

@@ -1,16 +1,18 @@
 //! Regions: the records of a loop's iterations side by side, as an array of structs.
 //!
-//! A record that is pushed alone costs a check of the tape's limit and lies wherever the top of the tape is. Where the iterations of a loop
-//! push one record each, and nothing else in the loop uses the tape, the records of many iterations are reserved at once: the loop
-//! runs over a slice, free of checks. The pops must then come from a loop of the same shape: what was pushed one by one is popped one
-//! by one.
+//! A record that is pushed alone costs a compare against the tape's limit and lies wherever the top of the tape is. Where the iterations of a
+//! loop push one record each, and nothing else in the loop uses the tape, the records of many iterations are reserved at once: the loop runs
+//! over a slice, without compares.
 //!
 //! ```text
 //! for i in 0..n { …; push #0 x }   …   for i in 0..n reversed { pop #0 x; … }
-//! →  for i in 0..n strip(#0) { …; push #0 x }   …   for i in 0..n reversed strip(#0) { pop #0 x; … }
+//! →  record #0 (x) region as f64, and strip_mine writes:
+//!    for i in 0..n strip #0 { …; push #0 x }   …   for i in 0..n reversed strip #0 { pop #0 x; … }
 //! ```
 //!
-//! In a record all slots are stored as numbers of one width, the narrowest that holds each of them.
+//! Legal where both loops, the one that pushes and the one that pops, have a known number of iterations, and hold no call and no parallel loop:
+//! records that were pushed one by one are popped one by one. In a record all slots are stored as numbers of one width, the narrowest that
+//! holds each of them. Pays always (docs/performance.md); runs after `privatize`.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! What passes ask of single operations and blocks.
+//! Properties of single operations and blocks that several passes ask for: can it panic, is it cheap, may its derivative be infinite.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,12 +15,12 @@ pub(crate) fn integers(block: &Block) -> HashMap<ValueId, i128> {
     integers
 }
 
-/// Whether a range of literals holds something.
+/// Whether a range of literals is not empty.
 pub(crate) fn runs(integers: &HashMap<ValueId, i128>, from: ValueId, to: ValueId) -> bool {
     matches!((integers.get(&from), integers.get(&to)), (Some(from), Some(to)) if from < to)
 }
 
-/// Whether computing an operation in vain does no harm but its time: it cannot panic.
+/// Whether an operation cannot panic: executing it in vain costs nothing but time.
 pub(crate) fn is_total(op: &Op, ty: Scalar) -> bool {
     match op {
         Op::Float(..) | Op::Int(_) | Op::Bool(_) | Op::Const(_) | Op::Len(_) => true,
@@ -83,8 +83,8 @@ pub(crate) fn literals(function: &Function, block: &Block) -> HashSet<ValueId> {
     literals
 }
 
-/// Whether an operation is a product of two floats that only the run knows. Each is the derivative by the other, and may be
-/// infinite where the product is not wanted; zero times it would be no number.
+/// Whether an operation is a product of two floats that are not constants. Each is the derivative with respect to the other, and may be
+/// infinite where the product is not used; zero times it would be NaN.
 pub(crate) fn is_product(op: &Op, ty: Scalar, literals: &HashSet<ValueId>) -> bool {
     let unknown = |value: &ValueId| !literals.contains(value);
     match op {
@@ -96,7 +96,7 @@ pub(crate) fn is_product(op: &Op, ty: Scalar, literals: &HashSet<ValueId>) -> bo
     }
 }
 
-/// Whether an operation costs so little that doing it in vain is better than a branch.
+/// Whether an operation costs so little that executing it in vain is better than a branch.
 pub(crate) fn is_cheap(op: &Op) -> bool {
     match op {
         Op::Binary(Binary::Div | Binary::Rem, ..) => false,

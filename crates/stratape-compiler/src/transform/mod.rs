@@ -1,4 +1,14 @@
-//! Passes that make a function simpler, or a gradient faster, without changing a bit of the value, nor a panic.
+//! Passes from the language to the language. Before differentiation they change no bit of the value and no panic; on a gradient they may change
+//! the last bits of adjoints.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`canonical`] | the classical scalar passes: CSE, bounds-check elimination, LICM, if-conversion, DCE |
+//! | [`loops`] | the shape of loops: peeling, coalescing, interchange, unroll-and-jam; which loops may run in any order |
+//! | [`memory`] | what lies in memory, and how: AoS to SoA, scalar promotion, argmax, precomputed tables, dead initialisation |
+//! | [`adjoint`] | what is legal on adjoints only: reciprocals, coefficients, invariant factors, scatter to gather |
+//!
+//! Every pass has a section in docs/compiler/passes.md.
 
 pub mod adjoint;
 pub mod canonical;

@@ -1,6 +1,6 @@
-//! Accesses of a loop to one object, grouped by what is added to the counter.
+//! Access groups: the accesses of a loop to one object, grouped by what is added to the counter, and whether the object can be split between them.
 //!
-//! `u[(t + 1) * n + i] = u[t * n + i - 1] + u[t * n + i]` touches one array in three groups. If one group, the
+//! `u[(t + 1) * n + i] = u[t * n + i - 1] + u[t * n + i]` accesses one array in three groups. If one group, the
 //! *pivot*, lies wholly above or below the others, the array can be split between them: what is written to the pivot
 //! is not seen by the others.
 

@@ -1,4 +1,8 @@
-//! Indices as polynomials in loop counters and values that do not change.
+//! Integers as polynomials in loop counters and values that do not change, and what follows from the loops and branches around them.
+//!
+//! `i * m + (j + 1)` is the polynomial `i·m + j + 1`. Sums, differences and products of at least 32 bits are looked into; narrower ones may
+//! wrap within the bounds of a list and stay symbols. Facts are polynomials that are at least 0: a loop that runs has an extent of at least 1,
+//! a branch that is taken has its condition.
 
 use std::collections::HashMap;
 

@@ -1,10 +1,10 @@
-//! The loops and branches around a node, and what is known where it is run.
+//! The context of a statement: the loops and branches around it, and the facts that hold where it is executed.
 
 use super::affine::Affine;
 use crate::Polynomial;
 use crate::{Block, Stmt, ValueId};
 
-/// What stands around a node.
+/// The loops and branches around a statement.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Around {
     /// The loops, outermost first, by their counters.
@@ -14,7 +14,7 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// The blocks inside a node, each with what stands around its nodes.
+    /// The blocks inside a statement, each with its context.
     pub(super) fn blocks<'n>(&self, node: &'n Stmt) -> Vec<(Self, &'n Block)> {
         match node {
             Stmt::Loop(node) => {
@@ -34,7 +34,7 @@ impl Around {
         }
     }
 
-    /// Polynomials that are at least 0 there: every loop runs, and the branches are taken.
+    /// Polynomials that are at least 0 where the statement is executed: every loop around it runs, its branches are taken.
     pub(super) fn facts(&self, affine: &Affine<'_>) -> impl Iterator<Item = Polynomial> {
         let loops = self.loops.iter().filter_map(|counter| affine.runs(*counter));
         let branches =

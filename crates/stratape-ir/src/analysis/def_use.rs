@@ -1,4 +1,4 @@
-//! Where each value comes from.
+//! Definitions: where each value and object is defined, and how many loops are around it.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
-//! Whether the iterations of a loop are independent, so that they can run in parallel.
+//! Dependence between iterations: whether a loop can run in parallel.
 //!
-//! They are if nothing is carried from one to the next but sums of floats, and if all memory from outside is only read or
-//! divided among them in [windows](super::Window). A sum's terms are added in the loop's own order afterwards, so that it
-//! keeps its bits; for this each iteration must add to it once and for all, on every way it can take.
+//! It can if nothing is carried from one iteration to the next but sums of floats, and if all memory from outside is only read or
+//! divided among the iterations in [windows](super::Window). The terms of a sum are added in the loop's own order afterwards, so that it
+//! keeps its bits; for this each iteration must add to it unconditionally, the same number of times.
 
 use std::collections::{HashMap, HashSet};
 

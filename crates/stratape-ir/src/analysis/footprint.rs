@@ -1,8 +1,12 @@
-//! How the iterations of a loop use memory from outside it.
+//! Footprints: how the iterations of a loop use memory from outside it.
 //!
 //! Memory that is written can be divided among the iterations if each keeps to a *window* of its own: the
-//! elements from `stride * i + base` up to the same of the next iteration. Inner loops are bounded by their
+//! elements from `stride * i + base` up to the same of the next iteration. The counters of inner loops are replaced by the extremes of their
 //! ranges, as [polynomials](super::Affine).
+//!
+//! ```text
+//! for i { for j in 0..m { y[m * i + j] = … } }        footprint of y in iteration i: [m·i, m·i + m), a window with stride m and base 0
+//! ```
 
 use std::collections::BTreeMap;
 

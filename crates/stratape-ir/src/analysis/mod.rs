@@ -1,4 +1,16 @@
-//! What passes ask about a function. Analyses only look: in, a function; out, a table.
+//! Analyses: what passes ask about a function. In: a function; out: a table. They change nothing, and every answer is conservative: what cannot
+//! be proved is reported as unsafe.
+//!
+//! | module | answers |
+//! |---|---|
+//! | `def_use` | where is a value defined, how deep in loops |
+//! | `affine` | an integer as a polynomial in counters and invariant values; what holds where |
+//! | `context` | the loops and branches around a statement |
+//! | `footprint` | which elements of an object does an iteration access: a window of its own, or not |
+//! | `dependence` | are the iterations of a loop independent, so that they can run in parallel |
+//! | `reorder` | may the iterations of a loop run in any order, up to rounding of adjoints |
+//! | `reload_safety` | does memory still hold, at the end, what a load has read |
+//! | `access_groups` | can an object be split between what a loop reads and what it writes |
 
 mod access_groups;
 mod affine;

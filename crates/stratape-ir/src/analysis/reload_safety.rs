@@ -1,9 +1,16 @@
-//! Whether memory still holds, at the end of the function, what a load has read; whether it is written more than once.
+//! Reload safety: whether memory still holds, at the end of the function, what a load has read or a store has written; and whether an element
+//! is stored more than once.
 //!
-//! A write destroys what a load has read if it comes later and hits the same place. It comes later
-//! in the same iteration of all loops around both, or in a later iteration of one of them. For each of
-//! these cases the indices are compared as [polynomials](super::Affine), by what the branches around them know; where it
-//! cannot be shown that they differ, the memory counts as overwritten.
+//! A write destroys what a load has read if it comes later and hits the same place. It comes later in the same iteration of all loops around
+//! both, or in a later iteration of one of them. For each of these cases the indices are compared as [polynomials](super::Affine), with the
+//! facts of the loops and branches around them:
+//!
+//! ```text
+//! write − read = stride · steps + difference + [−down, up]      steps ≥ 1 in a later iteration, 0 in the same
+//! ```
+//!
+//! where `down` and `up` are what inner counters can contribute. Where it cannot be proved that this is never 0, the memory counts as
+//! overwritten.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +20,7 @@ use super::context::Around;
 use crate::Polynomial;
 use crate::{Block, Call, Function, Init, ObjectId, Op, Place, Step, Stmt, ValueId};
 
-/// Loads whose memory may be written after them.
+/// Which memory still holds at the end of the function what was read from it or stored to it.
 #[derive(Clone, Debug, Default)]
 pub struct ReloadSafety {
     /// Whether all memory counts as overwritten.
@@ -39,7 +46,7 @@ struct Access {
 }
 
 impl ReloadSafety {
-    /// Finds them.
+    /// Analyses a function.
     pub fn new(function: &Function, definitions: &DefUse) -> Self {
         let mut finder = Finder::default();
         finder.block(&function.body);
@@ -94,7 +101,7 @@ impl ReloadSafety {
         self.kept.get(&value)
     }
 
-    /// Nothing that was read is known to stay: of a function whose caller is not known, or whose gradient is to rest on no proof.
+    /// Assumes that all memory is overwritten: for a function whose caller is unknown, or whose gradient is to rest on no proof.
     pub fn everything() -> Self {
         Self { all: true, ..Self::default() }
     }

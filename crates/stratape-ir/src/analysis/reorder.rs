@@ -3,7 +3,7 @@
 //! A loop may if
 //!
 //! - it has no `exit`: every iteration is run;
-//! - every carried value is a sum of adjoints, and no iteration sees how far it has come: `inside` is used once, in
+//! - every carried value is a sum of adjoints that no iteration reads: `inside` is used once, in
 //!   `next = inside ± term`, and `next` is used by nothing but the loop itself;
 //! - each object from outside is only read; or it holds adjoints and is only added to; or each iteration keeps to an element of its
 //!   own; or it holds adjoints, and what is added to lies apart from the elements that are read or stored to. Primal memory that

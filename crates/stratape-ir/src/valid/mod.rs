@@ -23,7 +23,7 @@
 //! At the end of the function the stack is empty. Two values are the same number if they are one value, if one restores the other from a
 //! record, or if they are computed by the same operation from the same numbers; counters of loops that mirror each other are the same.
 //!
-//! **Order** (`order`): a loop that is marked unordered may run in any order ([`is_reorderable`](crate::analysis::is_reorderable)).
+//! **Order** (`order`): a loop that is marked unordered may run in any order ([`is_reorderable`]).
 //!
 //! **Schedules** (`schedule`): a strip has records in a region exactly if the record says so, and both of its loops do; views are written by one
 //! name only; a loop in blocks has the reductions, rotations and delayed additions that its schedule lists, and no statement that a

@@ -1,9 +1,9 @@
 //! The adjoint of calls the compiler does not look into.
 //!
-//! A function with a pullback: the pullback is called with what the function was passed (its `&mut`
+//! A call with a pullback: the pullback is called with what the function was passed (its `&mut`
 //! slices as the function left them), each slice of floats followed by its shadow, and the adjoint
-//! of the result last; it returns the adjoints of the float scalars. A function without derivative: what it
-//! wrote depends on nothing, so the adjoints of what it wrote end there.
+//! of the result last; it returns the adjoints of the float scalars. A call without derivative: what it
+//! wrote depends on nothing, so the shadow of what it wrote is zeroed.
 
 use super::{Facts, Reverse};
 use stratape_ir::{

@@ -1,5 +1,7 @@
-//! Loops and branches of the backward half: adjoints are carried around loops and merged after branches like
-//! any variable. One that no iteration changes is not carried.
+//! Loops and branches of the backward half.
+//!
+//! A loop runs over the iterations that were run, in the opposite direction. Adjoints of outer values that the body adds to are carried around
+//! it, and merged after branches, like any variable; an adjoint that no iteration changes is not carried.
 
 use std::collections::{BTreeMap, HashSet};
 

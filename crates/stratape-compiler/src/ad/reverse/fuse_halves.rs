@@ -1,19 +1,17 @@
-//! Blocks that hold both halves of what they compute.
+//! Fusion of the two halves of a loop or branch; home blocks.
 //!
-//! The function's own block is one: the forward half, then the backward half, in one scope, so that
-//! values of the first are still there in the second. Fusion makes more of them. Take a block
-//! `before; L; after`, where `L` is a loop or a branch. Its gradient is
-//! `before; L; after; after'; L'; before'`. If `after'` needs nothing that `L` and `after` compute (the
-//! loop ends in a plain sum, say, whose adjoint is known beforehand), it can be run early:
-//! `before; after'; L; L'; after; before'`, and `L; L'` can become one loop, each iteration a block that holds
-//! both halves: nothing is saved, nothing recomputed.
+//! A *home* is a block that holds both halves of what it computes, in one scope, so that values of the forward half are still available in the
+//! backward half. The function's own block is one. Fusion makes more of them. Take a block `before; L; after`, where `L` is a loop or a branch.
+//! Its gradient is `before; L; after; after'; L'; before'`. If `after'` needs nothing that `L` and `after` compute (the loop ends in a plain
+//! sum, say, whose adjoint is known beforehand), it can run early: `before; after'; L; L'; after; before'`, and `L; L'` can become one loop
+//! whose body is a home: nothing is saved, nothing recomputed.
 //!
-//! What runs early, `after'`, must not ask for anything that `L` and `after` leave: no value of theirs, nothing read from memory that
-//! is ever written, nothing that is saved or that a call is passed.
+//! Legal where `after'` uses no value of `L` and `after`, reads no memory that is ever written, and uses nothing that is saved or that a call
+//! is passed. For a loop, besides, backward iterations must not depend on the adjoints of later ones, since they come in the forward order:
+//! every carried adjoint passes unchanged, and the iterations of the loop *as it was fused* meet in shadows only so that their order does not
+//! matter ([`adjoints_commute`]). The attempt is written and tested; if it fails, it is dropped.
 //!
-//! For a loop this needs, besides, that iterations do not wait for the adjoints of later ones, since they come in the order of
-//! the forward half: every carried adjoint passes unchanged, and the iterations of the loop *as it was fused* meet in
-//! shadows only so that their order does not matter ([`adjoints_commute`]).
+//! Pays always: for gravity, somier, mttkrp, nbody and rosenbrock there is no tape at all (docs/performance.md).
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +21,7 @@ use stratape_ir::analysis::adjoints_commute;
 use stratape_ir::analysis::{Affine, DefUse};
 use stratape_ir::{Function, Half, If, Loop, ObjectId, Op, Range, Stmt, ValueId, made, walk};
 
-/// Which blocks were fused, and what that asks for.
+/// Which blocks were fused, and which values that needs early.
 #[derive(Clone, Debug, Default)]
 pub(in crate::ad) struct Fusion {
     /// For each block (by its address) that was looked at: where it is fused, if anywhere.
@@ -55,13 +53,13 @@ impl Fusion {
     }
 }
 
-/// What is not there yet where something runs early.
+/// What is not defined yet where a backward half runs early.
 struct Later {
     values: HashSet<ValueId>,
     objects: HashSet<ObjectId>,
 }
 
-/// Where a block is, for tables.
+/// The address of a block, its key in tables.
 fn address(block: &[Stmt]) -> usize {
     block.as_ptr().addr()
 }

@@ -1,4 +1,4 @@
-//! Functions that call themselves: their two halves as functions, which share nothing but the tape.
+//! The two halves of a recursive function as separate functions, which share nothing but the tape.
 
 use super::fuse_halves::Fusion;
 use super::records::Saved;

@@ -1,9 +1,15 @@
-//! The backward half.
+//! The reverse walk: writes the backward half.
 //!
 //! The forward half is walked from its end. The adjoint of a value is a value too; each use adds
-//! to it, and its definition hands it on to the operands. Around loops and branches adjoints are
+//! to it, and the definition propagates it to the operands. Around loops and branches adjoints are
 //! carried and merged like any variable. A carried adjoint that no iteration changes (that of a plain
-//! sum) is found to be constant and is no longer carried.
+//! sum) is recognised as invariant and is not carried.
+//!
+//! ```text
+//! y = x * x; s = s0 + y          →   …; ds0 += ds; dy += ds;  dx += dy * x; dx += dy * x
+//! ```
+//!
+//! The walk runs twice, without a plan (the dry run: forward values are used freely and noted in `needed`) and with one.
 
 mod call;
 mod control;
@@ -228,7 +234,7 @@ impl<'a> Reverse<'a> {
         }
     }
 
-    /// What must be there before a block is run backward: recomputed values, shadows of its locals.
+    /// Writes what must precede the backward half of a block: recomputed values, shadows of its locals.
     pub(super) fn begin(&mut self, block: &[Stmt]) {
         for node in block {
             match node {
@@ -246,7 +252,7 @@ impl<'a> Reverse<'a> {
         }
     }
 
-    /// Computes a forward value again, and first what it is computed from: a value that is read from
+    /// Recomputes a forward value, and first what it is computed from: a value that is read from
     /// where it was stored may need an index that the program computes only afterwards.
     fn recompute(&mut self, value: ValueId, op: &Op) {
         let Some(plan) = self.plan else { return };

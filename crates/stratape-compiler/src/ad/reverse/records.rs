@@ -1,8 +1,8 @@
-//! The forward half with its pushes.
+//! Records: writes the forward half with its pushes.
 //!
-//! What a loop's body saves is one record, pushed at the end of each iteration. A value inside a
-//! branch comes out of it by a merge (zero where the other arm ran), so that the record of an iteration has
-//! the same slots whatever way it took.
+//! What a loop's body saves is one record, pushed at the end of each iteration. A saved value inside a
+//! branch leaves it by a merge (zero where the other arm ran), so that the record of an iteration has
+//! the same slots whatever path it took.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,7 @@ pub(in crate::ad) struct Saved {
     pub(super) copies: HashMap<usize, Vec<(usize, RecordId)>>,
 }
 
-/// Where a branch is, for tables.
+/// The address of a branch, its key in tables.
 pub(super) fn address(node: &If) -> usize {
     std::ptr::from_ref(node).addr()
 }

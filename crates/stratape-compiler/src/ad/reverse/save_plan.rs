@@ -1,10 +1,17 @@
-//! For each value the backward half asks for: is it still there, recomputed, or saved?
+//! The save plan: which values the backward half recomputes, reloads, or takes from the tape.
 //!
-//! Values defined directly in the function's own block are still there: both halves share it.
+//! Values of home blocks are still available: both halves share the block.
 //! For the others, a minimum cut weighs saving a value against recomputing it from values that
 //! are available, which may have to be saved or recomputed in turn. Two nodes stand for a value: *available*
 //! and *recomputed*. Being available without being recomputed costs a save; being recomputed costs the
 //! operation and demands that its operands be available.
+//!
+//! ```text
+//! source ──∞ if needed──▶ available(v) ──save·w──▶ recomputed(v) ──operation·w──▶ sink        w = 10^(depth in loops)
+//!                               ▲─────────∞───────────┘   └──∞──▶ available(each operand)
+//! ```
+//!
+//! Costs are in [`Target`]. A value that was stored to memory which still holds it ([`ReloadSafety`]) can be reloaded from there.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,7 +32,7 @@ pub enum Reason {
     Gone,
     /// It is the outcome of a loop or branch.
     Outcome,
-    /// Saving costs less than computing it again.
+    /// Saving costs less than recomputing it.
     Cheaper,
 }
 
@@ -36,11 +43,11 @@ pub struct Choice {
     pub value: ValueId,
     /// Why it is saved; `None` if it is recomputed.
     pub saved: Option<Reason>,
-    /// Whether the backward half asks for it; otherwise others are recomputed from it.
+    /// Whether the backward half needs it itself; otherwise other values are recomputed from it.
     pub asked_for: bool,
 }
 
-/// What was decided.
+/// The save plan.
 #[derive(Debug, Default)]
 pub(in crate::ad) struct Plan {
     pub(in crate::ad) saved: HashSet<ValueId>,
@@ -50,7 +57,7 @@ pub(in crate::ad) struct Plan {
     pub(in crate::ad) choices: Vec<Choice>,
 }
 
-/// Decides.
+/// Decides what is saved, recomputed and reloaded, by a minimum cut.
 pub(in crate::ad) fn choose(
     facts: &Facts<'_>,
     clobbers: &ReloadSafety,

@@ -1,4 +1,4 @@
-//! Shadows: memory that holds the adjoints of memory.
+//! Shadows: objects that hold the adjoints of other objects. How they are made, addressed, and emptied into what their object was made from.
 
 use super::Reverse;
 use stratape_ir::SourceId;

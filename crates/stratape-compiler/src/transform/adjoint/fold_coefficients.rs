@@ -1,11 +1,16 @@
-//! Constant factors of adjoints are multiplied once, signs not at all.
+//! Folds constant coefficients and signs of adjoints.
 //!
-//! The rules of differentiation leave halves beside doubles and negations beside subtractions. Here an adjoint is seen as a
-//! number times another value; products multiply the numbers, sums of one value add them, and a minus goes into the
-//! sum or the accumulation it ends in. Only adjoints: their last bits are free.
+//! ```text
+//! a = 0.5 * d; b = 2.0 * a; x += -b   →   x -= d
+//! ```
 //!
-//! Taking a factor out of a value that is used twice may cost a multiplication instead of saving one, so each block is
-//! tried in several ways, and keeps the one that computes least.
+//! The rules of differentiation leave halves beside doubles and negations beside subtractions. Here an adjoint is seen as a number times
+//! another value; products multiply the numbers, sums of one value add them, and a minus goes into the sum or the accumulation it ends in.
+//! Legal for adjoints, whose last bits are free, and for coefficients far from overflow.
+//!
+//! Taking a coefficient out of a value that is used twice may cost a multiplication instead of saving one, so each block is rewritten with
+//! three degrees of freedom, and the version with the fewest operations is kept (docs/performance.md: gravity, nbody, somier). Runs after
+//! `gradient_cse`, before a `dce`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +28,7 @@ pub const FOLD_COEFFICIENTS: Pass = Pass {
     run: fold_coefficients,
 };
 
-/// Moves factors.
+/// Folds coefficients, block by block.
 fn fold_coefficients(function: &mut Function, _cx: &mut Context<'_>) {
     let mut literals = HashMap::new();
     walk(&function.body, &mut |node| {

@@ -1,21 +1,20 @@
-//! Factors that are the same in every term of an adjoint's sum multiply the sum, not its terms.
+//! Takes factors that do not change in the outer loop out of sums of adjoints: `Σ c·t` becomes `c · Σ t`.
 //!
 //! ```text
 //! for l { for j { …; dc[j] += da[j] * (b[l] * d[l][j]); dd[l][j] += da[j] * c[j] * b[l] } }
+//! →  for j { products[j] = da[j] * c[j] }
+//!    sums = 0
+//!    for l { for j { …; sums[j] += b[l] * d[l][j]; dd[l][j] += products[j] * b[l] } }
+//!    for j { dc[j] += da[j] * sums[j] }
 //! ```
-//! becomes
-//! ```text
-//! for j { products[j] = da[j] * c[j] }
-//! sums = 0
-//! for l { for j { …; sums[j] += b[l] * d[l][j]; dd[l][j] += products[j] * b[l] } }
-//! for j { dc[j] += da[j] * sums[j] }
-//! ```
-//! Done where the inner loop is short, so that the sums and the products are arrays on the stack, which LLVM takes apart into
-//! registers if they are very short. How large a constant of the user's is, only rustc knows: then both versions are
-//! emitted, the arrays as long as they may get, and one version is dropped.
 //!
-//! The sums are used only if the outer loop has run: nothing is added, and nothing can panic, where nothing did before. Only
-//! adjoints: their last bits are free.
+//! Legal for adjoints, whose last bits are free, where nothing else in the outer loop touches the shadow. The sums are used only if the outer
+//! loop has run: nothing is added, and nothing can panic, where nothing did before.
+//!
+//! Pays where the inner loop is short (`Target::factor_row`), so that sums and products are arrays on the stack, which LLVM promotes to
+//! registers if they are very short, and from `Target::factor_terms` terms (docs/performance.md: mttkrp). The size of a constant of the user's
+//! is known to rustc alone: then both versions are emitted under a condition that rustc decides. Runs after `fold_coefficients`; not in
+//! functions with parallel loops.
 
 use std::collections::{HashMap, HashSet};
 
@@ -118,7 +117,7 @@ impl Distributor<'_> {
         done
     }
 
-    /// A loop with the sums of the loops directly inside it kept aside.
+    /// A loop with the factored sums of the loops directly inside it in arrays of their own.
     fn outer(&mut self, node: &Loop) -> Option<Block> {
         let Range::UpTo { from, to } = node.range else { return None };
         let trips =

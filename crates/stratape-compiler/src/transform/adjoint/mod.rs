@@ -1,4 +1,4 @@
-//! Passes for gradients: they may change the last bits of adjoints.
+//! Passes that are legal on adjoints only: they may change their last bits and the order in which they are summed.
 
 mod fold_coefficients;
 mod invariant_factor;

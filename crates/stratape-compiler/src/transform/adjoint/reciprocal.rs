@@ -1,5 +1,11 @@
-//! One division instead of several: adjoints divided by the same number are multiplied by its
-//! reciprocal, which the primal has often computed already. Only adjoints: their last bits are free.
+//! One division instead of several: adjoints divided by the same number are multiplied by its reciprocal.
+//!
+//! ```text
+//! p = da / x; q = db / x   →   r = 1.0 / x; p = da * r; q = db * r
+//! ```
+//!
+//! A reciprocal that the primal has computed already is reused. Legal for adjoints, whose last bits are free. Pays from two divisions in one
+//! block, or one if the reciprocal is there. Runs after `gradient_cse`, so that equal divisors are one value.
 
 use std::collections::HashMap;
 

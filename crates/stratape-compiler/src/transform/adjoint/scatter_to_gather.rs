@@ -1,14 +1,16 @@
-//! Additions to neighbours become sums of what neighbours send.
+//! Turns the scatter `d[i ± k] += …`, the adjoint of a stencil, into a gather.
 //!
 //! ```text
-//! for n { d[n - 1] += a(n); d[n] += b(n); d[n + 1] += c(n) }
+//! for i in a..b { d[i - 1] += f(i); d[i] += g(i); d[i + 1] += h(i) }
+//! →  the elements at both ends as before;  for m in a+1..b-1 { d[m] += f(m + 1) + g(m) + h(m - 1) }
 //! ```
-//! the adjoint of a stencil, becomes
-//! ```text
-//! for m { d[m] += a(m + 1) + b(m) + c(m - 1) }
-//! ```
-//! with the few elements at either end added as before. Each element is then read and written once, and LLVM vectorises the
-//! loop, whose iterations no longer touch each other's memory. What is sent is computed once for each neighbour, so it must be cheap.
+//!
+//! Each element is then read and written once, and iterations no longer touch each other's memory, so that LLVM vectorises the loop.
+//!
+//! Legal for an unordered loop that carries nothing, where `d` is not stored to and not read (or only on the other side of a [`Split`]), and
+//! what is added is computed from memory that the loop does not write. Each term is computed once per neighbour, so it must be cheap
+//! (`Target::gather_operations`), the distance short (`gather_distance`) and the loop long (`gather_iterations`). Runs after `reorderable`; not
+//! in functions with parallel loops.
 
 use std::collections::HashSet;
 
@@ -30,7 +32,7 @@ pub const SCATTER_TO_GATHER: Pass = Pass {
     run: scatter_to_gather,
 };
 
-/// Gathers. Not where loops run in parallel: what an iteration adds at the ends of a row is no longer seen to belong to it.
+/// Turns scatters into gathers. Not where loops run in parallel: what an iteration adds at the ends of a row is no longer seen to belong to it.
 fn scatter_to_gather(function: &mut Function, cx: &mut Context<'_>) {
     let (target, parallel) = (cx.target, parallel_loops(function));
     let found = find_loops(function, |affine, node| {
@@ -160,7 +162,7 @@ fn measured(mut group: Group) -> Option<Group> {
     group.iter().any(|one| one.below > 0).then_some(group)
 }
 
-/// What an addition computes in the loop's body: positions, in order.
+/// The operations of the loop's body that an addition depends on: their positions, in order.
 fn cone(node: &Loop, at: usize) -> Vec<usize> {
     let mut needed: HashSet<ValueId> = HashSet::new();
     node.body[at].for_each_operand(&mut |value| {
@@ -180,7 +182,7 @@ fn cone(node: &Loop, at: usize) -> Vec<usize> {
     found
 }
 
-/// Whether what is sent is cheap to compute, from memory that the loop does not change.
+/// Whether the terms of a group are cheap to compute, from memory that the loop does not change.
 fn is_worth(function: &Function, node: &Loop, group: &Group, target: &Target) -> bool {
     let stored: HashSet<ObjectId> = node
         .body

@@ -1,7 +1,14 @@
-//! Checks of indices that a loop's own range already keeps within bounds go.
+//! Bounds-check elimination for checks that the range of a loop implies.
 //!
-//! `let row = &x[a..b]; for j in 0..row.len() { … row[j] … }` asks whether `j` is within the row, in every
-//! iteration, though it cannot be otherwise.
+//! ```text
+//! for j in 0..n { check j < n; a = x[j]; … }   →   for j in 0..n { a = x[j]; … }
+//! ```
+//!
+//! Such checks come from `let row = &x[a..b]; … row[j] …`: the front end resolves the slice to an offset and keeps its bounds as a check.
+//!
+//! Legal when the index is the counter of an enclosing loop plus some polynomial, and the end of the loop's range plus the same polynomial is
+//! at most the length. Pays because a loop that contains a check has no views (`strip_mine`). Runs after `cse`, so that equal lengths are one
+//! value.
 
 use std::collections::HashSet;
 
@@ -18,7 +25,7 @@ pub const BOUNDS: Pass = Pass {
     run: bounds,
 };
 
-/// Drops needless checks.
+/// Drops checks that always hold.
 fn bounds(function: &mut Function, _cx: &mut Context<'_>) {
     let needless = {
         let definitions = DefUse::new(function);

@@ -1,10 +1,14 @@
-//! Operations that were done before are not done again.
+//! Common-subexpression elimination, with store-to-load forwarding.
+//!
+//! ```text
+//! a = x[i]; b = x[i]; p = a * a; q = b * b   →   a = x[i]; p = a * a      (b is a, q is p)
+//! ```
 //!
 //! A load is shared as long as nothing in between may have written its object.
 //!
-//! Before a function is differentiated, an arm of a branch does not share a float that was computed outside it, unless it was
-//! computed by sums alone. Shared, its adjoint would be passed on outside the arm, as zero where the arm is
-//! not taken; and zero times an infinite derivative is no number: `if x.exp() < 1e9 { s += x.exp(); }`.
+//! Two versions. In a function that is still to be differentiated (`cse`), an arm of a branch does not share a float that was computed outside
+//! it, unless its derivative is constant. Shared, its adjoint would be propagated outside the arm, as zero where the arm is not taken; and zero
+//! times an infinite derivative is NaN: `if x.exp() < 1e9 { s += x.exp(); }`. In a gradient (`gradient_cse`) arms share everything.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +20,7 @@ use stratape_ir::{Block, Function, ObjectId, Op, Stmt, Substitution, Value, Valu
 pub const CSE: Pass =
     Pass { name: "cse", after: &[], promise: Promise::SameBits, required: false, run: cse };
 
-/// Shares operations of a function that is to be differentiated.
+/// Eliminates common subexpressions of a function that is to be differentiated.
 fn cse(function: &mut Function, _cx: &mut Context<'_>) {
     share_all(function, false);
 }
@@ -30,7 +34,7 @@ pub const GRADIENT_CSE: Pass = Pass {
     run: cse_of_gradient,
 };
 
-/// Shares operations of a gradient.
+/// Eliminates common subexpressions of a gradient.
 fn cse_of_gradient(function: &mut Function, _cx: &mut Context<'_>) {
     share_all(function, true);
 }
@@ -69,7 +73,7 @@ struct Sharer<'a> {
     /// Whether arms share what was computed outside.
     into_arms: bool,
     literals: HashSet<ValueId>,
-    /// Floats whose derivatives depend on the run.
+    /// Floats whose partial derivatives are not constants.
     scales: HashSet<ValueId>,
 }
 

@@ -1,4 +1,7 @@
-//! What nobody uses goes, as long as it could not have panicked.
+//! Dead-code elimination: drops values, carried values, merges and empty loops that nothing uses.
+//!
+//! Legal for operations that cannot panic; one that can stays, used or not. Repeated until nothing changes. Required on gradients: the reverse
+//! walk leaves index arithmetic behind for adjoints that turned out to be zero.
 
 use std::collections::HashSet;
 

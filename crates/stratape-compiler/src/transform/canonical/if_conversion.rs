@@ -1,8 +1,13 @@
-//! Branches that only choose between values become selections, which vectorise.
+//! If-conversion: a branch that only chooses between values becomes selections, which vectorise.
 //!
-//! A selection computes both arms, and its adjoint hands zero to the arm that was not taken. Zero times a derivative must be zero
-//! there, so no operation moves out of a branch whose derivative may be infinite, or none at all, where the branch would not have done it:
-//! products of two values stay, as do quotients, roots and their like, which are not cheap.
+//! ```text
+//! if c { a = x * 2.0 } else { b = -x } merge m = a | b   →   a = x * 2.0; b = -x; m = if c then a else b
+//! ```
+//!
+//! A selection computes both arms, and its adjoint hands zero to the arm that was not taken. Zero times a derivative must be zero there, so no
+//! operation leaves a branch whose derivative may be infinite or NaN where the branch would not have executed it: products of two values stay,
+//! as do quotients, roots and library functions, which are not cheap. Pays up to `Target::if_conversion_operations` operations. Runs after
+//! `licm`.
 
 use std::collections::HashSet;
 

@@ -1,11 +1,15 @@
-//! Operations that are the same in every iteration are done once, before the loop.
+//! Loop-invariant code motion.
 //!
-//! Adjoints gain most: a load that moves out of a loop has its adjoint summed in a register
-//! instead of memory. Operations that cannot panic always move. A load moves if nothing in the loop
-//! writes its object; a panic stays a panic because the loop is known to run at least once (its bounds are
-//! literals, or those of a loop around it), or because the loop and the loads before it are put under a
-//! condition that it does. Products are guarded in the same way: zero, the adjoint of what a loop that does not run
-//! would have computed, times an infinite factor is no number.
+//! ```text
+//! for i in a..b { c = x[k]; e = exp(c); y[i] = e }   →   if a < b { c = x[k]; e = exp(c); for i in a..b { y[i] = e } }
+//! ```
+//!
+//! Operations that cannot panic and whose derivative is constant always move. A load moves if nothing in the loop writes its object. Where
+//! moving could introduce a panic, the loop must be known to run at least once: its bounds are literals, or those of a loop around it;
+//! otherwise the loop and what was moved are put under the condition that it runs, as above. Products and slow operations are guarded in the
+//! same way: zero, the adjoint of what a loop that does not run would have computed, times an infinite factor is NaN.
+//!
+//! Pays most for adjoints: a load outside the loop has its adjoint summed in a register instead of memory. Runs after `scalar_promotion`.
 
 use std::collections::{HashMap, HashSet};
 

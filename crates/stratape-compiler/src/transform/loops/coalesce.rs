@@ -1,8 +1,12 @@
-//! Loops that run once are no loops, and two loops that walk through memory as one would are one.
+//! Loop coalescing: two nested loops that walk through memory as one loop would become that loop. Loops that run once become their body.
 //!
-//! `for i in 0..n { for j in 0..m { … a[i * m + j] … } }` visits `a` from its beginning to its end: one loop of n·m iterations
-//! does the same in the same order, and is long enough to be vectorised where `m` is small. Done where the counters are used
-//! for nothing but indices, and these depend on `i * m + j` alone.
+//! ```text
+//! for i in 0..n { for j in 0..m { a[i * m + j] = v } }   →   for j in 0..n*m { a[j] = v }
+//! ```
+//!
+//! Legal where both loops start at 0 and run in the same direction, carried values pass straight through the outer one, the counters are used
+//! in indices alone, and every index depends on `i * m + j` as a whole. The order of the iterations is the same. Pays where `m` is small: the
+//! coalesced loop is long enough to vectorise. Runs after `cse`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +25,7 @@ pub const COALESCE: Pass = Pass {
     run: coalesce,
 };
 
-/// Takes loops together, from the innermost outwards.
+/// Coalesces loops, from the innermost outwards.
 fn coalesce(function: &mut Function, cx: &mut Context<'_>) {
     if !function.checkpoints.is_empty() {
         return;
@@ -50,7 +54,7 @@ fn coalesce(function: &mut Function, cx: &mut Context<'_>) {
     }
 }
 
-/// Puts the bodies of loops that run once in their place.
+/// Replaces loops that run once by their bodies.
 fn once(function: &mut Function) {
     let mut body = std::mem::take(&mut function.body);
     let literals = crate::transform::integers(&body);
@@ -92,7 +96,7 @@ fn runs_once(literals: &HashMap<ValueId, i128>, node: &Loop) -> bool {
     trips == Some(1) && node.is_plain()
 }
 
-/// The loop inside, if the outer one does nothing else than count.
+/// The position of the loop inside, if the outer one does nothing else but compute integers.
 fn inside(function: &Function, outer: &Loop) -> Option<usize> {
     let mut at = None;
     for (number, node) in outer.body.iter().enumerate() {
@@ -194,7 +198,7 @@ fn indices_only(
     fits && others
 }
 
-/// Takes the two loops together.
+/// Coalesces the loop with a counter and the one inside it.
 fn block(
     function: &mut Function,
     counter: ValueId,

@@ -1,19 +1,18 @@
-//! Sums that neighbours need at the same time are summed side by side.
+//! Loop interchange for reductions: independent ordered sums are computed side by side in an array.
 //!
 //! ```text
 //! for x { sum = b; for k { sum += w[k] * input[x + k] } out[x] = f(sum) }
+//! →  for x { sums[x] = b }
+//!    for k { for x { sums[x] += w[k] * input[x + k] } }
+//!    for x { out[x] = f(sums[x]) }
 //! ```
-//! becomes
-//! ```text
-//! for x { sums[x] = b }
-//! for k { for x { sums[x] += w[k] * input[x + k] } }
-//! for x { out[x] = f(sums[x]) }
-//! ```
-//! Each sum keeps its order, so no bit changes, but the innermost loop now runs over independent sums and neighbours in memory:
-//! LLVM vectorises it. The reverse pass gains as much: the adjoint of `w[k]` is a sum over a row, that of `input` an addition of rows.
 //!
-//! Done where the loop over `x` carries nothing, reads nothing that it writes, and its terms read memory at `x` plus something. A
-//! long loop is cut into tiles, whose sums stay in the nearest cache.
+//! Each sum keeps its order, so no bit changes, but the innermost loop now runs over independent sums and neighbours in memory, and LLVM
+//! vectorises it. The reverse pass gains as much: the adjoint of `w[k]` is a sum over a row, that of `input` an addition of rows.
+//!
+//! Legal where the loop over `x` carries nothing and reads nothing that it writes, the bounds of the nest inside do not depend on `x`, and its
+//! terms read memory at `x` plus something. Pays from `Target::interchange_iterations`; a loop that may be longer than
+//! `Target::interchange_tile` runs in tiles, whose sums stay in L1. Runs after `coalesce`; not in functions with parallel loops.
 
 use std::collections::HashSet;
 
@@ -35,7 +34,7 @@ pub const INTERCHANGE: Pass = Pass {
     run: interchange,
 };
 
-/// Exchanges loops. Not where loops run in parallel: a row in tiles is no longer seen to belong to one iteration.
+/// Interchanges loops. Not where loops run in parallel: a row in tiles is no longer seen to belong to one iteration.
 fn interchange(function: &mut Function, cx: &mut Context<'_>) {
     // Where every loop that can is to run in parallel, which ones these are is found out later.
     if function.parallel || !function.checkpoints.is_empty() {

@@ -1,4 +1,4 @@
-//! Passes that change how loops run.
+//! Passes that change the shape of loops, and the mark of those that may run in any order.
 
 mod coalesce;
 mod interchange;

@@ -1,8 +1,16 @@
-//! Loops that ask in every iteration whether they are at an edge ask only at the edges.
+//! Loop peeling at edges.
 //!
-//! `for i in 0..n { if i > 0 { … } if i + 1 < n { … } }`: the conditions hold for all but the first and
-//! the last iterations. Those are taken out of the loop, one by one, each with its conditions decided; in the loop
-//! that is left the conditions are gone, and its body can be vectorised. The iterations and their order stay the same.
+//! ```text
+//! for i in 0..n { if i > 0 { A } if i + 1 < n { B } }
+//! →  if n >= 2 { B at i = 0; for i in 1..n-1 { A; B }; A at i = n-1 } else { the loop as it was }
+//! ```
+//!
+//! The conditions hold for all but the first and the last iterations. Those are taken out of the loop, each with its conditions decided; in the
+//! loop that is left the conditions are gone, and its body can be vectorised. Iterations and their order stay the same.
+//!
+//! Legal for a loop over a range without exit and without inner loops, for conditions that compare the counter with a number a known distance
+//! from an end of the range. A condition on differences that may wrap is decided between the edges only. Pays up to `Target::peel_iterations`
+//! at one end and `Target::peel_statements` copied statements (docs/performance.md: pathfinder). Runs after `cse`.
 
 use std::collections::HashMap;
 
@@ -18,7 +26,7 @@ use stratape_ir::{
 pub const PEEL: Pass =
     Pass { name: "peel", after: &["cse"], promise: Promise::SameBits, required: false, run: peel };
 
-/// Cuts loops at their edges.
+/// Peels loops at their edges.
 fn peel(function: &mut Function, cx: &mut Context<'_>) {
     let target = cx.target;
     let cuts = find_loops(function, |affine, node| find(function, affine, node, target));

@@ -1,4 +1,4 @@
-//! Loops around a nest that does nothing but sum.
+//! Recognises a loop around a nest that does nothing but sum: what `interchange` and `unroll_and_jam` work on.
 
 use stratape_ir::{Function, Loop, Scalar, Stmt, ValueId};
 
@@ -60,7 +60,7 @@ fn uses(nodes: &[Stmt], value: ValueId) -> usize {
     uses
 }
 
-/// The body in three of a loop whose iterations wait for nothing: before the nest, the nest, after it.
+/// The body of a loop that carries nothing, in three: before the nest, the nest, after it.
 pub(super) fn parts<'n>(
     function: &Function,
     node: &'n Loop,

@@ -1,10 +1,16 @@
 //! Marks the loops of a gradient that may run in any order.
 //!
-//! The backward half runs loops from their end because adjoints of later iterations may be needed by earlier ones. Where
-//! nothing is carried but sums of adjoints, and iterations meet in memory only by adding adjoints to it, that is not so. What the mark
-//! claims, and what it needs, stands in [`stratape_ir::analysis::is_reorderable`]; it is proved of the loop as it stands, each time the pass
-//! runs, and marks that no longer hold are taken away. The validator proves it once more, the interpreter runs marked loops in shuffled
-//! orders.
+//! ```text
+//! for i in 0..n reversed { dx[i] += d }   →   for i in 0..n reversed unordered { dx[i] += d }
+//! ```
+//!
+//! The backward half runs loops from their end because adjoints of later iterations may be needed by earlier ones. Where nothing is carried but
+//! sums of adjoints, and iterations meet in memory only by adding adjoints to it, they are not, and the loop can run upwards, in blocks, with
+//! reassociated sums. What the mark claims, and what it needs, is in [`stratape_ir::analysis::is_reorderable`]; it is proved of the loop as it
+//! stands each time the pass runs, and marks that no longer hold are removed. The validator repeats the proof, the interpreter runs marked
+//! loops in shuffled orders.
+//!
+//! Runs after `dce`: once for `scatter_to_gather`, once more at the end for loops that were made since.
 
 use std::collections::HashSet;
 

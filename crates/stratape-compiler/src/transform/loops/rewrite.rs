@@ -1,4 +1,4 @@
-//! Finding loops, and putting other statements in their place.
+//! Finding loops, and replacing them by other statements.
 
 use std::collections::{HashMap, HashSet};
 

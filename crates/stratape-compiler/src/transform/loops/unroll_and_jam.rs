@@ -1,13 +1,18 @@
-//! Eight sums at once where one would wait for itself.
+//! Unroll-and-jam for ordered sums.
+//!
+//! A float sum that must keep its order runs at one addition per latency (4 cycles). Eight such sums over the same inner loop, from eight
+//! iterations of the outer loop, are independent of each other: interleaving them hides the latency without changing a bit of any of them.
 //!
 //! ```text
-//! for i { sum = b[i]; for j { sum += w[n * i + j] * x[j] } out[i] = f(sum) }
+//! for i in 0..n { s = b[i]; for j in 0..m { s += w[m * i + j] * x[j] } out[i] = f(s) }
+//! →  for i in 0..n step 8 { s0..s7 = b[i]..b[i+7]; for j in 0..m { s0 += w[m * i + j] * x[j]; …; s7 += … } out[i]..out[i+7] = … }
+//!    the remaining rows as before
 //! ```
-//! Each addition waits for the one before, four cycles long, and their order must stay. The sums of eight rows do not wait for
-//! each other: they are computed in one loop over `j`, each in its own order. What is left of the rows is done as before.
 //!
-//! For gradients as they are emitted: the adjoint has been made of the simple loops, and has no order to keep. Not inside loops that run in
-//! parallel, whose memory is divided by what their indices are.
+//! Legal where the outer iterations are independent (nothing is carried, each stores to an element of its own that no other reads) and the
+//! inner range does not depend on `i`. Pays from `Target::jam_iterations` and up to `Target::jam_operations` float operations
+//! (docs/performance.md). Done on the gradient, for sums of the primal: adjoints have no order to keep. Not inside parallel loops, whose memory
+//! is divided by the form of their indices.
 
 use std::collections::HashSet;
 
@@ -29,7 +34,7 @@ pub const UNROLL_AND_JAM: Pass = Pass {
     run: unroll_and_jam,
 };
 
-/// Takes rows together.
+/// Unrolls and jams loops.
 fn unroll_and_jam(function: &mut Function, cx: &mut Context<'_>) {
     let mut divided = HashSet::new();
     walk(&function.body, &mut |node| {
@@ -52,7 +57,7 @@ fn unroll_and_jam(function: &mut Function, cx: &mut Context<'_>) {
     function.body = body;
 }
 
-/// How many rows of a loop are taken at once, if that can be done.
+/// By how much a loop is unrolled, if it can be jammed.
 fn fits(function: &Function, affine: &Affine<'_>, node: &Loop, target: &Target) -> Option<i128> {
     let (before, nest, after) = parts(function, node)?;
     let nest = Nest::read(function, nest)?;
@@ -100,12 +105,12 @@ fn fits(function: &Function, affine: &Affine<'_>, node: &Loop, target: &Target) 
     }
 }
 
-/// Whether a node does something with floats.
+/// Whether a statement is an operation on floats.
 fn is_work(function: &Function, node: &Stmt) -> bool {
     matches!(node, Stmt::Let { value, op } if function.ty(*value).is_float() && !op.is_constant())
 }
 
-/// Whether each iteration has an element of its own there.
+/// Whether each iteration accesses an element of its own at a place.
 fn is_own(affine: &Affine<'_>, counter: ValueId, place: &Place) -> bool {
     let [Step::Index(index)] = place.path[..] else { return false };
     affine.of(index).split(counter).is_some_and(|(factor, rest)| {

@@ -1,11 +1,16 @@
-//! Points kept as `x y x y …` are copied apart, into all x and all y, before every pair of them is visited.
+//! Array of structs to struct of arrays, by copying before a nest over pairs.
 //!
-//! A loop over pairs reads `x[2 * i]`, `x[2 * i + 1]`, `x[2 * j]`, `x[2 * j + 1]`: fields, not neighbours, lie side by side, and
-//! vector instructions would have to shuffle them. The copies cost one pass and are read as often as there are points;
-//! the adjoint keeps its sums apart in the same way, without a rule of its own.
+//! ```text
+//! for i { for j { … p[2 * i] … p[2 * i + 1] … p[2 * j] … p[2 * j + 1] … } }
+//! →  p_0 = every second of p from 0; p_1 = every second of p from 1;  for i { for j { … p_0[i] … p_1[i] … p_0[j] … p_1[j] … } }
+//! ```
 //!
-//! Only arrays that the nest does not write, at indices `k * counter + 0 … k * counter + k - 1` of two loops, one inside the
-//! other. The copies hold what the array holds, no more: an index is out of bounds where it was before.
+//! In `x y x y …` fields, not neighbours, lie side by side, and vector instructions would have to shuffle them. The copies cost one pass and
+//! are read as often as there are points; the adjoint keeps its sums apart in the same way, without a rule of its own.
+//!
+//! Legal for arrays that the nest does not write, read at `k * counter + 0 … k * counter + k - 1` by two loops, one inside the other. The
+//! copies hold what the array holds and no more: an index is out of bounds where it was before. Pays up to `Target::soa_fields` fields
+//! (docs/performance.md: gravity, nbody). Runs after `cse`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -26,7 +31,7 @@ pub const AOS_TO_SOA: Pass = Pass {
     run: aos_to_soa,
 };
 
-/// Copies arrays apart.
+/// Copies arrays of records to one array per field.
 fn aos_to_soa(function: &mut Function, cx: &mut Context<'_>) {
     if !function.checkpoints.is_empty() {
         return;

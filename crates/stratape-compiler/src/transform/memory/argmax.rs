@@ -1,9 +1,15 @@
-//! A running maximum remembers where it was found.
+//! Argmax: a running maximum also carries the index of its winner, and is loaded from there after the loop.
 //!
-//! `if x[i] > best { best = x[i] }` carries a number whose adjoint would have to follow every choice, one
-//! saved bit an iteration. The loop is made to carry the winner's counter as well; after the loop the number
-//! is read again from where the winner stood. It has the same bits, and its adjoint goes straight to that one
-//! element; the carried number itself serves comparisons only, and has no adjoint.
+//! ```text
+//! for i { best = if x[i] > best then x[i] else best }   →   for i { …; at = if x[i] > best then i else at }; best = x[at]
+//! ```
+//!
+//! Without it the adjoint of `best` has to follow every choice, one saved bit per iteration. With it, the adjoint goes straight to one element;
+//! the carried number serves comparisons only, and has no adjoint. The loaded value has the same bits.
+//!
+//! Legal where the candidate is a load from memory that the loop does not write, at an index that can be recomputed from the counter, and the
+//! carried value is otherwise used in comparisons and selections alone. Pays always (docs/performance.md: logsum, nn). Runs after
+//! `if_conversion`, which makes the choice a selection.
 
 use crate::driver::{Context, Pass, Promise};
 use crate::transform::canonical::written;
@@ -143,7 +149,7 @@ fn index_recomputable(
     }
 }
 
-/// Lets the loop carry the winner; returns what follows the loop.
+/// Makes the loop carry the winner's counter; returns what follows the loop.
 fn rewrite(
     function: &mut Function,
     definitions: &DefUse,

@@ -1,10 +1,15 @@
-//! Lists that are written before they are read are not filled first; the first addition to an element is a store.
+//! Dead initialisation: a list whose elements are all written before they are read is not filled first. In a shadow, the first addition to an
+//! element becomes a store.
 //!
-//! `let mut y = vec![0.0; n]; for i in 0..n { y[i] = … }` fills `y` in vain, and so does the shadow of a list whose
-//! adjoints come from one loop. Here a *frontier* is followed through the function: all elements before it have been
-//! written. A loop that stores at the frontier moves it on; a loop around such loops moves it by as much in each of its
-//! iterations. If every read is before the frontier, or the frontier has reached the end of the list by then, what the list held
-//! at first does not matter.
+//! ```text
+//! new y = vec![0.0; n]; for i in 0..n { y[i] = … }         →   new y unfilled; for i in 0..n { y[i] = … }
+//! new dy = zeros;       for i in 0..n { dy[i] += d }       →   new dy unfilled; for i in 0..n { dy[i] = d }
+//! ```
+//!
+//! A *frontier* is followed through the function: all elements before it have been written. A loop that stores at the frontier advances it; a
+//! loop around such loops advances it by as much in each of its iterations. Legal if every read is before the frontier, or the frontier has
+//! reached the end of the list by then. `0 + d` is `d` up to the sign of a zero, so additions become stores for adjoints only. Runs after
+//! `reorderable`: in an unordered loop, what the loop itself writes cannot be read.
 
 use crate::driver::{Context, Pass, Promise};
 use stratape_ir::analysis::{Affine, DefUse, Polynomial};
@@ -22,7 +27,7 @@ pub const DEAD_INIT: Pass = Pass {
     run: dead_init,
 };
 
-/// Finds such lists.
+/// Marks lists whose initial contents are dead, and makes stores of first additions.
 fn dead_init(function: &mut Function, cx: &mut Context<'_>) {
     let found = {
         let definitions = DefUse::new(function);

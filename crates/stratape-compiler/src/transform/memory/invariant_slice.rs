@@ -1,7 +1,7 @@
-//! What an inner loop repeats for every iteration of the loop around it, and tables that hold it instead.
+//! The slice of an inner loop that is invariant in the loop around it, and tables that hold its results.
 //!
-//! A *chain* is made of the operations that depend on the inner loop's counter and on nothing of the outer loop. They can be
-//! done as well in another loop over the same range, before the outer one or after it, if that one runs at all.
+//! A *chain* is made of the operations that depend on the inner loop's counter and on nothing of the outer loop. They can be done as well in
+//! another loop over the same range, before the outer one or after it, if that one runs at all. Used by `precompute` and `invariant_factor`.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,8 +1,13 @@
-//! Slow operations that an inner loop repeats for every iteration of the outer one are done once
-//! for each of its own, before both, into a table.
+//! Precomputes slow operations of an inner loop that every iteration of the outer loop would repeat, into a table.
 //!
-//! `for i in … { for j in … { s += w[i * n + j] * (p[j] / 255.0) } }` divides each `p[j]` as often as there
-//! are rows. Nothing changes in the numbers: the operations and their operands are the same.
+//! ```text
+//! for i { for j in 0..m { s += w[i * m + j] * (p[j] / 255.0) } }
+//! →  for j in 0..m { q[j] = p[j] / 255.0 }   for i { for j in 0..m { s += w[i * m + j] * q[j] } }
+//! ```
+//!
+//! Operations and operands are the same, so no bit changes. Legal for a chain of operations that depends on the inner counter and on nothing
+//! the outer loop changes ([`invariant_slice`](super::invariant_slice)); the table is filled only if the outer loop runs. Pays where the chain
+//! holds a division or a library function (docs/performance.md: nn). Runs after `licm`.
 
 use std::collections::HashMap;
 
@@ -20,7 +25,7 @@ pub const PRECOMPUTE: Pass = Pass {
     run: precompute,
 };
 
-/// Makes tables.
+/// Precomputes into tables.
 fn precompute(function: &mut Function, cx: &mut Context<'_>) {
     let mut body = std::mem::take(&mut function.body);
     let integers = integers(&body);

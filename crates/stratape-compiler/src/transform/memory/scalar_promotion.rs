@@ -1,7 +1,12 @@
-//! Sums in memory that stay at one place for a whole loop are kept in a register meanwhile.
+//! Scalar promotion: a sum in memory whose place is invariant in a loop is kept in a register while the loop runs.
 //!
-//! `for j in … { a[i] += t }` becomes a carried value that is read from `a[i]` before the loop and
-//! stored back after it: the additions are the same, in the same order.
+//! ```text
+//! for j in 0..8 { a[i] += t }   →   s0 = a[i]; for j in 0..8, s = s0 { s' = s + t } carry s <- s' -> s1; a[i] = s1
+//! ```
+//!
+//! The additions are the same, in the same order. Legal where every access of the loop to the object is an addition to this place, the loop has
+//! no exit, and it is known to run, or the place was accessed just before it, so that the load cannot introduce a panic. Runs after `coalesce`,
+//! so that it sees the loops that will run, and before `licm`, which it frees from writes.
 
 use std::collections::HashMap;
 
@@ -66,8 +71,8 @@ fn block(
     *nodes = out;
 }
 
-/// Takes the sums of a loop's own block into registers; appends the loads, returns the stores. A loop that may not run has only such
-/// sums taken whose places have been accessed before it: loading from there cannot panic.
+/// Promotes the sums of a loop's own block; appends the loads, returns the stores. In a loop that may not run only those
+/// are promoted whose places have been accessed before it: loading from there cannot panic.
 fn sums(function: &mut Function, node: &mut Loop, runs: bool, before: &mut Block) -> Vec<Stmt> {
     let mut inner = defined(&node.body);
     inner.insert(node.counter);
