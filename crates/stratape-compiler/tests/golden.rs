@@ -1,5 +1,5 @@
-//! What becomes of a dozen small functions: the program after the passes that simplify it, its
-//! gradient in the intermediate language, and the Rust that is emitted.
+//! What becomes of a dozen small functions, stage by stage: the source, the program after the passes that simplify it, its
+//! gradient in the intermediate language, that gradient with schedules, and the Rust that is emitted.
 //!
 //! After a change of the compiler, read what it did to them:
 //! `INSTA_UPDATE=always cargo test -p stratape-compiler --test golden`, then `git diff`.
@@ -24,7 +24,14 @@ fn stages(source: &str) -> Result<String, Box<dyn Error>> {
     let tokens = back::rust::emit(function, &compiled, compiled.valid()?, items.sources());
     let rust = prettyplease::unparse(&syn::parse2(tokens)?);
     let source = prettyplease::unparse(&file);
-    Ok(format!("{source}\n{primal}\n{}\n{rust}", gradient.function))
+    let stages = [
+        ("source", source),
+        ("primal", primal.to_string()),
+        ("gradient", gradient.function.to_string()),
+        ("lowered", compiled.lowered.to_string()),
+        ("Rust", rust),
+    ];
+    Ok(stages.map(|(name, text)| format!("// {name}\n\n{text}")).join("\n"))
 }
 
 macro_rules! golden {

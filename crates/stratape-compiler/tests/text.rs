@@ -221,7 +221,7 @@ fn random_programs(config: &Config, count: u64) -> Result<(), Failure> {
         let program = generate(seed, config);
         let function = guarded(|| lowered(&program.source))?;
         let front = read_back(&function);
-        for manner in [Manner::Optimised, Manner::Lowered, Manner::Parallel, Manner::Plain] {
+        for manner in [Manner::Optimised, Manner::Parallel, Manner::Plain] {
             // A function none of whose loops is independent is refused.
             let Ok(gradient) = gradient_of(&function, manner) else { continue };
             let read = read_back(&gradient);
