@@ -143,7 +143,7 @@ fn the_functions_of_the_golden_tests() {
         if !header.contains("golden.rs") {
             continue;
         }
-        let (source, _) = stages.split_once("\n\n").unwrap();
+        let (source, _) = stages.split_once("\n// primal\n").unwrap();
         let file = syn::parse_file(source).unwrap();
         let last = file.items.iter().rev().find_map(|item| match item {
             syn::Item::Fn(function) => Some(function),

@@ -85,7 +85,7 @@
 //!            | "save" record slice
 //!            | "restore" record object
 //!            | "call" (defined,* "=")? opaque "(" (value | slice),* ")" ("pullback" opaque)? half?
-//! restored   = "for" (value | "nothing")                 -- what it stands for, if not the slot's value
+//! restored   = "restores" (value | "nothing")            -- what it stands for, if not the slot's value
 //! half       = ("forward" | "backward") "of" path
 //! block      = "{" statement* "}"
 //! init       = value | "[" init,* "]" | "[" init ";" "_" "]" | "vec" "!" "[" init ";" value "]"

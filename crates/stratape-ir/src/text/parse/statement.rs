@@ -291,7 +291,7 @@ impl Parser {
                 let value = parser.defined()?;
                 let value = parser.define(value, types.next().map(|ty| (ty, false)))?;
                 let mut restored = slots.next();
-                if parser.accept_word("for") {
+                if parser.goes_on() && parser.accept_word("restores") {
                     restored = match parser.accept_word("nothing") {
                         true => None,
                         false => Some(parser.value()?),

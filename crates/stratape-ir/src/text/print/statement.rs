@@ -56,7 +56,8 @@ impl Printer<'_> {
                     let restored = known_values.get(value.index()).and_then(|one| one.stands_for);
                     if restored != slot {
                         let of = restored.map(|value| self.value(value));
-                        text += &format!(" for {}", of.unwrap_or_else(|| "nothing".to_owned()));
+                        text +=
+                            &format!(" restores {}", of.unwrap_or_else(|| "nothing".to_owned()));
                     }
                     texts.push(text);
                 }
