@@ -149,7 +149,7 @@ fn list(body: &str) -> String {
 fn is_unfilled(source: &str, name: &str) -> bool {
     let text = optimised(source).to_string();
     text.lines().any(|line| {
-        line.trim_start().starts_with(&format!("new @{name}.")) && line.ends_with("unfilled")
+        line.trim_start().starts_with(&format!("new @{name}.")) && line.contains(" unfilled = ")
     })
 }
 
