@@ -263,12 +263,19 @@ impl<'a> Printer<'a> {
         for object in copies.chain(&function.sums).chain(&function.unfilled) {
             self.object(*object);
         }
-        loop {
-            let mentioned = self.objects.borrow().clone();
-            let Some(object) = mentioned.difference(&self.declared).next().copied() else { break };
-            let text = format!("declare {}", self.declaration(object, Origin::Local));
-            self.line(&text);
+        let mut left = self.undeclared();
+        while !left.is_empty() {
+            for object in left {
+                let text = format!("declare {}", self.declaration(object, Origin::Local));
+                self.line(&text);
+            }
+            // Those that were mentioned on the way.
+            left = self.undeclared();
         }
+    }
+
+    fn undeclared(&self) -> Vec<ObjectId> {
+        self.objects.borrow().difference(&self.declared).copied().collect()
     }
 
     fn records(&mut self) {
