@@ -115,7 +115,7 @@ impl CompiledLoop {
     /// # Errors
     /// Where the validator refuses them; not of what [`compile`] returns.
     pub fn valid(&self) -> std::result::Result<(Valid<'_>, Valid<'_>), Fault> {
-        Ok((valid::validate(&self.step)?, valid::validate(&self.lowered)?))
+        Ok((valid::validate_forward(&self.step)?, valid::validate(&self.lowered)?))
     }
 }
 

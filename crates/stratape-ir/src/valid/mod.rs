@@ -40,7 +40,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::analysis::{Affine, DefUse, is_reorderable};
-use crate::{Function, Stmt, walk};
+use crate::{Function, Half, Stmt, walk};
 
 /// A rule that is broken: a fault of the compiler, never of its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +94,18 @@ impl<'a> Valid<'a> {
 pub fn validate(function: &Function) -> Result<Valid<'_>, Fault> {
     validate_open(function)?;
     tape::balanced(function)?;
+    Ok(Valid { function })
+}
+
+/// Validates a function that may leave something on the tape, which whoever runs it drops, and takes nothing from it: the forward half alone.
+///
+/// # Errors
+/// The first rule that is broken.
+pub fn validate_forward(function: &Function) -> Result<Valid<'_>, Fault> {
+    validate_open(function)?;
+    if function.body.iter().any(|node| node.uses_tape(Half::Backward)) {
+        return Err(Fault::new("tape", "a forward half pops"));
+    }
     Ok(Valid { function })
 }
 
