@@ -27,7 +27,7 @@ pub(crate) struct Arguments(pub(crate) Options);
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let mut arguments = Options::default();
+        let mut arguments = attribute_options();
         while !input.is_empty() {
             let key: Ident = input.parse()?;
             match key.to_string().as_str() {
@@ -65,6 +65,11 @@ impl Parse for Arguments {
         }
         Ok(Self(arguments))
     }
+}
+
+/// How the attributes compile: the validator has the last word, but is not asked after every pass. Builds of users' crates would pay for it.
+fn attribute_options() -> Options {
+    Options { verify: false, ..Options::default() }
 }
 
 /// `#[gradient]` on a function.
@@ -440,7 +445,7 @@ fn halves(names: BTreeSet<String>, module: &Items, plain: bool) -> Result<TokenS
             continue;
         }
         let Some(item) = module.function(&name) else { continue };
-        let options = Options { plain, ..Options::default() };
+        let options = Options { plain, ..attribute_options() };
         let halves = compile_halves(&item, module, &options)?;
         let both = valid(&item, halves.valid())?;
         let CompiledHalves { primal: function, loops, recursive, .. } = &halves;

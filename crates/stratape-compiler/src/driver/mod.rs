@@ -5,7 +5,8 @@
 //! ```
 //! `expand` (the attributes), `explain` and the tests all come through here. Passes are data ([`pipeline`]): they run in the
 //! order of their sequence, each is told the [`Target`] and leaves [`Remark`]s, and any of them can be switched off. The validator runs after each pass
-//! in debug builds and where [`Options::verify`] asks for it, and after the last one always. Where it refuses what the optional passes
+//! where [`Options::verify`] asks for it, which debug builds do by default (the attributes do not: users' builds would pay), and after the
+//! last one always. Where it refuses what the optional passes
 //! made, the function is compiled once more without them.
 
 pub mod pipeline;
