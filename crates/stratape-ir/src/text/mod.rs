@@ -158,7 +158,7 @@ impl Error for ParseError {}
 ///
 /// # Errors
 /// At the first token that does not fit, at a name that may mean two values, at a value or object that is defined nowhere. Whether the functions obey the
-/// rules of the language is for [`check`](crate::check()) to say.
+/// rules of the language is for [`validate`](crate::valid::validate) to say.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
     parse::module(lex::lex(text)?)
 }

@@ -28,7 +28,7 @@
 //! **Schedules** (`schedule`): a strip has records in a region exactly if the record says so, and both of its loops do; views are written by one
 //! name only; a loop in blocks has the reductions, rotations and delayed additions that its schedule lists, and no statement that a
 //! block cannot hold; a loop in parts touches memory as its clause says: shared memory is only read, windows are kept, private memory is
-//! only added to.
+//! only added to. Sums of the primal keep their order.
 
 mod same;
 mod schedule;

@@ -226,7 +226,32 @@ impl Checker<'_> {
         Ok(())
     }
 
+    /// Whether no element of an object is added to by two iterations, so that each is summed in its own order.
+    fn keeps_sums(&self, node: &Loop, object: ObjectId) -> bool {
+        let Some(extent) =
+            self.affine.counted(node.counter).and_then(|counted| counted.extent.clone())
+        else {
+            return false;
+        };
+        let mut bases: Vec<Polynomial> = Vec::new();
+        for item in &node.body {
+            let Stmt::Accumulate { place, .. } = item else { continue };
+            if place.object == object {
+                let [Step::Index(index)] = place.path[..] else { return false };
+                let Some((1, base)) = self.index(node, index) else { return false };
+                bases.push(base);
+            }
+        }
+        let apart =
+            |a: &Polynomial, b: &Polynomial| self.affine.is_at_least(&a.minus(b).minus(&extent), 0);
+        bases.iter().all(|a| bases.iter().all(|b| a == b || apart(a, b) || apart(b, a)))
+    }
+
     fn rotation(&self, node: &Loop, rotation: &Rotation, width: usize) -> Result<(), Fault> {
+        let adjoint = self.function.holds_adjoints(rotation.object);
+        if !adjoint && !self.keeps_sums(node, rotation.object) {
+            return fault(format!("sums of the primal in {:?} are reordered", rotation.object));
+        }
         for (at, distance) in &rotation.additions {
             let Some(Stmt::Accumulate { place, .. }) = node.body.get(*at) else {
                 return fault(format!("statement {at} is no addition"));
