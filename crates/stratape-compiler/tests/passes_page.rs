@@ -43,7 +43,7 @@ fn examples(page: &str) -> Vec<Example> {
         for word in info.split_whitespace() {
             match word.split_once('=') {
                 Some(("before", pass)) => {
-                    (example.kind, example.pass) = ("before", pass.to_owned())
+                    (example.kind, example.pass) = ("before", pass.to_owned());
                 }
                 Some(("after", pass)) => (example.kind, example.pass) = ("after", pass.to_owned()),
                 Some(("unchanged", pass)) => {
