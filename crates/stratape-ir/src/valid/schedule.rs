@@ -93,7 +93,7 @@ impl Checker<'_> {
         let at = |offset: i128| {
             node.body.iter().any(|item| {
                 let place = match item {
-                    Stmt::Let { op: Op::Load(place), .. }
+                    Stmt::Let { op: Op::Load(place) | Op::Len(place), .. }
                     | Stmt::Store { place, .. }
                     | Stmt::Accumulate { place, .. }
                     | Stmt::New { init: Init::Copy(place), .. } => place,
