@@ -6,8 +6,7 @@
 //! `expand` (the attributes), `explain` and the tests all come through here. Passes are data ([`pipeline`]): they run in the
 //! order of their sequence, each is told the [`Target`] and leaves [`Remark`]s, and any of them can be switched off. The validator runs after each pass
 //! where [`Options::verify`] asks for it, which debug builds do by default (the attributes do not: users' builds would pay), and after the
-//! last one always. Where it refuses what the optional passes
-//! made, the function is compiled once more without them.
+//! last one always. Where it refuses what the optional passes made, the function is compiled once more without them.
 
 pub mod pipeline;
 pub mod target;
@@ -168,21 +167,35 @@ pub fn compile_function(
     sources: &Sources,
     options: &Options,
 ) -> Result<Compiled> {
-    let attempt = |plain: bool| {
-        let mut run = Run::new(sources, options, plain);
+    let (compiled, fault) = with_fallback(function, sources, options, |run| {
         let mut compiled = run.gradient(function.clone())?;
-        let fault = run.fault.take().or_else(|| compiled.check());
-        compiled.remarks = run.cx.remarks;
-        Ok::<_, Error>((compiled, fault))
+        compiled.remarks = std::mem::take(&mut run.cx.remarks);
+        let fault = compiled.check();
+        Ok((compiled, fault))
+    })?;
+    Ok(Compiled { fault, ..compiled })
+}
+
+/// Compiles with the optional passes, and once more without them where the validator refuses what they made. Returns what it found then.
+fn with_fallback<T>(
+    function: &Function,
+    sources: &Sources,
+    options: &Options,
+    mut compile: impl FnMut(&mut Run<'_>) -> Result<(T, Option<String>)>,
+) -> Result<(T, Option<String>)> {
+    let mut attempt = |plain: bool| {
+        let mut run = Run::new(sources, options, plain);
+        let (compiled, fault) = compile(&mut run)?;
+        Ok::<_, Error>((compiled, run.fault.or(fault)))
     };
-    let faulty = |fault: String| Err(faulty(function, sources, &fault));
-    match attempt(options.plain)? {
-        (compiled, None) => Ok(compiled),
-        (_, Some(fault)) if options.plain => faulty(fault),
-        (_, Some(fault)) => match attempt(true)? {
-            (plain, None) => Ok(Compiled { fault: Some(fault), ..plain }),
-            (_, Some(fault)) => faulty(fault),
-        },
+    let (compiled, fault) = attempt(options.plain)?;
+    let Some(fault) = fault else { return Ok((compiled, None)) };
+    if options.plain {
+        return Err(faulty(function, sources, &fault));
+    }
+    match attempt(true)? {
+        (plain, None) => Ok((plain, Some(fault))),
+        (_, Some(fault)) => Err(faulty(function, sources, &fault)),
     }
 }
 
@@ -196,19 +209,12 @@ pub fn compile_halves(
     options: &Options,
 ) -> Result<CompiledHalves> {
     let function = front::lower(item, items)?;
-    let attempt = |plain: bool| {
-        let mut run = Run::new(&items.sources, options, plain);
+    let (halves, _) = with_fallback(&function, &items.sources, options, |run| {
         let halves = run.halves(function.clone())?;
-        let fault = run.fault.take().or_else(|| halves.check());
-        Ok::<_, Error>((halves, fault))
-    };
-    match attempt(options.plain)? {
-        (halves, None) => Ok(halves),
-        (_, Some(fault)) => match attempt(true)? {
-            (halves, None) => Ok(halves),
-            (_, Some(_)) => Err(faulty(&function, &items.sources, &fault)),
-        },
-    }
+        let fault = halves.check();
+        Ok((halves, fault))
+    })?;
+    Ok(halves)
 }
 
 /// A fault of the compiler: better an error than a wrong gradient.

@@ -21,10 +21,9 @@ pub use self::privatize::PRIVATIZE;
 pub use self::strip_mine::STRIP_MINE;
 pub use self::vector_reduction::VECTOR_REDUCTION;
 
-use stratape_ir::analysis::{Affine, DefUse, Polynomial};
+use stratape_ir::analysis::{Affine, DefUse, Polynomial, strided};
 use stratape_ir::{
-    Block, Function, Loop, ObjectId, Place, Range, Scalar, Schedule, Step, Stmt, Strip, ValueId,
-    View,
+    Block, Function, Loop, ObjectId, Place, Range, Scalar, Schedule, Stmt, Strip, ValueId, View,
 };
 
 /// What lowering asks of a function.
@@ -52,7 +51,7 @@ impl<'a> Facts<'a> {
 
     /// Whether a place is an element of one of a strip's views.
     pub(crate) fn sees(&self, strip: &Strip, counter: ValueId, place: &Place) -> bool {
-        matching(self.function, &self.affine, &strip.views, counter, place).is_some()
+        matching(self.function, &self.affine, strip.views.iter(), counter, place).is_some()
     }
 
     /// A list's first index as `stride * counter + base`.
@@ -66,18 +65,18 @@ impl<'a> Facts<'a> {
 }
 
 /// The view that a place is an element of: its number, and what the place adds to `stride * counter`.
-pub(crate) fn matching(
+pub(crate) fn matching<'v>(
     function: &Function,
     affine: &Affine<'_>,
-    views: &[View],
+    mut views: impl Iterator<Item = &'v View> + Clone,
     counter: ValueId,
     place: &Place,
 ) -> Option<(usize, Polynomial)> {
-    if views.iter().all(|view| view.object != place.object) {
+    if views.clone().all(|view| view.object != place.object) {
         return None;
     }
     let (stride, base) = first_index(function, affine, place, counter)?;
-    let number = views.iter().position(|view| {
+    let number = views.position(|view| {
         view.object == place.object && view.stride == stride && {
             let offset = base.minus(&view.base).as_number();
             offset.is_some_and(|offset| (0..stride).contains(&offset))
@@ -93,13 +92,9 @@ pub(crate) fn first_index(
     place: &Place,
     counter: ValueId,
 ) -> Option<(i128, Polynomial)> {
-    let Some(Step::Index(index)) = place.path.first() else { return None };
-    let (factor, base) = affine.of(*index).split(counter)?;
-    let stride = factor.as_number().filter(|stride| *stride >= 1)?;
-    let fixed = base
-        .symbols()
-        .all(|symbol| affine.is_invariant(symbol, counter) && function.ty(symbol) == Scalar::USIZE);
-    fixed.then_some((stride, base))
+    let (stride, base) = strided(affine, counter, place)?;
+    let sizes = base.symbols().all(|symbol| function.ty(symbol) == Scalar::USIZE);
+    (stride >= 1 && sizes).then_some((stride, base))
 }
 
 /// The loops around a statement, as far as they matter to what is inside.

@@ -14,7 +14,7 @@
 
 use super::{Around, Facts};
 use crate::driver::Target;
-use stratape_ir::analysis::Polynomial;
+use stratape_ir::analysis::{Polynomial, keeps_sums};
 use stratape_ir::{Loop, ObjectId, Op, Rotation, Scalar, Stmt, Strip};
 
 /// An addition to memory that no view serves.
@@ -36,7 +36,7 @@ pub(super) fn scattered(
     let mut found = Vec::new();
     for (at, item) in node.body.iter().enumerate() {
         let Stmt::Accumulate { place, value, .. } = item else { continue };
-        if !facts.function.ty(*value).is_float() || !keeps_sums(facts, node, place.object) {
+        if !facts.function.ty(*value).is_float() || !may_wait(facts, node, place.object) {
             continue;
         }
         let divided = around.divided.contains(&place.object);
@@ -62,27 +62,9 @@ pub(super) fn scattered(
 }
 
 /// Whether the additions of a loop to an object may be kept aside by blocks: adjoints always; sums of the primal if no element is
-/// added to by two iterations, so that each is summed in its own order.
-fn keeps_sums(facts: &Facts<'_>, node: &Loop, object: ObjectId) -> bool {
-    if facts.function.holds_adjoints(object) {
-        return true;
-    }
-    let affine = &facts.affine;
-    let Some(extent) = affine.counted(node.counter).and_then(|node| node.extent.clone()) else {
-        return false;
-    };
-    let mut bases: Vec<Polynomial> = Vec::new();
-    for item in &node.body {
-        let Stmt::Accumulate { place, .. } = item else { continue };
-        if place.object == object {
-            match facts.first_index(place, node.counter) {
-                Some((1, base)) if place.path.len() == 1 => bases.push(base),
-                _ => return false,
-            }
-        }
-    }
-    let apart = |a: &Polynomial, b: &Polynomial| affine.is_at_least(&a.minus(b).minus(&extent), 0);
-    bases.iter().all(|a| bases.iter().all(|b| a == b || apart(a, b) || apart(b, a)))
+/// added to by two iterations.
+fn may_wait(facts: &Facts<'_>, node: &Loop, object: ObjectId) -> bool {
+    facts.function.holds_adjoints(object) || keeps_sums(&facts.affine, node, object)
 }
 
 /// Additions to one object a known distance apart rotate together; each other one is alone.

@@ -143,7 +143,8 @@ impl Finder<'_> {
                     && !whole
                     && mine.iter().all(|access| {
                         let affine = &self.facts.affine;
-                        matching(function, affine, &found, node.counter, access.place).is_some()
+                        matching(function, affine, found.iter(), node.counter, access.place)
+                            .is_some()
                     });
                 if !all {
                     if let Some((split, mut found)) = self.split(&mine, object) {

@@ -6,7 +6,7 @@
 
 use super::affine::Affine;
 use crate::Polynomial;
-use crate::{Loop, ObjectId, Op, Place, Split, Step, Stmt, walk};
+use crate::{Loop, ObjectId, Op, Place, Split, Step, Stmt, ValueId, walk};
 
 #[derive(Default)]
 struct Group {
@@ -83,10 +83,36 @@ fn only(groups: &[Group], fits: impl Fn(&Group) -> bool) -> Option<&Group> {
     found.next().filter(|_| found.next().is_none())
 }
 
+/// A list's first index as `stride * counter + base`, the base being the same in all iterations.
+pub fn strided(affine: &Affine<'_>, counter: ValueId, place: &Place) -> Option<(i128, Polynomial)> {
+    let Some(Step::Index(index)) = place.path.first() else { return None };
+    let (factor, base) = affine.of(*index).split(counter)?;
+    let fixed = base.symbols().all(|symbol| affine.is_invariant(symbol, counter));
+    factor.as_number().filter(|_| fixed).map(|stride| (stride, base))
+}
+
 /// What is added to the counter in a place's only index.
 fn offset(affine: &Affine<'_>, node: &Loop, place: &Place) -> Option<Polynomial> {
-    let [Step::Index(index)] = place.path[..] else { return None };
-    let (factor, base) = affine.of(index).split(node.counter)?;
-    let fixed = base.symbols().all(|symbol| affine.is_invariant(symbol, node.counter));
-    (factor.as_number() == Some(1) && fixed).then_some(base)
+    match strided(affine, node.counter, place) {
+        Some((1, base)) if place.path.len() == 1 => Some(base),
+        _ => None,
+    }
+}
+
+/// Whether no element of an object is added to by two iterations of a loop, so that each is summed in its own order.
+pub fn keeps_sums(affine: &Affine<'_>, node: &Loop, object: ObjectId) -> bool {
+    let Some(extent) = affine.counted(node.counter).and_then(|counted| counted.extent.clone())
+    else {
+        return false;
+    };
+    let mut bases: Vec<Polynomial> = Vec::new();
+    for item in &node.body {
+        let Stmt::Accumulate { place, .. } = item else { continue };
+        if place.object == object {
+            let Some(base) = offset(affine, node, place) else { return false };
+            bases.push(base);
+        }
+    }
+    let apart = |a: &Polynomial, b: &Polynomial| affine.is_at_least(&a.minus(b).minus(&extent), 0);
+    bases.iter().all(|a| bases.iter().all(|b| a == b || apart(a, b) || apart(b, a)))
 }

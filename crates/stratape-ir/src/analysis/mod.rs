@@ -21,6 +21,7 @@ mod footprint;
 mod reload_safety;
 mod reorder;
 
+pub use self::access_groups::{keeps_sums, strided};
 pub use self::affine::{Affine, Counted};
 pub use self::def_use::{DefUse, Definition};
 pub use self::dependence::{

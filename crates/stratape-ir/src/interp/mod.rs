@@ -19,6 +19,7 @@ mod memory;
 mod number;
 mod observe;
 mod operation;
+mod rotating;
 mod scheduled;
 mod shuffle;
 #[cfg(test)]

@@ -5,10 +5,11 @@
 
 use super::machine::{Entry, Machine};
 use super::operation::binary;
+use super::rotating::Rotating;
 use super::{Datum, Memory, Number, Observer, Trap, fault};
 use crate::{
-    Binary, Loop, ObjectId, Parts, Place, Polynomial, Range, RecordId, Rotation, Schedule, Simd,
-    Step, Stmt, Strip, View,
+    Binary, Loop, ObjectId, Parts, Place, Polynomial, Range, RecordId, Schedule, Simd, Step, Stmt,
+    Strip, View,
 };
 
 /// For each iteration of a strip: the numbers of the iterations around it, and the values of its record.
@@ -24,14 +25,6 @@ pub(super) struct Region<N> {
 
 /// What a loop carries.
 type State<N> = Vec<Datum<N>>;
-
-/// Additions that rotate through a block: for each what is carried from the block before, and the terms of this one.
-struct Rotating<N> {
-    carried: Vec<Vec<Datum<N>>>,
-    terms: Vec<Vec<Datum<N>>>,
-    /// What waits for the elements ahead, in the iterations left over.
-    waiting: Vec<Datum<N>>,
-}
 
 impl<N: Number, O: Observer> Machine<'_, N, O> {
     pub(super) fn scheduled(&mut self, node: &Loop, schedule: &Schedule) -> Result<(), Trap> {
@@ -365,21 +358,6 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
         Ok(state)
     }
 
-    /// Adds what waits for the element of an iteration, and moves the rest one closer.
-    fn let_go(
-        &mut self,
-        node: &Loop,
-        rotation: &Rotation,
-        rotating: &mut Rotating<N>,
-        counter: i128,
-    ) -> Result<(), Trap> {
-        let ty = self.addition(node, rotation.additions[0].0)?.1;
-        let index = counter + self.polynomial(&rotation.base)?;
-        let now = rotating.waiting.remove(0);
-        rotating.waiting.push(zero(ty));
-        self.add_to(rotation.object, index, now, Binary::Add, ty)
-    }
-
     /// Runs an iteration; returns the terms of its reductions, its delayed additions, and the terms of its rotations.
     #[expect(clippy::type_complexity, reason = "three lists")]
     fn lane(
@@ -438,69 +416,6 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
         Ok((terms, late, turning))
     }
 
-    fn begin(&self, node: &Loop, rotation: &Rotation, width: usize) -> Result<Rotating<N>, Trap> {
-        let Some((at, _)) = rotation.additions.first() else {
-            return fault("a rotation of nothing");
-        };
-        let ty = self.addition(node, *at)?.1;
-        let farthest = rotation.additions.iter().map(|(_, distance)| *distance).max().unwrap_or(0);
-        if farthest > width {
-            return fault(format!("a rotation reaches {farthest} beyond a block of {width}"));
-        }
-        let carried =
-            rotation.additions.iter().map(|(_, distance)| vec![zero(ty); *distance]).collect();
-        let terms = vec![Vec::new(); rotation.additions.len()];
-        Ok(Rotating { carried, terms, waiting: vec![zero(ty); farthest + 1] })
-    }
-
-    /// The end of a block: terms go to the elements they are for, what reaches beyond the block is carried on.
-    fn turn(
-        &mut self,
-        node: &Loop,
-        rotation: &Rotation,
-        rotating: &mut Rotating<N>,
-        start: i128,
-        width: usize,
-    ) -> Result<(), Trap> {
-        let base = self.polynomial(&rotation.base)?;
-        for (number, (at, _)) in rotation.additions.iter().enumerate() {
-            let terms = std::mem::take(&mut rotating.terms[number]);
-            if terms.is_empty() {
-                continue;
-            }
-            let (subtract, ty) = self.addition(node, *at)?;
-            let mut all = std::mem::take(&mut rotating.carried[number]);
-            all.extend(terms);
-            rotating.carried[number] = all.split_off(width);
-            for (lane, term) in all.into_iter().enumerate() {
-                let index = start + base + lane as i128;
-                self.add_to(rotation.object, index, term, sign(subtract), ty)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a statement subtracts, and the type of what it adds.
-    fn addition(&self, node: &Loop, at: usize) -> Result<(bool, crate::Scalar), Trap> {
-        match node.body.get(at) {
-            Some(Stmt::Accumulate { value, subtract, .. }) => Ok((*subtract, self.ty(*value)?)),
-            _ => fault(format!("statement {at} is no addition")),
-        }
-    }
-
-    fn add_at(
-        &mut self,
-        node: &Loop,
-        rotation: &Rotation,
-        at: usize,
-        counter: i128,
-        term: Datum<N>,
-    ) -> Result<(), Trap> {
-        let (subtract, ty) = self.addition(node, at)?;
-        let index = counter + self.polynomial(&rotation.base)?;
-        self.add_to(rotation.object, index, term, sign(subtract), ty)
-    }
-
     fn add_late(
         &mut self,
         node: &Loop,
@@ -532,27 +447,6 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
         Ok(())
     }
 
-    fn add_to(
-        &mut self,
-        object: ObjectId,
-        index: i128,
-        term: Datum<N>,
-        sign: Binary,
-        ty: crate::Scalar,
-    ) -> Result<(), Trap> {
-        let Some(Some(Memory::List(items))) = self.objects.get_mut(object.index()) else {
-            return fault(format!("{object:?} has no elements"));
-        };
-        let len = items.len() as i128;
-        let slot = usize::try_from(index).ok().and_then(|index| items.get_mut(index));
-        let Some(slot) = slot else {
-            return Err(Trap::Panic(super::machine::out_of_bounds(index, len)));
-        };
-        let Some(old) = slot.datum() else { return fault("more than one value") };
-        *slot = binary(sign, old, term, ty)?.into();
-        Ok(())
-    }
-
     fn len(&self, object: ObjectId) -> Result<i128, Trap> {
         match self.memory(&Place::whole(object))? {
             Memory::List(items) => Ok(items.len() as i128),
@@ -561,7 +455,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
     }
 
     /// The number a polynomial is.
-    fn polynomial(&self, polynomial: &Polynomial) -> Result<i128, Trap> {
+    pub(super) fn polynomial(&self, polynomial: &Polynomial) -> Result<i128, Trap> {
         let mut sum = 0;
         for (symbols, factor) in polynomial.terms() {
             let mut product = factor;
@@ -596,11 +490,11 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
     }
 }
 
-fn sign(subtract: bool) -> Binary {
+pub(super) fn sign(subtract: bool) -> Binary {
     if subtract { Binary::Sub } else { Binary::Add }
 }
 
-fn zero<N: Number>(ty: crate::Scalar) -> Datum<N> {
+pub(super) fn zero<N: Number>(ty: crate::Scalar) -> Datum<N> {
     match ty {
         crate::Scalar::Float(_) | crate::Scalar::Infer(_) => Datum::Float(N::constant(0.0)),
         crate::Scalar::Int(_) => Datum::Int(0),

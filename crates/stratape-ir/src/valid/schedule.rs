@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Fault;
-use crate::analysis::{Affine, Use, is_sum, uses};
+use crate::analysis::{Affine, Use, is_sum, keeps_sums, strided, uses};
 use crate::{
-    Function, Init, Loop, ObjectId, Op, Parts, Polynomial, Range, RecordId, Rotation, Scalar, Simd,
-    Step, Stmt, Strip, Type, ValueId, View, walk,
+    Function, Init, Loop, Op, Parts, Place, Polynomial, Range, RecordId, Rotation, Scalar, Simd,
+    Stmt, Strip, Type, View, walk,
 };
 
 pub(super) fn check(function: &Function, affine: &Affine<'_>) -> Result<(), Fault> {
@@ -68,20 +68,12 @@ impl Checker<'_> {
         schedule.parts.as_ref().map_or(Ok(()), |parts| self.parts(node, parts))
     }
 
-    /// An index as `stride * counter + base`.
-    fn index(&self, node: &Loop, index: ValueId) -> Option<(i128, Polynomial)> {
-        let (factor, base) = self.affine.of(index).split(node.counter)?;
-        let fixed = base.symbols().all(|symbol| self.affine.is_invariant(symbol, node.counter));
-        factor.as_number().filter(|_| fixed).map(|stride| (stride, base))
-    }
-
     /// Whether a view covers an access.
-    fn sees(&self, node: &Loop, strip: &Strip, path: &[Step], object: ObjectId) -> bool {
-        let Some(Step::Index(index)) = path.first() else { return false };
-        let Some((stride, base)) = self.index(node, *index) else { return false };
+    fn sees(&self, node: &Loop, strip: &Strip, place: &Place) -> bool {
+        let Some((stride, base)) = strided(self.affine, node.counter, place) else { return false };
         strip.views.iter().any(|view| {
             let offset = base.minus(&view.base).as_number();
-            view.object == object
+            view.object == place.object
                 && view.stride == stride
                 && offset.is_some_and(|offset| (0..stride).contains(&offset))
         })
@@ -99,10 +91,9 @@ impl Checker<'_> {
                     | Stmt::New { init: Init::Copy(place), .. } => place,
                     _ => return false,
                 };
-                let Some(Step::Index(index)) = place.path.first() else { return false };
                 let wanted = view.base.plus(&Polynomial::number(offset));
                 place.object == view.object
-                    && self.index(node, *index) == Some((view.stride, wanted))
+                    && strided(self.affine, node.counter, place) == Some((view.stride, wanted))
             })
         };
         at(0) && at(view.stride - 1)
@@ -139,11 +130,7 @@ impl Checker<'_> {
             let (Stmt::Store { place, .. } | Stmt::Accumulate { place, .. }) = item else { return };
             let viewed = strip.views.iter().any(|view| view.object == place.object);
             let split = strip.splits.iter().any(|split| split.object == place.object);
-            if viewed
-                && !split
-                && !self.sees(node, strip, &place.path, place.object)
-                && outcome.is_ok()
-            {
+            if viewed && !split && !self.sees(node, strip, place) && outcome.is_ok() {
                 outcome = fault(format!("{place:?} is written beside its view"));
             }
         });
@@ -192,14 +179,10 @@ impl Checker<'_> {
                 .iter()
                 .any(|rotation| rotation.additions.iter().any(|(one, _)| *one == at));
             let fits = match item {
-                Stmt::Let { op: Op::Load(place), .. } => {
-                    self.sees(node, strip, &place.path, place.object)
-                }
+                Stmt::Let { op: Op::Load(place), .. } => self.sees(node, strip, place),
                 Stmt::Let { .. } => true,
-                Stmt::Accumulate { place, .. } => {
-                    rotates || self.sees(node, strip, &place.path, place.object)
-                }
-                Stmt::Store { place, .. } => self.sees(node, strip, &place.path, place.object),
+                Stmt::Accumulate { place, .. } => rotates || self.sees(node, strip, place),
+                Stmt::Store { place, .. } => self.sees(node, strip, place),
                 Stmt::Push { record, .. } | Stmt::Pop { record, .. } => {
                     strip.region == Some(*record)
                 }
@@ -226,42 +209,19 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Whether no element of an object is added to by two iterations, so that each is summed in its own order.
-    fn keeps_sums(&self, node: &Loop, object: ObjectId) -> bool {
-        let Some(extent) =
-            self.affine.counted(node.counter).and_then(|counted| counted.extent.clone())
-        else {
-            return false;
-        };
-        let mut bases: Vec<Polynomial> = Vec::new();
-        for item in &node.body {
-            let Stmt::Accumulate { place, .. } = item else { continue };
-            if place.object == object {
-                let [Step::Index(index)] = place.path[..] else { return false };
-                let Some((1, base)) = self.index(node, index) else { return false };
-                bases.push(base);
-            }
-        }
-        let apart =
-            |a: &Polynomial, b: &Polynomial| self.affine.is_at_least(&a.minus(b).minus(&extent), 0);
-        bases.iter().all(|a| bases.iter().all(|b| a == b || apart(a, b) || apart(b, a)))
-    }
-
     fn rotation(&self, node: &Loop, rotation: &Rotation, width: usize) -> Result<(), Fault> {
         let adjoint = self.function.holds_adjoints(rotation.object);
-        if !adjoint && !self.keeps_sums(node, rotation.object) {
+        if !adjoint && !keeps_sums(self.affine, node, rotation.object) {
             return fault(format!("sums of the primal in {:?} are reordered", rotation.object));
         }
         for (at, distance) in &rotation.additions {
             let Some(Stmt::Accumulate { place, .. }) = node.body.get(*at) else {
                 return fault(format!("statement {at} is no addition"));
             };
-            let [Step::Index(index)] = place.path[..] else {
-                return fault(format!("{place:?} does not rotate"));
-            };
             let base = rotation.base.plus(&Polynomial::number(*distance as i128));
             let fits = place.object == rotation.object
-                && self.index(node, index) == Some((1, base))
+                && place.path.len() == 1
+                && strided(self.affine, node.counter, place) == Some((1, base))
                 && *distance <= width;
             if !fits {
                 return fault(format!("{place:?} does not rotate at distance {distance}"));

@@ -253,8 +253,8 @@ impl Emitter<'_> {
 
     /// The view that a place is an element of, and what the place adds to `stride * counter`.
     fn matching<'s>(&self, strip: &'s Strip, place: &Place) -> Option<(&'s OpenView, Polynomial)> {
-        let views: Vec<ir::View> = strip.views.iter().map(|view| view.view.clone()).collect();
-        let (number, base) = matching(self.function, &self.affine, &views, strip.counter, place)?;
+        let views = strip.views.iter().map(|open| &open.view);
+        let (number, base) = matching(self.function, &self.affine, views, strip.counter, place)?;
         Some((&strip.views[number], base))
     }
 

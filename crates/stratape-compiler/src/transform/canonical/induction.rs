@@ -31,10 +31,6 @@ pub const INDUCTION: Pass = Pass {
 
 /// Rewrites induction variables.
 fn induction(function: &mut Function, cx: &mut Context<'_>) {
-    // A time loop's body is taken out by what it carries.
-    if !function.checkpoints.is_empty() {
-        return;
-    }
     let mut body = std::mem::take(&mut function.body);
     let mut rewriter = Rewriter { function, ops: HashMap::new(), cx };
     let mut substitution = Substitution::default();

@@ -27,9 +27,6 @@ pub const COALESCE: Pass = Pass {
 
 /// Coalesces loops, from the innermost outwards.
 fn coalesce(function: &mut Function, cx: &mut Context<'_>) {
-    if !function.checkpoints.is_empty() {
-        return;
-    }
     once(function);
     loop {
         let literals = crate::transform::integers(&function.body);

@@ -37,7 +37,7 @@ pub const INTERCHANGE: Pass = Pass {
 /// Interchanges loops. Not where loops run in parallel: a row in tiles is no longer seen to belong to one iteration.
 fn interchange(function: &mut Function, cx: &mut Context<'_>) {
     // Where every loop that can is to run in parallel, which ones these are is found out later.
-    if function.parallel || !function.checkpoints.is_empty() {
+    if function.parallel {
         return;
     }
     let (target, parallel) = (cx.target, parallel_loops(function));

@@ -33,9 +33,6 @@ pub const AOS_TO_SOA: Pass = Pass {
 
 /// Copies arrays of records to one array per field.
 fn aos_to_soa(function: &mut Function, cx: &mut Context<'_>) {
-    if !function.checkpoints.is_empty() {
-        return;
-    }
     let plans = {
         let definitions = DefUse::new(function);
         let affine = Affine::new(function, &definitions);
