@@ -1,7 +1,7 @@
 //! Statements, loops and branches.
 
 use super::{
-    Binary, Call, Init, ObjectId, Op, Opaque, Place, RecordId, Schedule, Slice, SourceId, ValueId,
+    Call, Init, ObjectId, Op, Opaque, Place, RecordId, Schedule, Slice, SourceId, ValueId,
 };
 
 /// A condition that must hold, or the program panics as the primal does.
@@ -198,20 +198,6 @@ impl Loop {
             body,
             span,
         }
-    }
-
-    /// What a carried value is summed from, where its next is itself plus a term, or minus one: the term, and whether it is subtracted.
-    pub fn term_of(&self, carried: &Carried) -> Option<(ValueId, bool)> {
-        self.body.iter().find_map(|node| match node {
-            Stmt::Let { value, op: Op::Binary(sign, a, b) } if *value == carried.next => match sign
-            {
-                Binary::Add if *a == carried.inside => Some((*b, false)),
-                Binary::Add if *b == carried.inside => Some((*a, false)),
-                Binary::Sub if *a == carried.inside => Some((*b, true)),
-                _ => None,
-            },
-            _ => None,
-        })
     }
 
     /// Whether it runs through a range, to its end, on one thread.

@@ -20,9 +20,10 @@ use std::collections::HashMap;
 use super::rotating_accumulate::{rotations, scattered};
 use super::{Around, Facts, each_loop, reschedule};
 use crate::driver::{Context, Pass, Promise, Target};
-use stratape_ir::analysis::DefUse;
+use stratape_ir::analysis::{DefUse, only_term};
 use stratape_ir::{
-    Binary, Float, Function, Loop, Math, ObjectId, Op, Reduction, Scalar, Simd, Stmt, Strip,
+    Binary, Carried, Float, Function, Loop, Math, ObjectId, Op, Reduction, Scalar, Simd, Stmt,
+    Strip,
 };
 
 /// The pass.
@@ -108,26 +109,12 @@ fn blocks(
 
 /// The carried values of a loop, if all of them are sums that nothing else looks at.
 fn reductions(function: &Function, node: &Loop) -> Option<Vec<Reduction>> {
-    let mut sums = Vec::new();
-    for carried in &node.carried {
-        let (term, subtract) = node.term_of(carried)?;
-        let mut uses = 0;
-        for item in &node.body {
-            item.for_each_operand(&mut |value| {
-                uses += usize::from(value == carried.inside || value == carried.next);
-            });
-        }
-        // One use is the sum's own.
-        if uses != 1
-            || term == carried.inside
-            || node.carried.iter().any(|other| other.inside == term)
-        {
-            return None;
-        }
+    let reduction = |carried: &Carried| {
+        let term = only_term(node, carried)?;
         let reassociate = function.values[carried.inside.index()].adjoint;
-        sums.push(Reduction { term, subtract, reassociate });
-    }
-    Some(sums)
+        Some(Reduction { term: term.value, subtract: term.subtract, reassociate })
+    };
+    node.carried.iter().map(reduction).collect()
 }
 
 fn fits(facts: &Facts<'_>, node: &Loop, strip: &Strip, item: &Stmt) -> bool {

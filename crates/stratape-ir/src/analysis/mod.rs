@@ -8,6 +8,7 @@
 //! | `context` | the loops and branches around a statement |
 //! | `footprint` | which elements of an object does an iteration access: a window of its own, or not |
 //! | `dependence` | are the iterations of a loop independent, so that they can run in parallel |
+//! | `reduction` | is a carried value only added to, where, and by what |
 //! | `reorder` | may the iterations of a loop run in any order, up to rounding of adjoints |
 //! | `reload_safety` | does memory still hold, at the end, what a load has read |
 //! | `access_groups` | can an object be split between what a loop reads and what it writes |
@@ -18,16 +19,16 @@ mod context;
 mod def_use;
 mod dependence;
 mod footprint;
+mod reduction;
 mod reload_safety;
 mod reorder;
 
 pub use self::access_groups::{keeps_sums, strided};
 pub use self::affine::{Affine, Counted};
 pub use self::def_use::{DefUse, Definition};
-pub use self::dependence::{
-    Conflict, Term, independence, is_sum, mark_parallel, ordered_terms, unmark_parallel,
-};
+pub use self::dependence::{Conflict, independence, mark_parallel, unmark_parallel};
 pub use self::footprint::{Use, uses};
+pub use self::reduction::{Term, is_sum, only_term, ordered_terms};
 pub use self::reload_safety::ReloadSafety;
 pub use self::reorder::{adjoints_commute, is_reorderable};
 pub use crate::Polynomial;

@@ -3,8 +3,7 @@
 //! A loop may if
 //!
 //! - it has no `exit`: every iteration is run;
-//! - every carried value is a sum of adjoints that no iteration reads: `inside` is used once, in
-//!   `next = inside ± term`, and `next` is used by nothing but the loop itself;
+//! - every carried value is a [sum](super::is_sum) of adjoints that no iteration reads;
 //! - each object from outside is only read; or it holds adjoints and is only added to; or each iteration keeps to an element of its
 //!   own; or it holds adjoints, and what is added to lies apart from the elements that are read or stored to. Primal memory that
 //!   is added to counts as stored to: not a bit of it may change;
@@ -12,51 +11,22 @@
 
 use std::collections::HashSet;
 
+use super::access_groups::strided;
 use super::affine::Affine;
-use crate::{
-    Binary, Block, Carried, Check, Function, Loop, ObjectId, Op, Range, Split, Step, Stmt, ValueId,
-    walk,
-};
+use super::reduction::is_sum;
+use crate::{Block, Check, Function, Loop, ObjectId, Op, Range, Split, Stmt, walk};
 
 /// Whether the iterations of a loop, each run once and with its own records, leave the same memory and the same results in any order, up to
 /// the rounding of adjoints.
 pub fn is_reorderable(function: &Function, affine: &Affine<'_>, node: &Loop) -> bool {
     node.exit.is_none()
         && matches!(node.range, Range::UpTo { .. })
-        && node.carried.iter().all(|carried| is_hidden_sum(function, node, carried))
+        && node
+            .carried
+            .iter()
+            .all(|carried| function.values[carried.inside.index()].adjoint && is_sum(node, carried))
         && !acts(&node.body)
         && Uses::of(function, node, |_| true).commute(affine)
-}
-
-/// Whether a carried value is a sum of adjoints that nothing in the loop looks at.
-fn is_hidden_sum(function: &Function, node: &Loop, carried: &Carried) -> bool {
-    let adjoint = |value: ValueId| function.values[value.index()].adjoint;
-    if !adjoint(carried.inside) {
-        return false;
-    }
-    let (mut inside, mut next, mut is_sum) = (0, 0, false);
-    walk(&node.body, &mut |item| {
-        item.for_each_operand(&mut |value| {
-            inside += usize::from(value == carried.inside);
-            next += usize::from(value == carried.next);
-        });
-    });
-    for item in &node.body {
-        if let Stmt::Let { value, op: Op::Binary(sign, a, b) } = item
-            && *value == carried.next
-        {
-            is_sum = match sign {
-                Binary::Add => *a == carried.inside || *b == carried.inside,
-                Binary::Sub => *a == carried.inside,
-                _ => false,
-            };
-        }
-    }
-    for other in &node.carried {
-        inside += usize::from(other.next == carried.inside);
-        next += usize::from(other.next == carried.next);
-    }
-    is_sum && inside == 1 && next == 1
 }
 
 /// Whether a body does what must be done in order: leave something on the tape, or call something.
@@ -167,26 +137,14 @@ impl<'a> Uses<'a> {
 
 /// Whether every access to an object is at one index that no other iteration has.
 fn keeps_to_own_element(affine: &Affine<'_>, node: &Loop, object: ObjectId) -> bool {
-    let mut index = None;
-    let mut fits = true;
+    let (mut own, mut fits) = (None, true);
     walk(&node.body, &mut |item| {
         for place in item.read().into_iter().chain(item.written()) {
-            if place.object != object {
-                continue;
-            }
-            let Some(Step::Index(first)) = place.path.first() else {
-                fits = false;
-                continue;
-            };
-            let polynomial = affine.of(*first);
-            match &index {
-                None => index = Some(polynomial),
-                Some(known) => fits &= *known == polynomial,
+            if place.object == object {
+                let found = strided(affine, node.counter, place).filter(|(stride, _)| *stride != 0);
+                fits &= found.is_some() && own.get_or_insert_with(|| found.clone()) == &found;
             }
         }
     });
-    let Some(index) = index.filter(|_| fits) else { return false };
-    let Some((factor, rest)) = index.split(node.counter) else { return false };
-    factor.as_number().is_some_and(|factor| factor != 0)
-        && rest.symbols().all(|symbol| affine.is_invariant(symbol, node.counter))
+    own.is_some() && fits
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Fault;
-use crate::analysis::{Affine, Use, is_sum, keeps_sums, strided, uses};
+use crate::analysis::{Affine, Use, is_sum, keeps_sums, only_term, strided, uses};
 use crate::{
     Function, Init, Loop, Op, Parts, Place, Polynomial, Range, RecordId, Rotation, Scalar, Simd,
     Stmt, Strip, Type, View, walk,
@@ -163,10 +163,10 @@ impl Checker<'_> {
             return fault("a carried value is no reduction".to_owned());
         }
         for (carried, sum) in node.carried.iter().zip(&simd.reductions) {
-            let alone = is_sum(node, carried);
             let adjoint = self.function.values[carried.inside.index()].adjoint;
-            let term = node.term_of(carried) == Some((sum.term, sum.subtract));
-            if !alone || !term || (sum.reassociate && !adjoint) {
+            let is_term = only_term(node, carried)
+                .is_some_and(|term| (term.value, term.subtract) == (sum.term, sum.subtract));
+            if !is_term || (sum.reassociate && !adjoint) {
                 return fault(format!("{:?} is not reduced so", carried.inside));
             }
         }

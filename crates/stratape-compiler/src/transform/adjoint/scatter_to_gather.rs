@@ -17,10 +17,10 @@ use std::collections::HashSet;
 use crate::driver::{Context, Pass, Promise, Target};
 use crate::transform::loops::{find_loops, has_room, parallel_loops, replace_loops, shifted};
 use crate::transform::{is_cheap, is_total};
-use stratape_ir::analysis::{Affine, Polynomial, Split};
+use stratape_ir::analysis::{Affine, Polynomial, Split, strided};
 use stratape_ir::{
-    Binary, Block, Function, If, Loop, ObjectId, Op, Place, Range, Scalar, Step, Stmt,
-    Substitution, Unary, ValueId, copy,
+    Binary, Block, Function, If, Loop, ObjectId, Op, Place, Range, Scalar, Stmt, Substitution,
+    Unary, ValueId, copy,
 };
 
 /// The pass.
@@ -126,15 +126,10 @@ fn neighbours(affine: &Affine<'_>, node: &Loop, object: ObjectId, target: &Targe
     let mut groups: Vec<(Polynomial, Group)> = Vec::new();
     for (at, item) in node.body.iter().enumerate() {
         let Stmt::Accumulate { place, value, subtract } = item else { continue };
-        if place.object != object {
+        if place.object != object || place.path.len() != 1 {
             continue;
         }
-        let [Step::Index(index)] = place.path[..] else { continue };
-        let Some((factor, base)) = affine.of(index).split(node.counter) else { continue };
-        let fixed = base.symbols().all(|symbol| affine.is_invariant(symbol, node.counter));
-        if factor.as_number() != Some(1) || !fixed {
-            continue;
-        }
+        let Some((1, base)) = strided(affine, node.counter, place) else { continue };
         let mut one =
             Sent { at, place: place.clone(), value: *value, subtract: *subtract, below: 0 };
         // Below the first of a group, for now.

@@ -10,16 +10,16 @@
 //! Each sum keeps its order, so no bit changes, but the innermost loop now runs over independent sums and neighbours in memory, and LLVM
 //! vectorises it. The reverse pass gains as much: the adjoint of `w[k]` is a sum over a row, that of `input` an addition of rows.
 //!
-//! Legal where the loop over `x` carries nothing and reads nothing that it writes, the bounds of the nest inside do not depend on `x`, and its
+//! Legal where the loop over `x` carries nothing and reads nothing that it writes but its own element, the bounds of the nest inside do not depend on `x`, and its
 //! terms read memory at `x` plus something. Pays from `Target::interchange_iterations`; a loop that may be longer than
-//! `Target::interchange_tile` runs in tiles, whose sums stay in L1. Runs after `coalesce`; not in functions with parallel loops.
+//! `Target::interchange_tile` runs in tiles, whose sums stay in L1. Runs after `scalar_promotion`, which makes `out[x] += …` such a sum.
 
 use std::collections::HashSet;
 
 use super::reduction_nest::{Nest, parts};
 use super::{find_loops, parallel_loops, replace_loops};
 use crate::driver::{Context, Pass, Promise, Target};
-use stratape_ir::analysis::{Affine, Polynomial};
+use stratape_ir::analysis::{Affine, Polynomial, strided};
 use stratape_ir::{
     Binary, Block, Extent, Function, Init, Loop, Object, ObjectId, Op, Origin, Place, Range,
     Scalar, Step, Stmt, Substitution, Type, ValueId, copy,
@@ -28,7 +28,7 @@ use stratape_ir::{
 /// The pass.
 pub const INTERCHANGE: Pass = Pass {
     name: "interchange",
-    after: &["coalesce"],
+    after: &["scalar_promotion"],
     promise: Promise::SameBits,
     required: false,
     run: interchange,
@@ -83,8 +83,7 @@ fn fits(function: &Function, affine: &Affine<'_>, node: &Loop, target: &Target) 
     let (before, nest, after) = parts(function, node)?;
     let nest = Nest::read(function, nest)?;
     let dependent = dependent(node, before, &nest);
-    let written: HashSet<ObjectId> =
-        after.iter().flat_map(Stmt::written).map(|place| place.object).collect();
+    let written: Vec<&Place> = after.iter().flat_map(Stmt::written).collect();
     let mut reads_rows = false;
     for (depth, level) in nest.levels.iter().enumerate() {
         let Range::UpTo { from, to } = level.range else { return None };
@@ -117,11 +116,21 @@ fn fits(function: &Function, affine: &Affine<'_>, node: &Loop, target: &Target) 
             }
         }
     }
-    let lets = before.iter().chain(after).chain(nest.levels.iter().flat_map(|level| &level.body));
-    let reads_its_own = lets.clone().any(|item| match item {
-        Stmt::Let { op: Op::Load(place) | Op::Len(place), .. } => written.contains(&place.object),
+    // An iteration may read the element it will store to, before its sum.
+    let is_own = |place: &Place| {
+        let mut others = written.iter().filter(|other| other.object == place.object);
+        let own = strided(affine, node.counter, place).is_some_and(|(stride, _)| stride != 0);
+        own && place.path.len() == 1 && others.all(|other| *other == place)
+    };
+    let is_written = |place: &Place| written.iter().any(|other| other.object == place.object);
+    let reads = |item: &Stmt, own_too: bool| match item {
+        Stmt::Let { op: Op::Load(place), .. } => is_written(place) && !(own_too && is_own(place)),
+        Stmt::Let { op: Op::Len(place), .. } => is_written(place),
         _ => false,
-    });
+    };
+    let mut inside = after.iter().chain(nest.levels.iter().flat_map(|level| &level.body));
+    let reads_its_own =
+        before.iter().any(|item| reads(item, true)) || inside.any(|item| reads(item, false));
     (reads_rows && !reads_its_own).then_some(trips)
 }
 

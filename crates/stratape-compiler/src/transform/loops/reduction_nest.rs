@@ -1,5 +1,6 @@
 //! Recognises a loop around a nest that does nothing but sum: what `interchange` and `unroll_and_jam` work on.
 
+use stratape_ir::analysis::only_term;
 use stratape_ir::{Function, Loop, Scalar, Stmt, ValueId};
 
 /// A nest of loops that only sums.
@@ -24,14 +25,8 @@ impl<'n> Nest<'n> {
             let inner = level.body.iter().position(|node| matches!(node, Stmt::Loop(_)));
             let lets = |nodes: &[Stmt]| nodes.iter().all(|node| matches!(node, Stmt::Let { .. }));
             let Some(at) = inner else {
-                let (term, subtract) = level.term_of(&carried).filter(|_| lets(&level.body))?;
-                let once = |value| uses(&level.body, value);
-                let alone = once(carried.inside) == 1 && once(carried.next) == 0;
-                return (alone && term != carried.inside).then_some(Self {
-                    levels,
-                    term,
-                    subtract,
-                });
+                let term = only_term(level, &carried).filter(|_| lets(&level.body))?;
+                return Some(Self { levels, term: term.value, subtract: term.subtract });
             };
             let Stmt::Loop(next) = &level.body[at] else { return None };
             let hands_on = next

@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use super::reduction_nest::{Nest, parts};
 use super::{find_loops, replace_loops};
 use crate::driver::{Context, Pass, Promise, Target};
-use stratape_ir::analysis::{Affine, Polynomial};
+use stratape_ir::analysis::{Affine, Polynomial, strided};
 use stratape_ir::{
     Binary, Block, Carried, Function, Loop, Op, Place, Range, Scalar, Step, Stmt, Substitution,
     ValueId, copy, defined, walk,
@@ -112,11 +112,7 @@ fn is_work(function: &Function, node: &Stmt) -> bool {
 
 /// Whether each iteration accesses an element of its own at a place.
 fn is_own(affine: &Affine<'_>, counter: ValueId, place: &Place) -> bool {
-    let [Step::Index(index)] = place.path[..] else { return false };
-    affine.of(index).split(counter).is_some_and(|(factor, rest)| {
-        factor.as_number().is_some_and(|factor| factor != 0)
-            && rest.symbols().all(|symbol| affine.is_invariant(symbol, counter))
-    })
+    place.path.len() == 1 && strided(affine, counter, place).is_some_and(|(stride, _)| stride != 0)
 }
 
 fn is_same(affine: &Affine<'_>, a: &Place, b: &Place) -> bool {

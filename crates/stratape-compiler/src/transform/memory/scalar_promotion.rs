@@ -8,12 +8,12 @@
 //! no exit, and it is known to run, or the place was accessed just before it, so that the load cannot introduce a panic. Runs after `coalesce`,
 //! so that it sees the loops that will run, and before `licm`, which it frees from writes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::driver::{Context, Pass, Promise};
-use crate::transform::{integers, runs};
+use crate::transform::{integers, is_total, runs};
 use stratape_ir::{
-    Binary, Block, Carried, Function, Loop, Op, Place, Range, Step, Stmt, ValueId, defined,
+    Binary, Block, Carried, Function, Loop, Op, Place, Range, Scalar, Stmt, ValueId, defined,
 };
 
 /// The pass.
@@ -74,65 +74,124 @@ fn block(
 /// Promotes the sums of a loop's own block; appends the loads, returns the stores. In a loop that may not run only those
 /// are promoted whose places have been accessed before it: loading from there cannot panic.
 fn sums(function: &mut Function, node: &mut Loop, runs: bool, before: &mut Block) -> Vec<Stmt> {
-    let mut inner = defined(&node.body);
-    inner.insert(node.counter);
-    inner.extend(node.carried.iter().map(|carried| carried.inside));
-    let fixed = |place: &Place| {
-        place.path.iter().all(|step| !matches!(step, Step::Index(index) if inner.contains(index)))
-    };
+    let indices = Indices::of(function, node, runs);
     let mut places: Vec<Place> = Vec::new();
     for item in &node.body {
         if let Stmt::Accumulate { place, .. } = item
-            && fixed(place)
+            && indices.are_fixed(place)
             && !places.contains(place)
         {
             places.push(place.clone());
         }
     }
-    let mut stores = Vec::new();
-    for place in places {
-        let safe = runs
-            || before.iter().any(|item| match item {
-                Stmt::Let { op: Op::Load(other), .. }
-                | Stmt::Store { place: other, .. }
-                | Stmt::Accumulate { place: other, .. } => *other == place,
-                _ => false,
-            });
-        if !safe || !alone(&node.body, &place, true) {
-            continue;
+    let accessed = |before: &Block, place: &Place| {
+        before.iter().any(|item| match item {
+            Stmt::Let { op: Op::Load(other), .. }
+            | Stmt::Store { place: other, .. }
+            | Stmt::Accumulate { place: other, .. } => other == place,
+            _ => false,
+        })
+    };
+    places.retain(|place| {
+        (runs || accessed(before, place))
+            && alone(&node.body, place, true)
+            && function.place_type(place).and_then(stratape_ir::Type::scalar).is_some()
+    });
+    before.extend(indices.take(node, &places));
+    places.into_iter().filter_map(|place| promote(function, node, place, before)).collect()
+}
+
+/// Keeps one sum of a loop in a register; returns the store behind the loop.
+fn promote(
+    function: &mut Function,
+    node: &mut Loop,
+    place: Place,
+    before: &mut Block,
+) -> Option<Stmt> {
+    let ty = function.place_type(&place).and_then(stratape_ir::Type::scalar)?;
+    let (inside, after) = (function.new_value(ty, node.span), function.new_value(ty, node.span));
+    let init = match just_stored(before, &place) {
+        Some((at, value)) => {
+            // It is stored to again after the loop.
+            before.remove(at);
+            value
         }
-        let Some(ty) = function.place_type(&place).and_then(stratape_ir::Type::scalar) else {
-            continue;
-        };
-        let (inside, after) =
-            (function.new_value(ty, node.span), function.new_value(ty, node.span));
-        let init = match just_stored(before, &place) {
-            Some((at, value)) => {
-                // It is stored to again after the loop.
-                before.remove(at);
-                value
-            }
-            None => {
-                let init = function.new_value(ty, node.span);
-                before.push(Stmt::Let { value: init, op: Op::Load(place.clone()) });
-                init
-            }
-        };
-        let mut sum = inside;
-        for item in &mut node.body {
-            if let Stmt::Accumulate { place: other, value, subtract } = item
-                && *other == place
-            {
-                let next = function.new_value(ty, node.span);
-                let sign = if *subtract { Binary::Sub } else { Binary::Add };
-                *item = Stmt::Let { value: next, op: Op::Binary(sign, sum, *value) };
-                sum = next;
-            }
+        None => {
+            let init = function.new_value(ty, node.span);
+            before.push(Stmt::Let { value: init, op: Op::Load(place.clone()) });
+            init
         }
-        node.carried.push(Carried { init, inside, next: sum, after });
-        stores.push(Stmt::Store { place, value: after });
+    };
+    let mut sum = inside;
+    for item in &mut node.body {
+        if let Stmt::Accumulate { place: other, value, subtract } = item
+            && *other == place
+        {
+            let next = function.new_value(ty, node.span);
+            let sign = if *subtract { Binary::Sub } else { Binary::Add };
+            *item = Stmt::Let { value: next, op: Op::Binary(sign, sum, *value) };
+            sum = next;
+        }
     }
-    stores
+    node.carried.push(Carried { init, inside, next: sum, after });
+    Some(Stmt::Store { place, value: after })
+}
+
+/// The values of a loop that can be indices of a place that does not change.
+struct Indices {
+    /// Defined in the loop, and different in each iteration as far as is known.
+    varying: HashSet<ValueId>,
+    /// Integers computed in the loop from what does not change: what each needs.
+    fixed: HashMap<ValueId, Vec<ValueId>>,
+}
+
+impl Indices {
+    /// In a loop that runs, what panics may go before it if nothing can be seen to have happened by then.
+    fn of(function: &Function, node: &Loop, runs: bool) -> Self {
+        let mut varying = defined(&node.body);
+        varying.insert(node.counter);
+        varying.extend(node.carried.iter().map(|carried| carried.inside));
+        let (mut fixed, mut first) = (HashMap::new(), true);
+        for item in &node.body {
+            first &= matches!(item, Stmt::Let { .. } | Stmt::New { .. });
+            let Stmt::Let { value, op } = item else { continue };
+            let mut operands = Vec::new();
+            op.for_each_operand(&mut |operand| operands.push(operand));
+            let ty = function.ty(*value);
+            let is_index = ty == Scalar::USIZE && !matches!(op, Op::Load(_) | Op::Len(_));
+            let can_move = is_total(op, ty) || (runs && first);
+            if is_index && can_move && operands.iter().all(|operand| !varying.contains(operand)) {
+                varying.remove(value);
+                fixed.insert(*value, operands);
+            }
+        }
+        Self { varying, fixed }
+    }
+
+    fn are_fixed(&self, place: &Place) -> bool {
+        let mut fixed = true;
+        place.for_each_operand(&mut |index| fixed &= !self.varying.contains(&index));
+        fixed
+    }
+
+    /// Takes what places need as indices out of a loop.
+    fn take(&self, node: &mut Loop, places: &[Place]) -> Block {
+        let mut needed = HashSet::new();
+        let mut next: Vec<ValueId> = Vec::new();
+        places.iter().for_each(|place| place.for_each_operand(&mut |index| next.push(index)));
+        while let Some(value) = next.pop() {
+            if let Some(operands) = self.fixed.get(&value)
+                && needed.insert(value)
+            {
+                next.extend(operands);
+            }
+        }
+        let is_needed =
+            |item: &Stmt| matches!(item, Stmt::Let { value, .. } if needed.contains(value));
+        let (taken, kept) = std::mem::take(&mut node.body).into_iter().partition(is_needed);
+        node.body = kept;
+        taken
+    }
 }
 
 /// What was stored to a place, and which node did it, if nothing has touched the object since.
