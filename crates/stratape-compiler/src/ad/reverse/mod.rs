@@ -16,6 +16,7 @@ mod control;
 mod fuse_halves;
 pub(super) mod halves;
 mod min_cut;
+mod propagate;
 mod records;
 pub(super) mod save_plan;
 mod shadow;
