@@ -17,8 +17,8 @@ use stratape_ir::analysis::{Conflict, DefUse};
 use crate::front::half_name;
 use stratape_ir::{
     Argument, Block, Call, Check, Checkpoint, Extent, Function, Half, Init, Loop, Object, ObjectId,
-    Op, Origin, Param, Place, Range, Scalar, Slice, Step, Stmt, Type, ValueId, defined, made, used,
-    walk,
+    Op, Origin, Param, Place, Range, Scalar, Slice, Step, Stmt, StmtId, Type, ValueId, defined,
+    made, used, walk,
 };
 use stratape_ir::{Opaque, SourceId};
 
@@ -434,6 +434,7 @@ impl Lists {
         }
         let half = |half: &str| Opaque::new(&half_name(name, half));
         before.push(Stmt::Call(Box::new(Call {
+            id: StmtId::NONE,
             function: half("forward"),
             arguments,
             results: node.carried.iter().map(|carried| carried.after).chain(node.trips).collect(),

@@ -1,6 +1,6 @@
 //! Calls of functions the compiler does not look into, and copies of memory on the tape for them.
 
-use super::{Opaque, Place, SourceId, ValueId};
+use super::{Opaque, Place, SourceId, StmtId, ValueId};
 
 /// What is passed to a function.
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ impl Slice {
 /// A call.
 #[derive(Clone, Debug)]
 pub struct Call {
+    /// Its number, if it has one.
+    pub id: StmtId,
     /// The function.
     pub function: Opaque,
     /// What it is passed.

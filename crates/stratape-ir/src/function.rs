@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Block, Checkpoint, ObjectId, Op, Place, Record, Scalar, SourceId, Step, Stmt, Type, ValueId,
+    Block, Checkpoint, ObjectId, Op, Place, Record, Scalar, SourceId, Step, Stmt, StmtId, Type,
+    ValueId,
 };
 
 /// What is known of a value.
@@ -149,6 +150,26 @@ impl Function {
     pub fn new_value_like(&mut self, other: ValueId) -> ValueId {
         self.values.push(self.values[other.index()].clone());
         ValueId((self.values.len() - 1) as u32)
+    }
+
+    /// Gives each branch and each call a number of its own, so that tables can be kept about them. Statements that are made later have none,
+    /// copies keep it.
+    pub fn number_statements(&mut self) {
+        fn number(block: &mut Block, last: &mut u32) {
+            for node in block {
+                let id = match node {
+                    Stmt::If(node) => Some(&mut node.id),
+                    Stmt::Call(call) => Some(&mut call.id),
+                    _ => None,
+                };
+                if let Some(id) = id {
+                    *last += 1;
+                    *id = StmtId(*last);
+                }
+                node.blocks_mut().into_iter().for_each(|inner| number(inner, last));
+            }
+        }
+        number(&mut self.body, &mut 0);
     }
 
     /// Puts other values in the place of those that records hold.

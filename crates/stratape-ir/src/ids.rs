@@ -35,6 +35,10 @@ id!(
     /// A kind of record on the tape.
     RecordId "#"
 );
+id!(
+    /// A branch or a call, while a transform keeps tables about it: see [`Function::number_statements`](crate::Function::number_statements).
+    StmtId "s"
+);
 
 id!(
     /// A place in the source text. The language does not look into it: whoever made the function has a table that says which
@@ -45,6 +49,11 @@ id!(
     /// A piece of Rust text that the front kept with its spans. Whoever made the function has the table.
     TokensId "$"
 );
+
+impl StmtId {
+    /// Not numbered.
+    pub const NONE: Self = Self(0);
+}
 
 impl SourceId {
     /// No place in particular.

@@ -183,7 +183,7 @@ pub use self::call::{Argument, Call, Half, Slice, seeded};
 pub use self::checkpoint::Checkpoint;
 pub use self::copy::copy;
 pub use self::function::{Function, Object, Origin, Param, StridedCopy, Value};
-pub use self::ids::{ObjectId, RecordId, SourceId, TokensId, ValueId};
+pub use self::ids::{ObjectId, RecordId, SourceId, StmtId, TokensId, ValueId};
 pub use self::module::{Module, Position};
 pub use self::op::{Binary, Compare, Math, Op, Unary};
 pub use self::place::{Init, Place, Step};

@@ -1,7 +1,7 @@
 //! Statements, loops and branches.
 
 use super::{
-    Call, Init, ObjectId, Op, Opaque, Place, RecordId, Schedule, Slice, SourceId, ValueId,
+    Call, Init, ObjectId, Op, Opaque, Place, RecordId, Schedule, Slice, SourceId, StmtId, ValueId,
 };
 
 /// A condition that must hold, or the program panics as the primal does.
@@ -234,6 +234,8 @@ pub struct Merge {
 /// A branch.
 #[derive(Clone, Debug)]
 pub struct If {
+    /// Its number, if it has one.
+    pub id: StmtId,
     /// The condition.
     pub condition: ValueId,
     /// Run when it is true.

@@ -94,6 +94,13 @@ fn check_tapeless(function: &Function) -> Result<(), UsesTape> {
     if found { Err(UsesTape { name: function.name.clone() }) } else { Ok(()) }
 }
 
+/// The function with numbers for what the transform keeps tables about.
+fn numbered(function: &Function) -> Function {
+    let mut function = function.clone();
+    function.number_statements();
+    function
+}
+
 /// The gradient of a function, as the passes for gradients will find it.
 ///
 /// # Errors
@@ -104,6 +111,7 @@ pub fn differentiate(
     target: &Target,
 ) -> Result<Gradient, UsesTape> {
     check_tapeless(function)?;
+    let function = &numbered(function);
     let inputs = inputs(function, options);
     let activity = Activity::new(function, &inputs);
     let definitions = DefUse::new(function);
@@ -133,6 +141,7 @@ pub fn differentiate(
 /// As [`differentiate`].
 pub fn split(function: &Function, target: &Target) -> Result<(Function, Function), UsesTape> {
     check_tapeless(function)?;
+    let function = &numbered(function);
     let inputs = inputs(function, &Options::default());
     let mut activity = Activity::new(function, &inputs);
     activity.add_inputs(&inputs);

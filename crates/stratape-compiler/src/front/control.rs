@@ -11,7 +11,7 @@ use super::val::{Kind, LValue, Val, VarId};
 use super::{Lowerer, unsupported};
 use stratape_ir::{
     Binary, Carried, If, Init, Loop, Merge, Object, Op, Origin, Parallel, Range, Scalar, Stmt,
-    Substitution, Type, ValueId,
+    StmtId, Substitution, Type, ValueId,
 };
 
 /// A loop that encloses what is being lowered.
@@ -75,8 +75,14 @@ impl Lowerer<'_> {
         let mut joiner = Joiner { merges, then: &mut block_then, other: &mut block_other, span };
         let mut val = joiner.join(self, val_then, val_other)?;
         let merges = joiner.merges;
-        let node =
-            If { condition, then: block_then, other: block_other, merges, span: self.b.at(span) };
+        let node = If {
+            id: StmtId::NONE,
+            condition,
+            then: block_then,
+            other: block_other,
+            merges,
+            span: self.b.at(span),
+        };
         let replaced: HashMap<_, _> = self.b.branch(node).into_iter().collect();
         for var in &self.live {
             let value = &mut self.vars[var.0 as usize];

@@ -8,7 +8,7 @@ use syn::{Error, Result};
 
 use super::val::{LValue, Memory, Val};
 use super::{Lowerer, unsupported};
-use stratape_ir::{Argument, Call, Half, ObjectId, Op, Scalar, Slice, Stmt, Type};
+use stratape_ir::{Argument, Call, Half, ObjectId, Op, Scalar, Slice, Stmt, StmtId, Type};
 
 /// What is called.
 struct Callee {
@@ -164,6 +164,7 @@ impl Lowerer<'_> {
         };
         let result = results.first().copied();
         self.b.node(Stmt::Call(Box::new(Call {
+            id: StmtId::NONE,
             function: self.module.sources.opaque(callee.function),
             arguments,
             results,

@@ -18,7 +18,7 @@ use super::DefUse;
 use super::affine::Affine;
 use super::context::Around;
 use crate::Polynomial;
-use crate::{Block, Call, Function, Init, ObjectId, Op, Place, Step, Stmt, ValueId};
+use crate::{Block, Call, Function, Init, ObjectId, Op, Place, Step, Stmt, StmtId, ValueId};
 
 /// Which memory still holds at the end of the function what was read from it or stored to it.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +28,8 @@ pub struct ReloadSafety {
     loads: HashSet<ValueId>,
     /// Values that were stored, and are still there at the end.
     kept: HashMap<ValueId, Place>,
-    /// Objects passed to calls (by their addresses) that may be written afterwards.
-    passed: HashSet<(usize, ObjectId)>,
+    /// Objects passed to calls that may be written afterwards.
+    passed: HashSet<(StmtId, ObjectId)>,
     /// Locals no element of which is stored twice.
     once: HashSet<ObjectId>,
 }
@@ -93,7 +93,7 @@ impl ReloadSafety {
 
     /// Whether what a call was passed may be gone at the end.
     pub fn passed(&self, call: &Call, object: ObjectId) -> bool {
-        self.all || self.passed.contains(&(std::ptr::from_ref(call).addr(), object))
+        self.all || call.id == StmtId::NONE || self.passed.contains(&(call.id, object))
     }
 
     /// Where a value was stored, in the block that defines it, and still is at the end.
@@ -262,8 +262,8 @@ struct Finder {
     reads: HashMap<ObjectId, Vec<Access>>,
     writes: HashMap<ObjectId, Vec<Access>>,
     stored: Vec<Access>,
-    /// What calls are passed, by the calls' addresses.
-    calls: Vec<(usize, Access)>,
+    /// What calls are passed.
+    calls: Vec<(StmtId, Access)>,
     at: usize,
     around: Around,
     /// Locals made of literals, and the number of loops around that.
@@ -300,7 +300,7 @@ impl Finder {
             if let Stmt::Call(call) = node {
                 for slice in call.slices() {
                     let access = self.access(None, &slice.place);
-                    self.calls.push((std::ptr::from_ref(&**call).addr(), access));
+                    self.calls.push((call.id, access));
                 }
             }
             if let Stmt::Store { place, value } = node

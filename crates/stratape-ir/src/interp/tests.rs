@@ -5,8 +5,8 @@ use super::number::{Operation, apply};
 use super::{Argument, Datum, Dual, Memory, Number, Options, Outcome, Trap, run};
 use crate::{
     Binary, Builder, Carried, Check, Compare, Extent, Float, Function, If, Init, Int, Loop, Math,
-    Object, ObjectId, Op, Origin, Param, Place, Range, RecordId, Scalar, Step, Stmt, Type, Unary,
-    ValueId,
+    Object, ObjectId, Op, Origin, Param, Place, Range, RecordId, Scalar, Step, Stmt, StmtId, Type,
+    Unary, ValueId,
 };
 use crate::{Opaque, SourceId};
 
@@ -163,7 +163,7 @@ fn a_branch_merges() {
     let root = b.emit(Op::Math(Math::Sqrt, vec![x]), F64, span());
     let other = b.close();
     let merge = b.merge(minus, root, span());
-    b.branch(If { condition, then, other, merges: vec![merge], span: span() });
+    b.branch(If { id: StmtId::NONE, condition, then, other, merges: vec![merge], span: span() });
     let f = finish(b, &[merge.value]);
     for (x, y) in [(-3.0, 3.0), (9.0, 3.0)] {
         assert_eq!(run_f64(&f, vec![Argument::Float(x)]).unwrap().results, [Datum::Float(y)]);

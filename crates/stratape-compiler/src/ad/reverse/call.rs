@@ -8,7 +8,7 @@
 use super::{Facts, Reverse};
 use stratape_ir::{
     Argument, Call, Half, Init, Loop, Object, ObjectId, Op, Origin, Scalar, Slice, Step, Stmt,
-    Type, ValueId,
+    StmtId, Type, ValueId,
 };
 
 /// Whether adjoints pass through a call.
@@ -34,11 +34,10 @@ impl Reverse<'_> {
     }
 
     fn pull_back(&mut self, call: &Call, pullback: stratape_ir::Opaque) {
-        let address = std::ptr::from_ref(call).addr();
         let mut restored: Vec<(usize, ObjectId)> = Vec::new();
         // What was saved last is on top.
         for (position, record) in
-            self.saved.copies.get(&address).cloned().unwrap_or_default().into_iter().rev()
+            self.saved.copies.get(&call.id).cloned().unwrap_or_default().into_iter().rev()
         {
             let Argument::Slice(slice) = &call.arguments[position] else { continue };
             let Some(item) = self.element_type(slice) else { continue };
@@ -102,6 +101,7 @@ impl Reverse<'_> {
             results.push(self.is_adjoint(adjoint));
         }
         self.b.node(Stmt::Call(Box::new(Call {
+            id: StmtId::NONE,
             function: pullback,
             arguments,
             results: results.clone(),

@@ -6,9 +6,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::Reverse;
-use super::records::address;
 use stratape_ir::{
-    Binary, Block, Carried, If, Loop, Merge, Op, Range, Scalar, Stmt, Substitution, ValueId,
+    Binary, Block, Carried, If, Loop, Merge, Op, Range, Scalar, Stmt, StmtId, Substitution, ValueId,
 };
 
 impl Reverse<'_> {
@@ -214,7 +213,7 @@ impl Reverse<'_> {
 
     pub(super) fn branch(&mut self, node: &If) {
         let (then, other, merges) = self.arms(node, &mut |me, then, block| {
-            if let Some(exports) = me.saved.exports.get(&(address(node), then)).cloned() {
+            if let Some(exports) = me.saved.exports.get(&(node.id, then)).cloned() {
                 for (inner, outer) in exports {
                     let here = me.primal(outer);
                     me.here.insert(inner, here);
@@ -227,7 +226,14 @@ impl Reverse<'_> {
         }
         // Asked for only now: a branch without adjoints does not need it.
         let condition = self.primal(node.condition);
-        self.b.node(Stmt::If(Box::new(If { condition, then, other, merges, span: node.span })));
+        self.b.node(Stmt::If(Box::new(If {
+            id: StmtId::NONE,
+            condition,
+            then,
+            other,
+            merges,
+            span: node.span,
+        })));
     }
 
     /// Both arms of a branch, written by `write`, and the merges of their adjoints.

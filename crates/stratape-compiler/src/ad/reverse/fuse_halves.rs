@@ -19,13 +19,15 @@ use super::Reverse;
 use super::records::save;
 use stratape_ir::analysis::adjoints_commute;
 use stratape_ir::analysis::{Affine, DefUse};
-use stratape_ir::{Function, Half, If, Loop, ObjectId, Op, Range, Stmt, ValueId, made, walk};
+use stratape_ir::{
+    Function, Half, If, Loop, ObjectId, Op, Range, Stmt, StmtId, ValueId, made, walk,
+};
 
 /// Which blocks were fused, and which values that needs early.
 #[derive(Clone, Debug, Default)]
 pub(in crate::ad) struct Fusion {
-    /// For each block (by its address) that was looked at: where it is fused, if anywhere.
-    decided: HashMap<usize, Option<usize>>,
+    /// For each block that was looked at: where it is fused, if anywhere.
+    decided: HashMap<Home, Option<usize>>,
     /// Values asked for by what runs early: they must not be saved.
     early: HashSet<ValueId>,
     /// While something is written that is to run early: what it must not ask for, and whether it did.
@@ -59,14 +61,20 @@ struct Later {
     objects: HashSet<ObjectId>,
 }
 
-/// The address of a block, its key in tables.
-fn address(block: &[Stmt]) -> usize {
-    block.as_ptr().addr()
+/// A block that holds both halves of what it computes, by what it is the block of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Home {
+    /// The function.
+    Function,
+    /// A loop, by its counter.
+    Loop(ValueId),
+    /// An arm of a branch.
+    Arm(StmtId, bool),
 }
 
 impl Reverse<'_> {
     /// Writes both halves of a block into the one that is open.
-    pub(super) fn home(&mut self, block: &[Stmt]) {
+    pub(super) fn home(&mut self, home: Home, block: &[Stmt]) {
         for node in block {
             node.for_each_result(&mut |value| {
                 self.homes.insert(value);
@@ -75,11 +83,11 @@ impl Reverse<'_> {
                 self.home_objects.insert(*object);
             }
         }
-        let at = match self.fusion.decided.get(&address(block)) {
+        let at = match self.fusion.decided.get(&home) {
             Some(decided) => *decided,
             None => {
                 let found = self.find_fusion(block);
-                self.fusion.decided.insert(address(block), found);
+                self.fusion.decided.insert(home, found);
                 found
             }
         };
@@ -273,7 +281,7 @@ impl Reverse<'_> {
         let (scope, flows) = self.enter_body(node);
         self.homes.insert(node.counter);
         self.homes.extend(node.carried.iter().map(|carried| carried.inside));
-        self.home(&node.body);
+        self.home(Home::Loop(node.counter), &node.body);
         let passes =
             flows.iter().all(|flow| self.adjoints.get(&flow.primal.inside) == Some(&flow.inside));
         let ended = self.leave_body(scope, flows);
@@ -300,10 +308,11 @@ impl Reverse<'_> {
 
     /// One branch for both halves.
     fn fuse_branch(&mut self, node: &If) -> bool {
-        let (then, other, adjoints) = self.arms(node, &mut |me, _, block| me.home(block));
+        let (then, other, adjoints) =
+            self.arms(node, &mut |me, then, block| me.home(Home::Arm(node.id, then), block));
         let mut merges = node.merges.clone();
         merges.extend(adjoints);
-        let fused = If { condition: node.condition, then, other, merges, span: node.span };
+        let fused = If { then, other, merges, ..node.clone() };
         self.b.node(Stmt::If(Box::new(fused)));
         true
     }

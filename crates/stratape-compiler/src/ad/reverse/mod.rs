@@ -23,7 +23,7 @@ mod shadow;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use self::fuse_halves::Fusion;
+use self::fuse_halves::{Fusion, Home};
 use self::records::Saved;
 use self::save_plan::Plan;
 use super::{Activity, Output};
@@ -150,7 +150,7 @@ impl<'a> Reverse<'a> {
             self.add(result, seed);
         }
         self.b.function.params = params;
-        self.home(&function.body);
+        self.home(Home::Function, &function.body);
         let mut outputs = Vec::new();
         let mut results = function.results.clone();
         for param in &function.params {

@@ -12,7 +12,7 @@ use super::save_plan::Plan;
 use stratape_ir::SourceId;
 use stratape_ir::{
     Argument, Block, Call, Function, If, Loop, Merge, ObjectId, Op, Record, RecordId, Scalar,
-    Slice, Stmt, ValueId,
+    Slice, Stmt, StmtId, ValueId,
 };
 
 /// Where the saved values of the forward half went.
@@ -20,16 +20,11 @@ use stratape_ir::{
 pub(in crate::ad) struct Saved {
     /// For each loop that saves (by its counter): the record, and the values in its slots.
     pub(super) records: HashMap<ValueId, (RecordId, Vec<ValueId>)>,
-    /// For each arm (by the address of its branch in the original): values that come out, and as what.
-    pub(super) exports: HashMap<(usize, bool), Vec<(ValueId, ValueId)>>,
-    /// For each call (by its address in the original): the slices it was passed that are copied, by their
+    /// For each arm (by its branch in the original): values that come out, and as what.
+    pub(super) exports: HashMap<(StmtId, bool), Vec<(ValueId, ValueId)>>,
+    /// For each call of the original: the slices it was passed that are copied, by their
     /// positions among the arguments.
-    pub(super) copies: HashMap<usize, Vec<(usize, RecordId)>>,
-}
-
-/// The address of a branch, its key in tables.
-pub(super) fn address(node: &If) -> usize {
-    std::ptr::from_ref(node).addr()
+    pub(super) copies: HashMap<StmtId, Vec<(usize, RecordId)>>,
 }
 
 /// A piece of the forward half with its pushes.
@@ -109,7 +104,7 @@ impl Saver<'_> {
             nodes.push(Stmt::Save { record, slice: Slice { mutable: false, ..slice.clone() } });
             copied.push((position, record));
         }
-        self.saved.copies.insert(std::ptr::from_ref(call).addr(), copied);
+        self.saved.copies.insert(call.id, copied);
         nodes
     }
 
@@ -158,8 +153,8 @@ impl Saver<'_> {
             exported.push(out);
         }
         let [of_then, of_other] = tables;
-        self.saved.exports.insert((address(node), true), of_then);
-        self.saved.exports.insert((address(node), false), of_other);
+        self.saved.exports.insert((node.id, true), of_then);
+        self.saved.exports.insert((node.id, false), of_other);
         (If { then, other, merges, ..node.clone() }, exported)
     }
 

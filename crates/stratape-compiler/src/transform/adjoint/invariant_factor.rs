@@ -24,7 +24,7 @@ use crate::transform::loops::parallel_loops;
 use crate::transform::memory::{Again, Chain, Outer, table};
 use stratape_ir::{
     Binary, Block, Check, Compare, Extent, Function, Half, If, Init, Loop, Merge, ObjectId, Op,
-    Place, Range, Scalar, SourceId, Stmt, Type, ValueId, copy, walk,
+    Place, Range, Scalar, SourceId, Stmt, StmtId, Type, ValueId, copy, walk,
 };
 
 /// The pass.
@@ -354,7 +354,14 @@ impl Distributor<'_> {
         );
         let short = Op::Compare(Compare::Le, length, most);
         let condition = self.function.define(&mut out, Scalar::Bool, short, node.span);
-        out.push(Stmt::If(Box::new(If { condition, then, other, merges, span: node.span })));
+        out.push(Stmt::If(Box::new(If {
+            id: StmtId::NONE,
+            condition,
+            then,
+            other,
+            merges,
+            span: node.span,
+        })));
         out
     }
 }

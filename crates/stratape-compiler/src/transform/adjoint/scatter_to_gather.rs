@@ -19,8 +19,8 @@ use crate::transform::loops::{find_loops, has_room, parallel_loops, replace_loop
 use crate::transform::{is_cheap, is_total};
 use stratape_ir::analysis::{Affine, Polynomial, Split, strided};
 use stratape_ir::{
-    Binary, Block, Function, If, Loop, ObjectId, Op, Place, Range, Scalar, Stmt, Substitution,
-    Unary, ValueId, copy,
+    Binary, Block, Function, If, Loop, ObjectId, Op, Place, Range, Scalar, Stmt, StmtId,
+    Substitution, Unary, ValueId, copy,
 };
 
 /// The pass.
@@ -228,7 +228,7 @@ fn gathered(function: &mut Function, node: &Loop, groups: &[Group]) -> Option<Bl
         add_group(function, node, group, (from, to), &mut then);
     }
     let other = again(function, &Stmt::Loop(Box::new(node.clone())));
-    let branch = If { condition, then, other, merges: Vec::new(), span };
+    let branch = If { id: StmtId::NONE, condition, then, other, merges: Vec::new(), span };
     out.push(Stmt::If(Box::new(branch)));
     Some(out)
 }

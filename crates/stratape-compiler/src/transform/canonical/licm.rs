@@ -17,7 +17,8 @@ use crate::driver::{Context, Pass, Promise};
 use crate::transform::canonical::written;
 use crate::transform::{integers, is_cheap, is_product, is_total, literals, runs};
 use stratape_ir::{
-    Block, Compare, Function, If, Loop, Merge, Op, Range, Scalar, Stmt, ValueId, defined, made,
+    Block, Compare, Function, If, Loop, Merge, Op, Range, Scalar, Stmt, StmtId, ValueId, defined,
+    made,
 };
 
 /// The pass.
@@ -108,7 +109,14 @@ impl Hoister<'_> {
         }
         let span = node.span;
         then.push(Stmt::Loop(Box::new(node.clone())));
-        Stmt::If(Box::new(If { condition, then, other: Block::new(), merges, span }))
+        Stmt::If(Box::new(If {
+            id: StmtId::NONE,
+            condition,
+            then,
+            other: Block::new(),
+            merges,
+            span,
+        }))
     }
 
     /// Takes the invariant operations out of a loop's own block.

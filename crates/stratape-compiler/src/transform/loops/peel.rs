@@ -18,7 +18,7 @@ use super::{find_loops, has_room, replace_loops, shifted};
 use crate::driver::{Context, Pass, Promise, Target};
 use stratape_ir::analysis::{Affine, Polynomial};
 use stratape_ir::{
-    Binary, Block, Carried, Compare, Function, If, Loop, Merge, Op, Range, Scalar, Stmt,
+    Binary, Block, Carried, Compare, Function, If, Loop, Merge, Op, Range, Scalar, Stmt, StmtId,
     Substitution, ValueId, copy,
 };
 
@@ -229,7 +229,14 @@ fn in_three(
         merge.other = carried.after;
     }
     let other = vec![Stmt::Loop(Box::new(kept))];
-    out.push(Stmt::If(Box::new(If { condition, then, other, merges: renamed, span })));
+    out.push(Stmt::If(Box::new(If {
+        id: StmtId::NONE,
+        condition,
+        then,
+        other,
+        merges: renamed,
+        span,
+    })));
     Some(out)
 }
 

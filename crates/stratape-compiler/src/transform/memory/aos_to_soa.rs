@@ -19,7 +19,7 @@ use stratape_ir::SourceId;
 use stratape_ir::analysis::{Affine, DefUse};
 use stratape_ir::{
     Binary, Block, Check, Compare, Function, If, Init, Loop, Object, ObjectId, Op, Origin, Place,
-    Scalar, Step, Stmt, StridedCopy, Type, ValueId,
+    Scalar, Step, Stmt, StmtId, StridedCopy, Type, ValueId,
 };
 
 /// The pass.
@@ -331,7 +331,7 @@ fn copy(function: &mut Function, split: &Split, span: SourceId, out: &mut Block)
         let field = number(function, out, field);
         let condition = define(function, out, Scalar::Bool, Op::Compare(Compare::Gt, rest, field));
         let (other, merges) = (Block::new(), Vec::new());
-        out.push(Stmt::If(Box::new(If { condition, then, other, merges, span })));
+        out.push(Stmt::If(Box::new(If { id: StmtId::NONE, condition, then, other, merges, span })));
     }
     copies
 }

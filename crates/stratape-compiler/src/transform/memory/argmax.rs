@@ -16,7 +16,7 @@ use crate::transform::canonical::written;
 use stratape_ir::analysis::DefUse;
 use stratape_ir::{
     Binary, Block, Carried, Function, If, Loop, Merge, Op, Place, Range, Scalar, Step, Stmt,
-    Substitution, ValueId, defined, walk,
+    StmtId, Substitution, ValueId, defined, walk,
 };
 
 /// The pass.
@@ -201,7 +201,14 @@ fn rewrite(
     let result = function.new_value_like(carried.after);
     substitution.value(carried.after, result);
     let merges = vec![Merge { value: result, then: read, other: carried.init }];
-    vec![Stmt::If(Box::new(If { condition: some, then, other: Block::new(), merges, span }))]
+    vec![Stmt::If(Box::new(If {
+        id: StmtId::NONE,
+        condition: some,
+        then,
+        other: Block::new(),
+        merges,
+        span,
+    }))]
 }
 
 /// An index as it was in the winner's iteration.

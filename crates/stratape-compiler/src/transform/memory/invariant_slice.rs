@@ -9,7 +9,7 @@ use crate::transform::canonical::written;
 use crate::transform::{is_total, runs};
 use stratape_ir::{
     Binary, Block, Compare, Function, If, Loop, Object, ObjectId, Op, Origin, Place, Range, Scalar,
-    Step, Stmt, Type, ValueId, defined, made, used,
+    Step, Stmt, StmtId, Type, ValueId, defined, made, used,
 };
 
 /// A loop with loops inside that may repeat something.
@@ -160,7 +160,7 @@ impl<'a> Chain<'a> {
         let condition =
             function.define(out, Scalar::Bool, Op::Compare(Compare::Lt, from, to), span);
         let (then, other, merges) = (vec![node], Block::new(), Vec::new());
-        out.push(Stmt::If(Box::new(If { condition, then, other, merges, span })));
+        out.push(Stmt::If(Box::new(If { id: StmtId::NONE, condition, then, other, merges, span })));
     }
 
     /// Drops operations of the inner loop that nothing in it uses any more, as far as they are done for other values elsewhere:

@@ -5,7 +5,7 @@ use super::symbols::fail;
 use super::{Parser, Result};
 use crate::{
     Argument, Block, Call, Carried, Check, Half, If, Init, Loop, Merge, Origin, Parallel, Range,
-    Record, RecordId, Scalar, Slice, SourceId, Stmt, ValueId,
+    Record, RecordId, Scalar, Slice, SourceId, Stmt, StmtId, ValueId,
 };
 
 const NOWHERE: SourceId = SourceId::NONE;
@@ -211,7 +211,14 @@ impl Parser {
                 Ok(Merge { value, then, other })
             })?;
         }
-        Ok(Stmt::If(Box::new(If { condition, then, other, merges, span: NOWHERE })))
+        Ok(Stmt::If(Box::new(If {
+            id: StmtId::NONE,
+            condition,
+            then,
+            other,
+            merges,
+            span: NOWHERE,
+        })))
     }
 
     fn assertion(&mut self) -> Result<Stmt> {
@@ -343,7 +350,15 @@ impl Parser {
             self.expect_word("of")?;
             recursion = Some((self.path()?, half));
         }
-        let call = Call { function, arguments, results, pullback, recursion, span: NOWHERE };
+        let call = Call {
+            id: StmtId::NONE,
+            function,
+            arguments,
+            results,
+            pullback,
+            recursion,
+            span: NOWHERE,
+        };
         Ok(Stmt::Call(Box::new(call)))
     }
 
