@@ -384,3 +384,33 @@ fn private_memory_may_be_added_to_anywhere() {
         &[floats(6), zeros(6), int(6), Argument::Float(1.0)],
     );
 }
+
+/// Each is accepted, and computes something else than without its schedule.
+#[test]
+#[ignore = "an addition that rotates alone may be read before it arrives; of two additions to one element of the primal one may wait for the other"]
+fn what_waits_for_the_end_of_a_block_is_neither_read_nor_overtaken() {
+    all_refused(&[
+        "fn f(@x: &[f64], @dx: &mut [f64] shadow of @x, @g: &[f64], @o: &mut [f64], n: usize) { z: usize = 0
+           for i in z..n strip view @g view mut @dx view mut @o simd 4 rotation @dx: 1 at 0 {
+             v: ~f64 = @g[i]; @dx[i] += v; w: ~f64 = @dx[i]; @o[i] = w } }",
+        "fn f(@g: &[f64], @w: &mut [f64], n: usize, h: f64) { z: usize = 0
+           for i in z..n strip view @g view mut @w simd 4 delayed 1 { a = @g[i]; @w[i] += a; @w[i] += h; @w[i] -= h } }",
+        "fn f(@g: &[f64], @w: &mut [f64], n: usize, h: f64) { z: usize = 0
+           for i in z..n strip view @g view mut @w simd 4 rotation @w: 1 at 0 { a = @g[i]; @w[i] += a; @w[i] += h; @w[i] -= h } }",
+    ]);
+}
+
+#[test]
+#[ignore = "the clause of an object that is only read is not looked at, nor the window of one that is only added to"]
+fn a_clause_in_parts_fits_what_is_only_read_or_only_added_to() {
+    all_refused(&[
+        // Parts read zeros of a copy.
+        "fn f(@x: &[f64], @w: &mut [f64], n: usize) { z: usize = 0
+           parallel(0, grain 1) for i in z..n parts window @w private @x { v = @x[i]; @w[i] = v } }",
+        // An iteration leaves its window.
+        "fn f(@x: &[f64], @w: &mut [f64], n: usize) { z: usize = 0; one: usize = 1
+           parallel(0, grain 1) for i in z..n parts window @w window @x { k = i + one; v = @x[k]; @w[i] = v } }",
+        "fn f(@x: &[f64], @dx: &mut [f64] shadow of @x, n: usize) { z: usize = 0
+           parallel(0, grain 1) for i in z..n parts window @dx { v: ~f64 = @x[i]; @dx[z] += v } }",
+    ]);
+}
