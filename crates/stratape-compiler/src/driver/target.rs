@@ -55,7 +55,8 @@ pub struct Target {
     pub soa_fields: i128,
     /// Operations done in vain by if-conversion: a mispredicted branch costs about fifteen cycles, four cheap operations at most four.
     pub if_conversion_operations: usize,
-    /// What reading a value back costs in the cut between saving and recomputing, where storing and loading it costs 16.
+    /// What reading a value back from where the program keeps it costs in the cut between saving and recomputing, on the scale of
+    /// [`operation_cost`](Self::operation_cost).
     pub reload_cost: u64,
     /// What a part of a parallel loop must cost at least, in operations: handing it to another thread takes some microseconds.
     pub part_operations: usize,

@@ -3,13 +3,14 @@
 //! A *chain* is made of the operations that depend on the inner loop's counter and on nothing of the outer loop. They can be done as well in
 //! another loop over the same range, before the outer one or after it, if that one runs at all. Used by `precompute` and `invariant_factor`.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use crate::transform::canonical::written;
 use crate::transform::{is_total, runs};
 use stratape_ir::{
     Binary, Block, Compare, Function, If, Loop, Object, ObjectId, Op, Origin, Place, Range, Scalar,
-    Step, Stmt, StmtId, Type, ValueId, defined, made, used,
+    SourceId, Step, Stmt, StmtId, Type, ValueId, defined, made, used,
 };
 
 /// A loop with loops inside that may repeat something.
@@ -149,16 +150,66 @@ impl<'a> Chain<'a> {
         again.over(inner)
     }
 
+    /// The length of a table for a value: no more than is filled. If the outer loop does not run, nothing is; if a list is shorter than the
+    /// range, the panic for it comes before its end.
+    pub(crate) fn table_len(
+        &self,
+        function: &mut Function,
+        (from, to): (ValueId, ValueId),
+        value: ValueId,
+        out: &mut Block,
+    ) -> ValueId {
+        let span = SourceId::NONE;
+        let len = Op::Method("saturating_sub".to_owned(), vec![to, from]);
+        let mut len = function.define(out, Scalar::USIZE, len, span);
+        if let Some(list) = self.walked(value) {
+            let all = function.define(out, Scalar::USIZE, Op::Len(Place::whole(list)), span);
+            let least = Op::Method("min".to_owned(), vec![len, all]);
+            len = function.define(out, Scalar::USIZE, least, span);
+        }
+        match self.condition(function, out) {
+            Some(condition) => {
+                let zero = function.define(out, Scalar::USIZE, Op::Int(0), span);
+                function.define(out, Scalar::USIZE, Op::Select(condition, len, zero), span)
+            }
+            None => len,
+        }
+    }
+
+    /// A list of which a value needs a different element in each iteration.
+    fn walked(&self, value: ValueId) -> Option<ObjectId> {
+        let found = Cell::new(None);
+        let moves = |index: ValueId| {
+            index == self.counter
+                || matches!(self.ops.get(&index), Some(Op::Binary(Binary::Add, a, b))
+                    if *a == self.counter || *b == self.counter)
+        };
+        self.has(value, &|op| {
+            if let Op::Load(place) = op
+                && let Some(Step::Index(index)) = place.path.first()
+                && moves(*index)
+            {
+                found.set(Some(place.object));
+            }
+            false
+        });
+        found.get()
+    }
+
+    /// Whether the outer loop runs, where that is not known.
+    fn condition(&self, function: &mut Function, out: &mut Block) -> Option<ValueId> {
+        let (from, to) = self.outer.range;
+        let runs = Op::Compare(Compare::Lt, from, to);
+        (!self.outer.runs).then(|| function.define(out, Scalar::Bool, runs, SourceId::NONE))
+    }
+
     /// Puts something where it is done only if the outer loop runs.
     pub(crate) fn guard(&self, function: &mut Function, node: Stmt, out: &mut Block) {
-        if self.outer.runs {
+        let Some(condition) = self.condition(function, out) else {
             out.push(node);
             return;
-        }
-        let span = stratape_ir::SourceId::NONE;
-        let (from, to) = self.outer.range;
-        let condition =
-            function.define(out, Scalar::Bool, Op::Compare(Compare::Lt, from, to), span);
+        };
+        let span = SourceId::NONE;
         let (then, other, merges) = (vec![node], Block::new(), Vec::new());
         out.push(Stmt::If(Box::new(If { id: StmtId::NONE, condition, then, other, merges, span })));
     }

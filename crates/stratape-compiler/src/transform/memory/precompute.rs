@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use crate::driver::{Context, Pass, Promise};
 use crate::transform::memory::{Chain, Outer, table};
 use crate::transform::{integers, is_cheap};
-use stratape_ir::{Block, Function, Init, Loop, Op, Range, Scalar, Stmt, Type, ValueId};
+use stratape_ir::{Block, Function, Init, Loop, Op, Range, Stmt, Type, ValueId};
 
 /// The pass.
 pub const PRECOMPUTE: Pass = Pass {
@@ -78,8 +78,7 @@ fn tables(
             let name = name.as_deref().unwrap_or("table");
             let object = table(function, name, Type::Vec(Box::new(Type::Scalar(ty))), inner);
             let zero = function.define(before, ty, Op::Float(0.0, "0.0".to_owned()), span);
-            let len = Op::Method("saturating_sub".to_owned(), vec![to, from]);
-            let len = function.define(before, Scalar::USIZE, len, span);
+            let len = chain.table_len(function, (from, to), value, before);
             let init = Init::Repeat(Box::new(Init::Value(zero)), len);
             before.push(Stmt::New { object, init });
             let fill = chain.fill(function, inner, value, object);
