@@ -16,7 +16,7 @@
 
 use std::collections::HashMap;
 
-use super::{Around, Facts, each_loop, matching, reschedule};
+use super::{Enclosing, Facts, each_loop, matching, reschedule};
 use crate::driver::{Context, Pass, Promise, Target};
 use crate::tapeflow::{contains, is_short, is_strip_shaped, only_record, uses_tape};
 use stratape_ir::analysis::{DefUse, Polynomial};
@@ -42,7 +42,7 @@ fn strip_mine(function: &mut Function, cx: &mut Context<'_>) {
         let definitions = DefUse::new(function);
         let facts = Facts::new(function, &definitions);
         let target = cx.target;
-        each_loop(&function.body, &mut Around::default(), &mut |node, around| {
+        each_loop(&function.body, &mut Enclosing::default(), &mut |node, around| {
             rolled.insert(node.counter, stays_rolled(&facts, node, target));
             if !is_strip(function, node) || is_short(node, &facts.integers, target) {
                 return None;
@@ -104,7 +104,7 @@ struct Access<'a> {
 struct Finder<'a> {
     facts: &'a Facts<'a>,
     target: &'a Target,
-    around: &'a Around,
+    around: &'a Enclosing,
     node: &'a Loop,
 }
 

@@ -45,14 +45,14 @@ impl Outer {
 }
 
 /// The operations of an inner loop that are the same in every iteration of the outer.
-pub(crate) struct Chain<'a> {
+pub(crate) struct InvariantSlice<'a> {
     outer: &'a Outer,
     counter: ValueId,
     range: (ValueId, ValueId),
     ops: HashMap<ValueId, Op>,
 }
 
-impl<'a> Chain<'a> {
+impl<'a> InvariantSlice<'a> {
     /// Reads an inner loop, if it goes through the same range in every iteration of the outer.
     pub(crate) fn read(function: &Function, outer: &'a Outer, inner: &Loop) -> Option<Self> {
         let Range::UpTo { from, to } = inner.range else { return None };
@@ -132,7 +132,7 @@ impl<'a> Chain<'a> {
         value: ValueId,
         table: ObjectId,
     ) -> Stmt {
-        let mut again = Again::new(function, self, inner);
+        let mut again = Replay::new(function, self, inner);
         let computed = again.value(function, value);
         let place = self.entry(function, table, again.counter, &mut again.body);
         again.body.push(Stmt::Store { place, value: computed });
@@ -255,15 +255,19 @@ impl<'a> Chain<'a> {
 }
 
 /// A loop over the range of a chain, with some of it done again.
-pub(crate) struct Again<'a> {
-    chain: &'a Chain<'a>,
+pub(crate) struct Replay<'a> {
+    chain: &'a InvariantSlice<'a>,
     pub(crate) counter: ValueId,
     pub(crate) body: Block,
     known: HashMap<ValueId, ValueId>,
 }
 
-impl<'a> Again<'a> {
-    pub(crate) fn new(function: &mut Function, chain: &'a Chain<'_>, inner: &Loop) -> Self {
+impl<'a> Replay<'a> {
+    pub(crate) fn new(
+        function: &mut Function,
+        chain: &'a InvariantSlice<'_>,
+        inner: &Loop,
+    ) -> Self {
         let counter = function.new_value_like(inner.counter);
         let known = HashMap::from([(inner.counter, counter)]);
         Self { chain, counter, body: Block::new(), known }

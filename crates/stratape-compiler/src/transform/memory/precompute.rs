@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 
 use crate::driver::{Context, Pass, Promise};
-use crate::transform::memory::{Chain, Outer, table};
+use crate::transform::memory::{InvariantSlice, Outer, table};
 use crate::transform::{integers, is_cheap};
 use stratape_ir::{Block, Function, Init, Loop, Op, Range, Stmt, Type, ValueId};
 
@@ -64,7 +64,7 @@ fn tables(
     for item in &mut node.body {
         let Stmt::Loop(inner) = item else { continue };
         let Range::UpTo { from, to } = inner.range else { continue };
-        let Some(chain) = Chain::read(function, &outer, inner) else { continue };
+        let Some(chain) = InvariantSlice::read(function, &outer, inner) else { continue };
         for value in chain.wanted(function, inner) {
             if !chain.has(value, &|op| !is_cheap(op)) {
                 continue;
