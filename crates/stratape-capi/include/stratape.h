@@ -14,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-
+// Marks a number of steps that is found out at the end.
+#define STRATAPE_UNKNOWN_STEPS SIZE_MAX
 
 // How a call went.
 typedef enum stratape_status {

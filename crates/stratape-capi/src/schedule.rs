@@ -90,6 +90,8 @@ pub struct stratape_level_costs {
 }
 
 /// Marks a number of steps that is found out at the end.
+///
+/// cbindgen:ignore
 pub const STRATAPE_UNKNOWN_STEPS: usize = usize::MAX;
 
 fn level(level: u32) -> Result<Level, Failure> {

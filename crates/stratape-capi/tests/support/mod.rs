@@ -11,7 +11,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 pub(crate) const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Werror", "-g", "-O1"];
-pub(crate) const SANITIZE: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+pub(crate) const SANITIZE: [&str; 2] =
+    ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 /// What the static library needs of the system.
 pub(crate) const SYSTEM: [&str; 3] = ["-lpthread", "-ldl", "-lm"];
 
@@ -82,7 +83,11 @@ pub(crate) fn run(command: &mut Command) -> String {
 }
 
 /// Compiles a source file of the tests against the static library, and runs the program in a directory of its own.
-pub(crate) fn compile_and_run<S: AsRef<OsStr>>(compiler: &Path, source: &str, flags: &[S]) -> String {
+pub(crate) fn compile_and_run<S: AsRef<OsStr>>(
+    compiler: &Path,
+    source: &str,
+    flags: &[S],
+) -> String {
     let directory = tempfile::tempdir().expect("a directory");
     let program = directory.path().join("program");
     let mut compile = Command::new(compiler);
