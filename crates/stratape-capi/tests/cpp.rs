@@ -13,6 +13,7 @@ fn check(source: &str, standard: &str, more: &[&str]) {
         let mut flags = vec![standard];
         flags.extend(more);
         if !compiler.ends_with("clang++") && sanitizes(&compiler) {
+            // Not optimised: with sanitizers the optimiser takes most of the time.
             flags.extend(SANITIZE);
         } else {
             flags.push("-O3");

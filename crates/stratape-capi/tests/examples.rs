@@ -12,7 +12,7 @@ const EXAMPLES: [(&str, &str); 2] =
 
 fn flags(compiler: &Path) -> String {
     let sanitize: &[&str] = if sanitizes(compiler) { &SANITIZE } else { &[] };
-    STRICT.iter().chain(sanitize).copied().collect::<Vec<_>>().join(" ")
+    STRICT.iter().chain(&["-O1"]).chain(sanitize).copied().collect::<Vec<_>>().join(" ")
 }
 
 /// The C compiler that belongs to a C++ one.

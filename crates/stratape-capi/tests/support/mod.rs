@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-pub(crate) const STRICT: [&str; 5] = ["-Wall", "-Wextra", "-Werror", "-g", "-O1"];
+pub(crate) const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-Werror", "-g"];
 pub(crate) const SANITIZE: [&str; 2] =
     ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 /// What the static library needs of the system.
