@@ -41,12 +41,12 @@ using our_tape = stratape::tape<double>;
 
 /// A recurrence whose every value is needed by the next, and by its own reversal.
 template <class Tape>
-__attribute__((noinline)) double chain(Tape& kept, std::size_t count) {
+__attribute__((noinline)) double chain(Tape& kept, double start, std::size_t count) {
     Tape tape(std::move(kept));
-    double x = 0.5;
+    double x = start;
     for (std::size_t i = 0; i < count; ++i) {
         tape.push(x);
-        x = x * 0.999 + 0.0005;
+        x = x * 0.999 + 0.001;
     }
     double adjoint = 1.0;
     for (std::size_t i = 0; i < count; ++i) adjoint = adjoint * 0.999 + tape.pop() * 1e-9;
@@ -87,7 +87,7 @@ void warm(std::size_t count, std::size_t repeats, int rounds) {
     for (int round = 0; round <= rounds; ++round) {
         double now[2][3];
         const auto measure = [&](int which, auto& tape) {
-            now[0][which] = time([&] { for (std::size_t i = 0; i < repeats; ++i) sink = chain(tape, count); });
+            now[0][which] = time([&] { for (std::size_t i = 0; i < repeats; ++i) sink = chain(tape, values[3], count); });
             now[1][which] =
                 time([&] { for (std::size_t i = 0; i < repeats; ++i) sink = independent(tape, values.data(), count); });
         };
@@ -104,16 +104,23 @@ void warm(std::size_t count, std::size_t repeats, int rounds) {
     }
 }
 
-/// Pushes and pops many times the budget; prints the nanoseconds. The caller alternates this with the same in Rust.
+/// Pushes and pops many times the budget, once for every line of the input, and prints the nanoseconds: the caller takes turns with
+/// the same in Rust.
 void spill(std::size_t count, std::size_t memory, const char* directory) {
-    our_tape ours(stratape::options().memory(memory).spill_to(directory));
-    double sum = 0;
-    const double elapsed = time([&] {
-        for (std::size_t i = 0; i < count; ++i) ours.push(static_cast<double>(i));
-        for (std::size_t i = 0; i < count; ++i) sum += ours.pop();
-    });
-    sink = sum;
-    std::printf("spill %zu %.1f\n", count, elapsed);
+    char line[16];
+    while (std::fgets(line, sizeof line, stdin) != nullptr) {
+        our_tape ours(stratape::options().memory(memory).spill_to(directory));
+        double sum = 0;
+        const double elapsed = time([&] {
+            our_tape tape(std::move(ours));
+            for (std::size_t i = 0; i < count; ++i) tape.push(static_cast<double>(i));
+            for (std::size_t i = 0; i < count; ++i) sum += tape.pop();
+            ours = std::move(tape);
+        });
+        sink = sum;
+        std::printf("spill %zu %.1f\n", count, elapsed);
+        std::fflush(stdout);
+    }
 }
 
 } // namespace

@@ -4,8 +4,9 @@
 //! same loop in Rust, in this process.
 
 use std::hint::black_box;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use stratape::tape::{LayeredTape, TapeError, TapeOptions};
 
@@ -125,18 +126,30 @@ fn spill(runner: &mut Runner<'_>, program: &mut Option<PathBuf>) -> Result<(), B
     let directory = runner.directory();
     let measure = |program: &mut Option<PathBuf>| -> Result<(f64, f64), Any> {
         let program = built(program)?;
+        let mut child = Command::new(program)
+            .arg("spill")
+            .args([count.to_string(), BUDGET.to_string()])
+            .arg(directory)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut ask = child.stdin.take().ok_or("no input")?;
+        let mut answers = BufReader::new(child.stdout.take().ok_or("no output")?);
         let (mut ours, mut theirs) = (f64::INFINITY, f64::INFINITY);
-        for _ in 0..ROUNDS {
-            let said = output(
-                Command::new(program)
-                    .arg("spill")
-                    .args([count.to_string(), BUDGET.to_string()])
-                    .arg(directory),
-            )?;
-            let time: f64 = said.split_whitespace().nth(2).ok_or("no time")?.parse()?;
-            ours = ours.min(time / 1e3);
-            theirs = theirs.min(in_rust(directory, count)? * 1e6);
+        for round in 0..=ROUNDS {
+            ask.write_all(b"again\n")?;
+            let mut said = String::new();
+            answers.read_line(&mut said)?;
+            let time: f64 = said.split_whitespace().nth(2).ok_or("the program ended")?.parse()?;
+            let in_rust = in_rust(directory, count)? * 1e6;
+            // The first round warms memory and threads.
+            if round > 0 {
+                ours = ours.min(time / 1e3);
+                theirs = theirs.min(in_rust);
+            }
         }
+        drop(ask);
+        child.wait()?;
         Ok((ours, theirs))
     };
     let (ours, theirs) = measure(program).map_err(|error| runner.failed(case, bytes, error))?;
