@@ -26,7 +26,7 @@ pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
 }
 
 /// The C++ program, built when the first case wants it.
-fn built<'a>(program: &'a mut Option<PathBuf>) -> Result<&'a Path, Any> {
+fn built(program: &mut Option<PathBuf>) -> Result<&Path, Any> {
     if program.is_none() {
         *program = Some(build()?);
     }

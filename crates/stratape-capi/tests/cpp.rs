@@ -1,5 +1,7 @@
 //! The C++ headers: every kind of element, every language version, with and without exceptions, under sanitizers.
 
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod support;
 
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! Both examples, built through CMake and through pkg-config, with warnings denied and sanitizers, and run.
 
+#![allow(clippy::expect_used, clippy::panic)]
+
 mod support;
 
 use std::path::Path;

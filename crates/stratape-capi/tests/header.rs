@@ -1,5 +1,7 @@
 //! `include/stratape.h` is what cbindgen makes of the source. `STRATAPE_UPDATE=1` writes it anew.
 
+#![allow(clippy::expect_used, clippy::panic)]
+
 use std::path::Path;
 
 #[test]

@@ -1,5 +1,7 @@
 //! `RawTape`: random operations against a vector, what stays readable after a pop, cursors from outside, saved files.
 
+#![allow(clippy::expect_used, clippy::panic)]
+
 use proptest::prelude::*;
 use stratape_tape::{LayeredTape, RawElement, RawTape, TapeOptions};
 

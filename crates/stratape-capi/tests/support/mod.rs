@@ -1,6 +1,7 @@
 //! What the tests that compile C and C++ share: finding the tools, a distribution to build against, running things.
 
 #![allow(dead_code, reason = "each test uses its part")]
+#![allow(clippy::expect_used, clippy::panic, reason = "this is part of the tests")]
 
 #[path = "../../examples/dist/package.rs"]
 mod package;
