@@ -21,26 +21,25 @@
 
 #include <cstddef>
 #include <mutex>
-#include <type_traits>
 #include <utility>
 
 STRATAPE_BEGIN
 namespace detail {
 
-/// A tape for one thread.
-template <class T, std::size_t SBO, std::size_t SLAB, bool Disk>
-class plain_clad_tape : public common_tape<T, SBO, SLAB, Disk, false> {
+/// A tape for one thread. One class template for all, so that functions can deduce its arguments.
+template <class T, std::size_t SBO, std::size_t SLAB, bool MT, bool Disk>
+class clad_tape : public common_tape<T, SBO, SLAB, Disk, false> {
 public:
-    STRATAPE_HOT plain_clad_tape() noexcept {}
-    STRATAPE_HOT plain_clad_tape(plain_clad_tape&&) = default;
-    STRATAPE_HOT plain_clad_tape& operator=(plain_clad_tape&&) = default;
-    STRATAPE_HOT ~plain_clad_tape() = default;
+    STRATAPE_HOT clad_tape() noexcept {}
+    STRATAPE_HOT clad_tape(clad_tape&&) = default;
+    STRATAPE_HOT clad_tape& operator=(clad_tape&&) = default;
+    STRATAPE_HOT ~clad_tape() = default;
 };
 
 /// A tape under a lock. Each call is atomic. A program that needs several calls to be one (`back` and `pop_back`) holds the tape's
 /// lock meanwhile: `std::lock_guard<decltype(tape)> guard(tape)`.
 template <class T, std::size_t SBO, std::size_t SLAB, bool Disk>
-class locked_clad_tape {
+class clad_tape<T, SBO, SLAB, true, Disk> {
 public:
     using value_type = T;
 
@@ -93,8 +92,7 @@ namespace clad {
 
 /// What Clad declares its tapes with.
 template <typename T, std::size_t SBO = 64, std::size_t SLAB = 1024, bool MT = false, bool Disk = false>
-using custom_tape = typename std::conditional<MT, stratape::detail::locked_clad_tape<T, SBO, SLAB, Disk>,
-                                              stratape::detail::plain_clad_tape<T, SBO, SLAB, Disk>>::type;
+using custom_tape = stratape::detail::clad_tape<T, SBO, SLAB, MT, Disk>;
 
 } // namespace clad
 

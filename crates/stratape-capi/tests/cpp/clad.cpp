@@ -41,6 +41,12 @@ typename std::enable_if<std::is_array<T>::value, typename std::remove_extent<T>:
     return popped;
 }
 
+/// The arguments of a tape can be deduced.
+template <typename T, std::size_t SBO, std::size_t SLAB, bool MT, bool Disk>
+constexpr std::size_t first_elements(const custom_tape<T, SBO, SLAB, MT, Disk>&) {
+    return SBO;
+}
+
 } // namespace clad
 
 namespace {
@@ -164,6 +170,9 @@ void threads() {
 } // namespace
 
 int main() {
+    clad::custom_tape<float, 8, 16, true> few = {};
+    CHECK(clad::first_elements(few) == 8);
+    CHECK(clad::first_elements(clad::custom_tape<double[2]>()) == 64);
     gradients<false, false>();
     gradients<true, false>();
     gradients<false, true>();
