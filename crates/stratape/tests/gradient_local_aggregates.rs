@@ -77,3 +77,50 @@ both! {
         check([0.0; 4], |x| arrays_of_structs(x), |x, dx, seed| arrays_of_structs_grad(x, dx, seed));
     }
 }
+
+/// Arrays that a helper returns early, and at its end.
+#[stratape::differentiable]
+mod returned {
+    fn scaled(a: f64, c: f64) -> [f64; 2] {
+        if a > c {
+            return [a * a, c];
+        }
+        if a > 0.5 * c {
+            return [c, a * c];
+        }
+        let b = a * c;
+        [b, a.sin()]
+    }
+
+    fn turned(a: f64, b: f64) -> ([[f64; 2]; 2], f64) {
+        if a > b {
+            return ([[a, b], [b, a]], 1.0);
+        }
+        ([[a.cos(), -a.sin()], [a.sin(), a.cos()]], b)
+    }
+
+    #[gradient]
+    pub(crate) fn early(x: &[f64], c: f64) -> f64 {
+        let mut sum = 0.0;
+        for v in x {
+            let pair = scaled(*v, c);
+            sum += pair[0] * pair[1];
+        }
+        let ((m, s), (n, t)) = (turned(x[0], c), turned(c, x[0]));
+        sum + m[0][0] * n[1][0] * s + m[1][1] * n[0][1] * t
+    }
+}
+
+#[test]
+fn arrays_are_returned_early() {
+    let report = stratape::check::gradient(
+        [("x", &[0.2, 0.9, 0.4, 0.35]), ("c", &[0.6])],
+        |[x, c]| returned::early(x, c[0]),
+        |[x, c], [dx, dc]| {
+            let (value, d) = returned::early_grad(x, dx, c[0], 1.0);
+            dc[0] += d;
+            value
+        },
+    );
+    assert!(report.is_ok_and(|report| report.worst() < 1e-7));
+}

@@ -7,11 +7,11 @@ use proc_macro2::Span;
 use syn::Result;
 
 use super::exits::{self, Exit};
-use super::val::{Kind, LValue, Val, VarId};
+use super::val::{Kind, LValue, Memory, Val, VarId};
 use super::{Lowerer, unsupported};
 use stratape_ir::{
     Binary, Carried, If, Init, Loop, Merge, Object, Op, Origin, Parallel, Range, Scalar, Stmt,
-    StmtId, Substitution, Type, ValueId,
+    StmtId, Substitution, Type, ValueId, made,
 };
 
 /// A loop that encloses what is being lowered.
@@ -331,23 +331,10 @@ impl Joiner<'_> {
             (val, Val::Never) => self.alone(lower, val, true),
             (Val::Place(LValue::Memory(a)), Val::Place(LValue::Memory(b))) if a.ty.is_fixed() => {
                 // Owned arrays: one that both arms fill.
-                let object = lower.b.function.new_object(Object {
-                    ty: a.ty.clone(),
-                    origin: Origin::Local,
-                    name: "joined".to_owned(),
-                    shadow_of: None,
-                    span: lower.module.sources.id(self.span),
-                });
-                let init = lower.zero_init(&a.ty, self.span)?;
-                lower.b.node(Stmt::New { object, init });
-                for (block, memory) in [(&mut *self.then, &a), (&mut *self.other, &b)] {
-                    lower.b.reopen(std::mem::take(block));
-                    let target = LValue::Memory(super::val::Memory::whole(object, a.ty.clone()));
-                    let val = Val::Ref(LValue::Memory(memory.clone()));
-                    lower.write_parts(&target, val, self.span)?;
-                    *block = lower.b.close();
-                }
-                Ok(Val::Place(LValue::Memory(super::val::Memory::whole(object, a.ty))))
+                let joined = self.joined(lower, &a.ty)?;
+                self.fill(lower, &joined, &a, true)?;
+                self.fill(lower, &joined, &b, false)?;
+                Ok(Val::Place(LValue::Memory(joined)))
             }
             (Val::Ref(LValue::Memory(a)), Val::Ref(LValue::Memory(b)))
                 if a.place == b.place && a.window.is_none() && b.window.is_none() =>
@@ -381,8 +368,47 @@ impl Joiner<'_> {
                     .collect::<Result<_>>()?;
                 Ok(Val::Parts(kind, parts))
             }
+            Val::Place(LValue::Memory(memory)) if memory.ty.is_fixed() => {
+                let block = if from_then { &*self.then } else { &*self.other };
+                if !made(block).contains(&memory.place.object) {
+                    return Ok(Val::Place(LValue::Memory(memory)));
+                }
+                let joined = self.joined(lower, &memory.ty)?;
+                self.fill(lower, &joined, &memory, from_then)?;
+                Ok(Val::Place(LValue::Memory(joined)))
+            }
             other => Ok(other),
         }
+    }
+
+    /// Memory of a fixed type before the branch, for what its arms make.
+    fn joined(&self, lower: &mut Lowerer<'_>, ty: &Type) -> Result<Memory> {
+        let object = lower.b.function.new_object(Object {
+            ty: ty.clone(),
+            origin: Origin::Local,
+            name: "joined".to_owned(),
+            shadow_of: None,
+            span: lower.module.sources.id(self.span),
+        });
+        let init = lower.zero_init(ty, self.span)?;
+        lower.b.node(Stmt::New { object, init });
+        Ok(Memory::whole(object, ty.clone()))
+    }
+
+    /// Copies what an arm has made, at its end.
+    fn fill(
+        &mut self,
+        lower: &mut Lowerer<'_>,
+        joined: &Memory,
+        made: &Memory,
+        in_then: bool,
+    ) -> Result<()> {
+        let block = if in_then { &mut *self.then } else { &mut *self.other };
+        lower.b.reopen(std::mem::take(block));
+        let made = Val::Ref(LValue::Memory(made.clone()));
+        lower.write_parts(&LValue::Memory(joined.clone()), made, self.span)?;
+        *block = lower.b.close();
+        Ok(())
     }
 }
 
@@ -468,7 +494,7 @@ impl Lowerer<'_> {
                 });
                 let init = self.zero_init(ty, span)?;
                 self.b.node(Stmt::New { object, init });
-                Val::Place(LValue::Memory(super::val::Memory::whole(object, ty.clone())))
+                Val::Place(LValue::Memory(Memory::whole(object, ty.clone())))
             }
             Type::Slice(_) | Type::Vec(_) => {
                 return Err(unsupported(
