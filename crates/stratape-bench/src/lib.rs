@@ -21,6 +21,7 @@
 #![allow(clippy::expect_used)]
 
 mod checkpoint;
+mod cpp;
 mod error;
 mod measure;
 mod measurement;
@@ -54,6 +55,8 @@ pub enum Suite {
     Programs,
     /// Time loops: overhead, disks, workers, schedules.
     Checkpoint,
+    /// The tape from C++, beside arrays of its own. Needs g++, and the source of the workspace.
+    Cpp,
 }
 
 impl Suite {
@@ -68,6 +71,7 @@ impl Suite {
             Self::Tape => "tape",
             Self::Programs => "programs",
             Self::Checkpoint => "checkpoint",
+            Self::Cpp => "cpp",
         }
     }
 }
@@ -166,5 +170,6 @@ fn run_with(suite: Suite, runner: &mut Runner<'_>) -> Result<(), BenchError> {
         Suite::Tape => tape::run(runner),
         Suite::Programs => programs::run(runner),
         Suite::Checkpoint => checkpoint::run(runner),
+        Suite::Cpp => cpp::run(runner),
     }
 }

@@ -49,15 +49,22 @@ enum Stage {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    match explain_file(arguments) {
+        // Whoever asked for JSON reads the answer from there, also if there is none.
+        Err(Failure::Message(message)) if arguments.json => {
+            let errors = json::error(&arguments.file, &message);
+            writeln!(std::io::stdout(), "{errors}").map_err(Failure::output)?;
+            Err(Failure::Reported)
+        }
+        other => other,
+    }
+}
+
+fn explain_file(arguments: &Arguments) -> Result<(), Failure> {
     let source = Source::read(&arguments.file)?;
     let file = match syn::parse_file(source.text()) {
         Ok(file) => file,
-        Err(error) => {
-            let errors = error
-                .into_iter()
-                .map(|error| syn::Error::new(error.span(), format!("this is not Rust: {error}")));
-            return Err(refuse(arguments, &source, &errors.collect::<Vec<_>>()));
-        }
+        Err(error) => return Err(refuse(arguments, &source, &not_rust(&source, error))),
     };
     let mut survey = match &arguments.function {
         Some(name) => survey_of(&file, name),
@@ -79,6 +86,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     };
     writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(Failure::output)
+}
+
+/// What keeps a text from being Rust. A bracket or quote without its other end is told by the lexer, which knows where it stands.
+fn not_rust(source: &Source, error: syn::Error) -> Vec<syn::Error> {
+    if let Err(error) = source.text().parse::<proc_macro2::TokenStream>() {
+        let message = "this is not Rust: a bracket or a quote has no other end, or a character cannot stand here";
+        return vec![syn::Error::new(error.span(), message)];
+    }
+    let named =
+        |error: syn::Error| syn::Error::new(error.span(), format!("this is not Rust: {error}"));
+    error.into_iter().map(named).collect()
 }
 
 /// Leaves the function that was asked for.

@@ -97,9 +97,10 @@ fn what_the_attribute_refuses_is_an_error_for_each() -> Outcome {
 
 #[test]
 fn wrong_input_says_what_to_do() -> Outcome {
-    let cases: [(&[&str], i32, &str); 6] = [
+    let cases: [(&[&str], i32, &str); 7] = [
         (&["explain", "tests/fixtures/heat.rs", "cold"], 1, "there is `heat`"),
         (&["explain", "tests/fixtures/prose.rs"], 1, "this is not Rust"),
+        (&["explain", "tests/fixtures/unclosed.rs"], 1, "a bracket or a quote has no other end"),
         (&["explain", "tests/fixtures"], 1, "is a directory"),
         (&["explain", "tests/fixtures/missing.rs"], 1, "cannot be read"),
         (&["explain", "tests/explain.rs"], 1, "no function under `#[gradient]`"),
@@ -110,7 +111,16 @@ fn wrong_input_says_what_to_do() -> Outcome {
         let told = String::from_utf8(output.stderr)?;
         assert_eq!(output.status.code(), Some(code), "{told}");
         assert!(told.contains(text), "{told}");
+        if code == 1 {
+            let output = stratape(&[arguments, &["--json"]].concat())?;
+            let object: Value = serde_json::from_slice(&output.stdout)?;
+            let message = object["errors"][0]["message"].as_str().unwrap_or_default();
+            assert!(message.contains(text), "{object}");
+        }
     }
+    let output = stratape(&["explain", "tests/fixtures/unclosed.rs"])?;
+    let told = String::from_utf8(output.stderr)?;
+    assert!(told.contains("unclosed.rs:4:1"), "{told}");
     Ok(())
 }
 

@@ -142,3 +142,102 @@ fn every_pass_has_its_section() {
     let known: BTreeSet<String> = passes().map(|pass| pass.name.to_owned()).collect();
     assert_eq!(shown, known);
 }
+
+/// Changes to the first example of a pass after which it must leave the function alone: one condition under *Legal* or *Pays* is gone.
+type Spoiled = (&'static str, &'static [(&'static str, &'static str)]);
+
+const SPOILED: &[Spoiled] = &[
+    // The check is for another length than the loop's.
+    ("bounds", &[("n: usize)", "n: usize, m: usize)"), ("check j < n", "check j < m")]),
+    // Where the branch turns is not known.
+    ("peel", &[("n: usize)", "n: usize, far: usize)"), ("i > first", "i > far")]),
+    // The length of the sum depends on the loop that would move inwards.
+    ("interchange", &[("for k in first..m", "for k in first..i")]),
+    // An iteration reads what another has written.
+    ("interchange", &[("@w: &[f64], @x: &[f64], @y", "@w: &[f64], @y"), ("@x[j]", "@y[j]")]),
+    // The records are written.
+    (
+        "aos_to_soa",
+        &[("@p: &[f64]", "@p: &mut [f64]"), ("q: f64 = u * v;", "q: f64 = u * v; @p[j0] = q;")],
+    ),
+    // The sum is read while it grows.
+    ("scalar_promotion", &[("v: f64 = @x[j]", "v: f64 = @a[j]")]),
+    // The place is another one in each iteration.
+    ("scalar_promotion", &[("@a[i] += v", "@a[j] += v")]),
+    // The running value is looked at besides.
+    (
+        "argmax",
+        &[
+            ("if c then a else best", "if c then a else start; @y[i] = best"),
+            ("n: usize,", "@y: &mut [f64], n: usize,"),
+        ],
+    ),
+    // The list changes from one outer iteration to the next.
+    (
+        "precompute",
+        &[
+            ("@p: &[f64]", "@p: &mut [f64]"),
+            ("row: usize = i * m", "row: usize = i * m; @p[i] = d"),
+        ],
+    ),
+    // Everything is used.
+    ("dce", &[("return a", "return a, b, m")]),
+    ("gradient_cse", &[("g: f64 = exp(x)", "g: f64 = exp(e)")]),
+    // Quotients and products of the primal keep their bits.
+    ("reciprocal", &[("~f64", "f64")]),
+    ("fold_coefficients", &[("~f64", "f64")]),
+    // Sums of the primal keep their order.
+    ("scatter_to_gather", &[(" shadow of @x", ""), (" unordered", ""), ("~f64", "f64")]),
+    // The first element keeps its zero.
+    (
+        "dead_init",
+        &[("first: usize = 0", "first: usize = 0; one: usize = 1"), ("in first..n", "in one..n")],
+    ),
+    // Both factors change with the outer loop.
+    ("invariant_factor", &[("@da[j]", "@da[l]")]),
+    ("unroll_and_jam", &[("for j in first..m", "for j in first..i")]),
+    // The second of two sums reads the first.
+    ("unroll_and_jam", &[("@a: &[f64], @y", "@y"), ("@a[k]", "@y[k]")]),
+    ("privatize", &[("parallel(3, grain 1) for", "for")]),
+    // Too short to pay.
+    (
+        "regions",
+        &[
+            (", n: usize)", ")"),
+            ("first: usize = 0", "first: usize = 0\n  n: usize = 3"),
+            ("(a: f64)", "(a: f64) as f64"),
+        ],
+    ),
+    (
+        "strip_mine",
+        &[(", n: usize)", ")"), ("first: usize = 0", "first: usize = 0\n  n: usize = 3")],
+    ),
+    // The sum is read while it grows.
+    ("vector_reduction", &[("next: ~f64 = s + a", "b: ~f64 = s * a\n    next: ~f64 = s + b")]),
+];
+
+#[test]
+fn what_breaks_a_condition_is_left_alone() {
+    let page_text = std::fs::read_to_string(page()).unwrap();
+    let all = examples(&page_text);
+    for (pass, changes) in SPOILED {
+        let first = all.iter().find(|example| example.kind == "before" && example.pass == *pass);
+        let mut example = first.unwrap().clone();
+        for (from, to) in *changes {
+            assert!(example.text.contains(from), "{pass}: no `{from}` in its example");
+            example.text = example.text.replace(from, to);
+        }
+        let before = read(&example).to_string();
+        assert_eq!(made(&example).to_string(), before, "{pass}");
+    }
+}
+
+#[test]
+fn every_pass_has_something_it_leaves_alone() {
+    let page_text = std::fs::read_to_string(page()).unwrap();
+    let all = examples(&page_text);
+    let unchanged = all.iter().filter(|example| example.kind == "unchanged");
+    let mut shown: BTreeSet<&str> = unchanged.map(|example| example.pass.as_str()).collect();
+    shown.extend(SPOILED.iter().map(|(pass, _)| *pass));
+    assert_eq!(shown, passes().map(|pass| pass.name).collect());
+}

@@ -158,24 +158,19 @@ impl Function {
         ValueId((self.values.len() - 1) as u32)
     }
 
-    /// Gives each branch and each call a number of its own, so that tables can be kept about them. Statements that are made later have none,
-    /// copies keep it.
+    /// Gives each branch and each call a number of its own, so that tables can be kept about them. Copies keep it; they are forgotten by
+    /// [`forget_numbers`](Self::forget_numbers).
     pub fn number_statements(&mut self) {
-        fn number(block: &mut Block, last: &mut u32) {
-            for node in block {
-                let id = match node {
-                    Stmt::If(node) => Some(&mut node.id),
-                    Stmt::Call(call) => Some(&mut call.id),
-                    _ => None,
-                };
-                if let Some(id) = id {
-                    *last += 1;
-                    *id = StmtId(*last);
-                }
-                node.blocks_mut().into_iter().for_each(|inner| number(inner, last));
-            }
-        }
-        number(&mut self.body, &mut 0);
+        let mut last = 0;
+        set_numbers(&mut self.body, &mut || {
+            last += 1;
+            StmtId(last)
+        });
+    }
+
+    /// Takes the numbers of statements back.
+    pub fn forget_numbers(&mut self) {
+        set_numbers(&mut self.body, &mut || StmtId::NONE);
     }
 
     /// Puts other values in the place of those that records hold.
@@ -218,5 +213,16 @@ impl Function {
             };
         }
         Some(ty)
+    }
+}
+
+fn set_numbers(block: &mut Block, next: &mut impl FnMut() -> StmtId) {
+    for node in block {
+        match node {
+            Stmt::If(node) => node.id = next(),
+            Stmt::Call(call) => call.id = next(),
+            _ => {}
+        }
+        node.blocks_mut().into_iter().for_each(|inner| set_numbers(inner, next));
     }
 }

@@ -73,8 +73,8 @@
 //!
 //! Statements are executed in the order of their block, iterations in the order of their loop. Observable are the results, what memory of
 //! parameters holds at the end, and whether and with which message the function panics. Integer arithmetic panics as it does in Rust (overflow
-//! in debug builds, division by zero), as do indexing and `clamp`; a [`Check`] panics unless its condition holds. A transformation keeps which
-//! panic comes first. What memory holds after a panic is unspecified.
+//! in debug builds, division by zero), as do indexing and `clamp`; a [`Check`] panics unless its condition holds. A run panics after a
+//! transformation if and only if it did before; of several panics another may come first. What memory holds after a panic is unspecified.
 //!
 //! # Floats and their freedom
 //!

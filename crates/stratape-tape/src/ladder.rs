@@ -70,6 +70,8 @@ pub(crate) struct Ladder {
     lost: BTreeSet<usize>,
     spare: Vec<Block>,
     spare_bytes: usize,
+    /// The memory of the slab left last, as it was: see [`lower_keeping`](Ladder::lower_keeping).
+    lingering: Option<Block>,
     /// Bytes of all blocks this ladder answers for: in slabs, spare, in transit.
     resident: usize,
     writing: usize,
@@ -164,6 +166,7 @@ impl Ladder {
             lost: BTreeSet::new(),
             spare: Vec::new(),
             spare_bytes: 0,
+            lingering: None,
             resident: 0,
             writing: 0,
             reading: 0,
@@ -196,6 +199,22 @@ impl Ladder {
         }
     }
 
+    /// Puts a tier below a tape that has had none so far.
+    pub(crate) fn attach(&mut self, depot: Arc<Depot>) {
+        self.lane = depot.next_lane();
+        self.plan.depot = Some(depot);
+    }
+
+    /// Whether the budget is so full that slabs would be on their way down, if there were a tier.
+    pub(crate) fn is_filling(&self) -> bool {
+        let soon = (self.flight() + 1).saturating_mul(self.plan.slab_len);
+        self.resident.saturating_add(soon) > self.plan.memory
+    }
+
+    pub(crate) fn budget(&self) -> usize {
+        self.plan.memory
+    }
+
     pub(crate) fn slab_len(&self) -> usize {
         self.plan.slab_len
     }
@@ -217,7 +236,8 @@ impl Ladder {
 
     /// Puts a new slab of at least `len` bytes on top of one with `used` bytes in it, and gives
     /// its memory. On failure nothing has changed.
-    fn raise(&mut self, used: usize, len: usize) -> Result<NonNull<u8>, TapeError> {
+    pub(crate) fn raise(&mut self, used: usize, len: usize) -> Result<NonNull<u8>, TapeError> {
+        self.stop_lingering();
         let len = len.next_multiple_of(BLOCK_ALIGN).max(self.plan.slab_len);
         let mut block = self.obtain(len, Pass::Push)?;
         if !self.slabs.is_empty() {
@@ -242,6 +262,31 @@ impl Ladder {
             return Ok(None);
         };
         self.cut(below).map(Some)
+    }
+
+    /// [`lower`](Self::lower), except that the memory of the slab that is left stays as it is until another one is left,
+    /// or the tape grows: what was popped last can still be read where it was. Takes a slab of the budget.
+    pub(crate) fn lower_keeping(&mut self) -> Result<Option<Top>, TapeError> {
+        let Some(below) = self.slabs.len().checked_sub(2) else {
+            return Ok(None);
+        };
+        self.read_ahead(below + 1);
+        self.bring(below, Pass::Pop)?;
+        self.stop_lingering();
+        // The top is in RAM, has no copy below, and is in none of the sets.
+        if let Some(Slab { place: Place::Resident(block), .. }) = self.slabs.pop() {
+            self.lingering = Some(block);
+        }
+        let top = self.enter(below);
+        self.read_ahead(below);
+        self.record();
+        Ok(Some(top))
+    }
+
+    fn stop_lingering(&mut self) {
+        if let Some(block) = self.lingering.take() {
+            self.keep_spare(block);
+        }
     }
 
     /// Makes `slab` the top and gives up all above it. On failure nothing has changed.
@@ -505,7 +550,7 @@ impl Drop for Ladder {
                 self.plan.pool.give(block);
             }
         }
-        for block in self.spare.drain(..) {
+        for block in self.spare.drain(..).chain(self.lingering.take()) {
             self.plan.pool.give(block);
         }
     }

@@ -20,7 +20,7 @@ use crate::error::TapeError;
 use crate::head::Head;
 use crate::ladder::{self, Ladder, Top};
 use crate::recorder::Sample;
-use crate::saved::{Contents, SavedWriter};
+use crate::saved::{Contents, ElementType, SavedWriter};
 use crate::stats::TapeStats;
 use crate::tape::Mark;
 
@@ -307,7 +307,7 @@ impl<T: Pod> LayeredTape<T> {
     /// a failure to read a slab back. The old file, if any, is untouched.
     pub fn save(&mut self, path: impl AsRef<Path>) -> Result<(), TapeError> {
         let contents = Contents::Elements { per_slab: self.per_slab };
-        let mut writer = SavedWriter::create::<T>(path.as_ref(), contents)?;
+        let mut writer = SavedWriter::create(path.as_ref(), contents, &ElementType::of::<T>())?;
         let slabs = self.len().div_ceil(self.per_slab);
         let slab_len = self.ladder.slab_len();
         for slab in 0..slabs {

@@ -11,6 +11,7 @@
 //! | records of different plain types, emitted by a compiler | [`RecordTape`], in memory or in layers |
 //! | several workers, each recording its own part | [`Lanes`] |
 //! | several threads that must share one stack | [`SharedTape`] |
+//! | elements that only another language knows the type of | [`RawTape`] |
 //! | blocks that come and go in another order than a stack's | [`Stash`] |
 //! | another place to spill to than a disk | a [`Tier`](tier::Tier) of your own |
 //! | slabs in memory of another kind (page-locked, say) | a [`BlockSource`](source::BlockSource) of your own |
@@ -81,6 +82,7 @@ mod layered;
 mod open;
 mod options;
 mod pool;
+mod raw;
 mod record;
 mod recorder;
 mod registry;
@@ -102,6 +104,7 @@ pub use lanes::Lanes;
 pub use layered::{Iter as LayeredIter, LayeredTape};
 pub use options::{DEFAULT_IN_FLIGHT, DEFAULT_MEMORY, DEFAULT_PATIENCE, DEFAULT_SLAB, TapeOptions};
 pub use pool::{DEFAULT_POOL_LIMIT, Pool};
+pub use raw::{RawCursor, RawElement, RawTape};
 pub use record::{RecordMark, RecordTape};
 pub use recorder::Sample;
 pub use saved::{SavedInfo, inspect};

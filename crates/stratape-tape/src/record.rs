@@ -26,7 +26,7 @@ use crate::ladder::{self, Ladder, Plan, Top};
 use crate::options::{DEFAULT_PATIENCE, DEFAULT_SLAB};
 use crate::pool::Pool;
 use crate::recorder::Sample;
-use crate::saved::{Contents, SavedWriter};
+use crate::saved::{Contents, ElementType, SavedWriter};
 use crate::stats::TapeStats;
 use audit::{Audit, AuditMark, Entry, mismatch};
 
@@ -387,7 +387,7 @@ impl RecordTape {
     /// As there.
     pub fn save(&mut self, path: impl AsRef<Path>) -> Result<(), TapeError> {
         let contents = Contents::Records { per_slab: self.per_slab };
-        let mut writer = SavedWriter::create::<u64>(path.as_ref(), contents)?;
+        let mut writer = SavedWriter::create(path.as_ref(), contents, &ElementType::of::<u64>())?;
         let Some(top) = self.ladder.height().checked_sub(1) else {
             return writer.finish();
         };

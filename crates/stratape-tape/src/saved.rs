@@ -81,10 +81,26 @@ impl Header {
 
 const CHECKED: usize = std::mem::offset_of!(Header, checksum);
 
-fn fingerprint<T>() -> u64 {
-    let name = std::any::type_name::<T>();
-    let text = format!("{name} {} {}", size_of::<T>(), align_of::<T>());
-    u64::from(checksum(text.as_bytes())) << 32 | u64::from(!checksum(name.as_bytes()))
+/// What the elements of a file are.
+#[derive(Clone, Debug)]
+pub(crate) struct ElementType {
+    pub(crate) name: String,
+    pub(crate) size: usize,
+    pub(crate) align: usize,
+    /// Whether elements of any name will do, if size and alignment are right.
+    pub(crate) any_name: bool,
+}
+
+impl ElementType {
+    pub(crate) fn of<T>() -> Self {
+        let name = std::any::type_name::<T>().to_owned();
+        Self { name, size: size_of::<T>(), align: align_of::<T>(), any_name: false }
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let text = format!("{} {} {}", self.name, self.size, self.align);
+        u64::from(checksum(text.as_bytes())) << 32 | u64::from(!checksum(self.name.as_bytes()))
+    }
 }
 
 /// Writes a tape slab by slab. Nothing appears under the final name before `finish`.
@@ -97,21 +113,25 @@ pub(crate) struct SavedWriter {
 }
 
 impl SavedWriter {
-    pub(crate) fn create<T>(path: &Path, contents: Contents) -> Result<Self, TapeError> {
+    pub(crate) fn create(
+        path: &Path,
+        contents: Contents,
+        element: &ElementType,
+    ) -> Result<Self, TapeError> {
         let (kind, per_slab) = match contents {
             Contents::Elements { per_slab } => (1, per_slab),
             Contents::Records { per_slab } => (2, per_slab),
         };
-        let name = std::any::type_name::<T>().as_bytes();
+        let name = element.name.as_bytes();
         let name_len = name.len().min(NAME_ROOM);
         let mut header = Header {
             magic: MAGIC,
             version: VERSION,
             contents: kind,
             byte_order: BYTE_ORDER,
-            element_size: size_of::<T>() as u64,
-            element_align: align_of::<T>() as u64,
-            fingerprint: fingerprint::<T>(),
+            element_size: element.size as u64,
+            element_align: element.align as u64,
+            fingerprint: element.fingerprint(),
             per_slab: per_slab as u64,
             name_len: name_len as u32,
             ..Header::zeroed()
@@ -192,14 +212,14 @@ pub(crate) struct SavedReader {
 }
 
 impl SavedReader {
-    /// Opens a file of elements of type `T`.
-    pub(crate) fn open<T>(path: &Path) -> Result<Self, TapeError> {
-        Self::read::<T>(path, 1)
+    /// Opens a file of elements.
+    pub(crate) fn open(path: &Path, element: &ElementType) -> Result<Self, TapeError> {
+        Self::read(path, 1, element)
     }
 
     /// Opens a file of records.
     pub(crate) fn open_records(path: &Path) -> Result<Self, TapeError> {
-        Self::read::<u64>(path, 2)
+        Self::read(path, 2, &ElementType::of::<u64>())
     }
 
     pub(crate) fn per_slab(&self) -> usize {
@@ -235,7 +255,7 @@ impl SavedReader {
         SavedTier::start(self.file, options, slabs, below)
     }
 
-    fn read<T>(path: &Path, contents: u32) -> Result<Self, TapeError> {
+    fn read(path: &Path, contents: u32, element: &ElementType) -> Result<Self, TapeError> {
         let refuse = |why: String| refused(path, why);
         let (mut file, header) = read_header(path)?;
         let name = header.type_name();
@@ -247,15 +267,13 @@ impl SavedReader {
             };
             return Err(refuse(format!("it holds {found}, where {asked} were asked for")));
         }
-        if header.element_size != size_of::<T>() as u64
-            || header.element_align != align_of::<T>() as u64
-            || header.fingerprint != fingerprint::<T>()
+        if header.element_size != element.size as u64
+            || header.element_align != element.align as u64
+            || (header.fingerprint != element.fingerprint() && !element.any_name)
         {
             return Err(refuse(format!(
                 "it holds `{name}` ({} bytes each), where `{}` ({} bytes) was asked for",
-                header.element_size,
-                std::any::type_name::<T>(),
-                size_of::<T>()
+                header.element_size, element.name, element.size
             )));
         }
         let lines = read_table(path, &mut file, &header)?;

@@ -56,10 +56,11 @@ pub(crate) fn pool(options: &TapeOptions) -> Pool {
     options.pool.clone().unwrap_or_else(|| Pool::global().clone())
 }
 
-/// A ladder of slabs with `per_slab` elements of `T` each.
-pub(crate) fn ladder<T>(
+/// A ladder of slabs with `per_slab` elements of `size` bytes each.
+pub(crate) fn ladder(
     options: &TapeOptions,
-    depot: Arc<Depot>,
+    depot: Option<Arc<Depot>>,
+    size: usize,
     per_slab: usize,
 ) -> Result<Ladder, TapeError> {
     if options.slab == Some(0) {
@@ -68,7 +69,7 @@ pub(crate) fn ladder<T>(
     if options.in_flight == 0 {
         return Err(refused("zero slabs in flight; at least one must be able to move"));
     }
-    let slab_len = (per_slab * size_of::<T>()).next_multiple_of(BLOCK_ALIGN);
+    let slab_len = (per_slab * size).next_multiple_of(BLOCK_ALIGN);
     check_memory(options.memory, slab_len)?;
     Ok(Ladder::new(Plan {
         slab_len,
@@ -76,22 +77,23 @@ pub(crate) fn ladder<T>(
         in_flight: options.in_flight,
         patience: options.patience,
         pool: pool(options),
-        depot: Some(depot),
+        depot,
         record: options.record,
     }))
 }
 
 /// A ladder whose slabs are all in a saved file, over the tier of the options for new ones.
-pub(crate) fn saved_ladder<T>(
+pub(crate) fn saved_ladder(
     options: &TapeOptions,
     saved: SavedReader,
+    size: usize,
 ) -> Result<Ladder, TapeError> {
     let Below { tier, device } = below(options)?;
     let per_slab = saved.per_slab();
     let slabs: Vec<StoredSlab> = saved.slabs().collect();
     let tier = Arc::new(saved.into_tier(&disk(options), tier)?);
     let depot = depot_on(Below { tier, device }, options, Packing::Plain);
-    let mut ladder = ladder::<T>(options, depot, per_slab)?;
+    let mut ladder = ladder(options, Some(depot), size, per_slab)?;
     ladder.adopt(slabs);
     Ok(ladder)
 }
@@ -130,25 +132,34 @@ pub(crate) fn share(options: TapeOptions, count: usize) -> Result<TapeOptions, T
 
 /// Whether a layered tape can hold elements of `T`.
 pub(crate) fn check_elements<T>() -> Result<(), TapeError> {
-    if size_of::<T>() == 0 {
+    let (size, align) = (size_of::<T>(), align_of::<T>());
+    if size == 0 {
         return Err(refused("elements of zero size hold nothing to spill; use `Tape`"));
     }
-    if align_of::<T>() > BLOCK_ALIGN {
+    if align > BLOCK_ALIGN {
         return Err(refused(&format!(
-            "elements aligned to {} bytes in slabs aligned to {BLOCK_ALIGN}; use `Tape`",
-            align_of::<T>()
+            "elements aligned to {align} bytes in slabs aligned to {BLOCK_ALIGN}; use `Tape`"
         )));
     }
     Ok(())
 }
 
-/// Elements of a slab of `T`: a power of two.
-pub(crate) fn per_slab<T>(options: &TapeOptions) -> usize {
-    let size = size_of::<T>().max(1);
+/// Whether there is a directory for the spill file, which is made later.
+pub(crate) fn check_directory(options: &TapeOptions) -> Result<(), TapeError> {
+    let path = disk(options).directory;
+    let found = std::fs::metadata(&path).and_then(|found| {
+        if found.is_dir() { Ok(()) } else { Err(std::io::ErrorKind::NotADirectory.into()) }
+    });
+    found.map_err(|source| ErrorKind::SpillDirectory { path, source }.into())
+}
+
+/// Elements of `size` bytes in a slab: a power of two.
+pub(crate) fn per_slab(options: &TapeOptions, size: usize) -> usize {
+    let size = size.max(1);
     let wanted = options.slab.unwrap_or_else(|| DEFAULT_SLAB.min(options.memory / 8));
     1 << (wanted / size).max(1).ilog2()
 }
 
-fn refused(what: &str) -> TapeError {
+pub(crate) fn refused(what: &str) -> TapeError {
     ErrorKind::Options(what.to_owned()).into()
 }

@@ -1,5 +1,7 @@
 //! The explanation as one JSON object.
 
+use std::path::Path;
+
 use proc_macro2::Span;
 use serde_json::{Value, json};
 use stratape_compiler::explain::{Explanation, Part, Saved};
@@ -20,6 +22,11 @@ pub(super) fn errors(source: &Source, errors: &[syn::Error]) -> Value {
         })
         .collect();
     json!({ "file": source.path(), "errors": errors })
+}
+
+/// An error that has no place in the file.
+pub(super) fn error(file: &Path, message: &str) -> Value {
+    json!({ "file": file.display().to_string(), "errors": [{ "message": message }] })
 }
 
 fn at(source: &Source, span: Span) -> Value {

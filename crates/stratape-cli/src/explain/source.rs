@@ -81,7 +81,11 @@ impl Source {
 
     /// Where an error is; the start of the file if it is nowhere, as at the end of a file that is cut off.
     pub(super) fn place_or_start(&self, span: Span) -> Place {
-        self.place(span).unwrap_or_else(|| self.at(Bytes { start: 0, end: 0 }))
+        self.place(span).unwrap_or_else(|| {
+            let start = span.byte_range().start;
+            let start = if self.text.is_char_boundary(start) { start } else { 0 };
+            self.at(Bytes { start, end: start })
+        })
     }
 
     fn at(&self, bytes: Bytes) -> Place {

@@ -131,6 +131,7 @@ pub fn differentiate(
     let name = options.name.clone().unwrap_or_else(|| format!("{}_grad", function.name));
     let (mut function, outputs) = reverse::reverse(&facts, &plan, found.fusion);
     function.name = name;
+    function.forget_numbers();
     Ok(Gradient { function, outputs, choices: plan.choices, inputs })
 }
 
@@ -156,7 +157,10 @@ pub fn split(function: &Function, target: &Target) -> Result<(Function, Function
     };
     let found = reverse::halves::explore_split(&facts);
     let plan = reverse::save_plan::choose(&facts, &clobbers, &found, target);
-    Ok(reverse::halves::split(&facts, &plan))
+    let (mut forward, mut backward) = reverse::halves::split(&facts, &plan);
+    forward.forget_numbers();
+    backward.forget_numbers();
+    Ok((forward, backward))
 }
 
 /// The parameters to differentiate with respect to.

@@ -343,7 +343,7 @@ impl<'a> Run<'a> {
         self.passes(&mut forward, GRADIENT);
         self.passes(&mut backward, GRADIENT);
         // What was pushed side by side is popped side by side.
-        self.cx.regions = Some(regions(&[&forward, &backward]));
+        self.cx.regions = Some(regions(&[&forward, &backward], self.cx.target));
         let (forward, backward) = (self.lower(&forward, false), self.lower(&backward, false));
         self.cx.regions = None;
         Ok(CompiledHalves { primal: function, loops, recursive, forward, backward })

@@ -11,7 +11,7 @@ use crate::{lower, tapeflow};
 /// What a pass may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
-    /// Not a bit of any value, nor the order of panics.
+    /// Not a bit of any value, nor whether a run panics. Of several panics another may come first.
     SameBits,
     /// The last bits of adjoints, and the order in which they are summed.
     AdjointBits,

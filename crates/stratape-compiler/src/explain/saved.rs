@@ -7,6 +7,7 @@ use proc_macro2::Span;
 use super::formula::{Formulas, object_name, plain_name};
 use super::item_bytes;
 use crate::ad::{Gradient, Reason};
+use crate::driver::Target;
 use crate::source::Sources;
 use crate::tapeflow::record_bytes;
 use stratape_ir::analysis::{Affine, DefUse, Polynomial};
@@ -73,7 +74,7 @@ pub(super) fn saved(gradient: &Gradient, sources: &Sources) -> Vec<Saved> {
         sources,
         formulas: Formulas::new(function, &definitions, &affine, sources),
         affine: &affine,
-        bytes: record_bytes(function),
+        bytes: record_bytes(function, &Target::default()),
         reasons: gradient
             .choices
             .iter()

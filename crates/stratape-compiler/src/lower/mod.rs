@@ -99,7 +99,7 @@ pub(crate) fn first_index(
 
 /// The loops around a statement, as far as they matter to what is inside.
 #[derive(Default)]
-pub(crate) struct Around {
+pub(crate) struct Enclosing {
     /// Objects that are viewed by strips.
     pub(crate) viewed: Vec<ObjectId>,
     /// Objects of which a part sees its window.
@@ -109,8 +109,8 @@ pub(crate) struct Around {
 /// Calls `f` with every loop of a block and what is around it, outer loops first. `f` returns the strip it runs in.
 pub(crate) fn each_loop<'b>(
     block: &'b Block,
-    around: &mut Around,
-    f: &mut dyn FnMut(&'b Loop, &Around) -> Option<Strip>,
+    around: &mut Enclosing,
+    f: &mut dyn FnMut(&'b Loop, &Enclosing) -> Option<Strip>,
 ) {
     for node in block {
         let (viewed, divided) = (around.viewed.len(), around.divided.clone());

@@ -12,7 +12,7 @@
 //! Legal for adjoints, and for memory of the primal to no element of which two iterations add. Part of `vector_reduction`;
 //! `Target::rotate_distance` is the largest distance (docs/performance.md: rosenbrock).
 
-use super::{Around, Facts};
+use super::{Enclosing, Facts};
 use crate::driver::Target;
 use stratape_ir::analysis::{Polynomial, keeps_sums};
 use stratape_ir::{Loop, ObjectId, Op, Rotation, Scalar, Stmt, Strip};
@@ -31,7 +31,7 @@ pub(super) fn scattered(
     facts: &Facts<'_>,
     node: &Loop,
     strip: &Strip,
-    around: &Around,
+    around: &Enclosing,
 ) -> Vec<Scattered> {
     let mut found = Vec::new();
     for (at, item) in node.body.iter().enumerate() {

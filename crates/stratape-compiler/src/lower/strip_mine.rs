@@ -11,14 +11,14 @@
 //!
 //! Legal where the number of iterations is known when the loop begins and every access of a view happens in every iteration: then the slice
 //! panics if and only if an access would. A check inside the loop would have to come before the slice's panic: such loops have no views. An object
-//! that is written must be seen through one view alone, or be split in two sides that do not meet. Pays always (docs/performance.md); strides
-//! beyond `Target::widest_stride` are not viewed. Runs after `regions`.
+//! that is written must be seen through one view alone, or be split in two sides that do not meet. Pays from `Target::strip_iterations`: LLVM
+//! unrolls shorter loops (docs/performance.md). Strides beyond `Target::widest_stride` are not viewed. Runs after `regions`.
 
 use std::collections::HashMap;
 
-use super::{Around, Facts, each_loop, matching, reschedule};
+use super::{Enclosing, Facts, each_loop, matching, reschedule};
 use crate::driver::{Context, Pass, Promise, Target};
-use crate::tapeflow::{contains, is_strip_shaped, only_record, uses_tape};
+use crate::tapeflow::{contains, is_short, is_strip_shaped, only_record, uses_tape};
 use stratape_ir::analysis::{DefUse, Polynomial};
 use stratape_ir::{
     Block, Function, Init, Loop, ObjectId, Op, Place, RecordId, Scalar, Split, Stmt, Strip, Type,
@@ -42,9 +42,9 @@ fn strip_mine(function: &mut Function, cx: &mut Context<'_>) {
         let definitions = DefUse::new(function);
         let facts = Facts::new(function, &definitions);
         let target = cx.target;
-        each_loop(&function.body, &mut Around::default(), &mut |node, around| {
+        each_loop(&function.body, &mut Enclosing::default(), &mut |node, around| {
             rolled.insert(node.counter, stays_rolled(&facts, node, target));
-            if !is_strip(function, node) {
+            if !is_strip(function, node) || is_short(node, &facts.integers, target) {
                 return None;
             }
             let region = region_of(function, node);
@@ -104,7 +104,7 @@ struct Access<'a> {
 struct Finder<'a> {
     facts: &'a Facts<'a>,
     target: &'a Target,
-    around: &'a Around,
+    around: &'a Enclosing,
     node: &'a Loop,
 }
 

@@ -18,7 +18,7 @@
 use std::collections::HashMap;
 
 use super::rotating_accumulate::{rotations, scattered};
-use super::{Around, Facts, each_loop, reschedule};
+use super::{Enclosing, Facts, each_loop, reschedule};
 use crate::driver::{Context, Pass, Promise, Target};
 use stratape_ir::analysis::{DefUse, only_term};
 use stratape_ir::{
@@ -41,7 +41,7 @@ fn vector_reduction(function: &mut Function, cx: &mut Context<'_>) {
     {
         let definitions = DefUse::new(function);
         let facts = Facts::new(function, &definitions);
-        each_loop(&function.body, &mut Around::default(), &mut |node, around| {
+        each_loop(&function.body, &mut Enclosing::default(), &mut |node, around| {
             let strip = node.schedule.as_ref()?.strip.as_ref()?;
             if let Some(simd) = blocks(&facts, node, strip, around, cx.target) {
                 let what = if simd.rotations.is_empty() { "" } else { ", with rotating sums" };
@@ -61,7 +61,7 @@ fn blocks(
     facts: &Facts<'_>,
     node: &Loop,
     strip: &Strip,
-    around: &Around,
+    around: &Enclosing,
     target: &Target,
 ) -> Option<Simd> {
     let function = facts.function;

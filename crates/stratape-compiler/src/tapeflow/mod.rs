@@ -3,4 +3,6 @@
 mod regions;
 
 pub use self::regions::{REGIONS, record_bytes};
-pub(crate) use self::regions::{contains, is_strip_shaped, only_record, regions, uses_tape};
+pub(crate) use self::regions::{
+    contains, is_short, is_strip_shaped, only_record, regions, uses_tape,
+};

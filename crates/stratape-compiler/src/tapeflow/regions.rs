@@ -12,12 +12,13 @@
 //!
 //! Legal where both loops, the one that pushes and the one that pops, have a known number of iterations, and hold no call and no parallel loop:
 //! records that were pushed one by one are popped one by one. In a record all slots are stored as numbers of one width, the narrowest that
-//! holds each of them. Pays always (docs/performance.md); runs after `privatize`.
+//! holds each of them. Pays from `Target::strip_iterations` (docs/performance.md); runs after `privatize`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use crate::driver::{Context, Pass, Promise};
-use stratape_ir::{Cell, Function, Half, Loop, Range, RecordId, Stmt, walk};
+use crate::driver::{Context, Pass, Promise, Target};
+use crate::transform::integers;
+use stratape_ir::{Cell, Function, Half, Loop, Range, RecordId, Stmt, ValueId, walk};
 
 /// The pass.
 pub const REGIONS: Pass = Pass {
@@ -33,7 +34,7 @@ fn assign(function: &mut Function, cx: &mut Context<'_>) {
     let found = match &cx.regions {
         // Of a function in two halves both must agree.
         Some(agreed) => agreed.clone(),
-        None => regions(&[function]),
+        None => regions(&[function], cx.target),
     };
     for (number, record) in function.records.iter_mut().enumerate() {
         record.region = found.contains(&RecordId(number as u32));
@@ -42,16 +43,18 @@ fn assign(function: &mut Function, cx: &mut Context<'_>) {
 }
 
 /// The records that lie in regions: those whose loops have the shape in the forward half *and* in the backward half.
-pub(crate) fn regions(functions: &[&Function]) -> HashSet<RecordId> {
+pub(crate) fn regions(functions: &[&Function], target: &Target) -> HashSet<RecordId> {
     let (mut fit, mut unfit) = (HashSet::new(), HashSet::new());
     for function in functions {
         let mut in_loops = HashSet::new();
+        let integers = integers(&function.body);
         walk(&function.body, &mut |node| {
             let Stmt::Loop(node) = node else { return };
             for item in &node.body {
                 let (Stmt::Push { record, .. } | Stmt::Pop { record, .. }) = item else { continue };
                 in_loops.insert(*record);
-                if is_strip_shaped(node) && only_record(node) == Some(*record) {
+                let fits = is_strip_shaped(node) && !is_short(node, &integers, target);
+                if fits && only_record(node) == Some(*record) {
                     fit.insert(*record);
                 } else {
                     unfit.insert(*record);
@@ -85,6 +88,13 @@ pub(crate) fn is_strip_shaped(node: &Loop) -> bool {
         && !calls
 }
 
+/// Whether a loop is known to run so few times that a strip costs more than it saves.
+pub(crate) fn is_short(node: &Loop, integers: &HashMap<ValueId, i128>, target: &Target) -> bool {
+    let Range::UpTo { from, to } = node.range else { return false };
+    let known = integers.get(&to).zip(integers.get(&from));
+    known.is_some_and(|(to, from)| to - from < target.strip_iterations)
+}
+
 pub(crate) fn contains(node: &Stmt, test: &dyn Fn(&Stmt) -> bool) -> bool {
     test(node) || node.blocks().into_iter().flatten().any(|inner| contains(inner, test))
 }
@@ -112,8 +122,8 @@ pub(crate) fn uses_tape(block: &[Stmt]) -> bool {
 
 /// Bytes of each kind of record on the tape. In a region they lie side by side, by themselves they take whole words; what
 /// a region adds as a whole is not counted.
-pub fn record_bytes(function: &Function) -> Vec<usize> {
-    let regions = regions(&[function]);
+pub fn record_bytes(function: &Function, target: &Target) -> Vec<usize> {
+    let regions = regions(&[function], target);
     let records = function.records.iter().enumerate();
     records
         .map(|(number, record)| {

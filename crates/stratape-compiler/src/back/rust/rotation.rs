@@ -8,11 +8,11 @@ use super::strip::Strip;
 use stratape_ir::{Loop, Rotation, Stmt};
 
 /// The names of a block and of what is in it.
-pub(super) struct Width<'a> {
-    pub(super) lanes: &'a Literal,
-    pub(super) blocks: &'a Ident,
+pub(super) struct Blocks<'a> {
+    pub(super) width: &'a Literal,
+    pub(super) count: &'a Ident,
     pub(super) block: &'a Ident,
-    pub(super) lane: &'a Ident,
+    pub(super) within: &'a Ident,
 }
 
 /// Statements around a loop over blocks, and around the loop over what is left.
@@ -50,12 +50,12 @@ impl Emitter<'_> {
         &self,
         (node, rotation): (&Loop, &Rotation),
         strip: &Strip,
-        width: &Width<'_>,
+        names: &Blocks<'_>,
         (first, count): (&Ident, &Ident),
         number: usize,
     ) -> Aside {
         let counter = node.counter;
-        let Width { lanes, blocks, block, lane } = width;
+        let Blocks { width, count: blocks, block, within } = names;
         let name =
             |text: &str| Ident::new(&format!("{text}{number}of{}", counter.0), Span::mixed_site());
         let (target, all) = (name("target"), name("targets"));
@@ -72,12 +72,12 @@ impl Emitter<'_> {
         if let [(at, _)] = rotation.additions[..] {
             let part = name("part");
             let Some((value, sign)) = addition(at) else { return aside };
-            aside.block_starts.push(quote!(let mut #part = [0.0; #lanes];));
-            aside.within.push((at, quote!(#part[#lane] = #value;)));
-            let start = self.polynomial(&quote!(#first + #block * #lanes), &rotation.base);
+            aside.block_starts.push(quote!(let mut #part = [0.0; #width];));
+            aside.within.push((at, quote!(#part[#within] = #value;)));
+            let start = self.polynomial(&quote!(#first + #block * #width), &rotation.base);
             aside.block_ends.push(quote! {
-                let #target = ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #lanes);
-                for #lane in 0..#lanes { #target[#lane] #sign #part[#lane]; }
+                let #target = ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #width);
+                for #within in 0..#width { #target[#within] #sign #part[#within]; }
             });
             return aside;
         }
@@ -97,8 +97,8 @@ impl Emitter<'_> {
         });
         aside.opens.push(quote! {
             let #all = if #blocks > 0 {
-                let all = ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #blocks * #lanes);
-                &mut all.as_chunks_mut::<#lanes>().0[..#blocks]
+                let all = ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #blocks * #width);
+                &mut all.as_chunks_mut::<#width>().0[..#blocks]
             } else {
                 &mut []
             };
@@ -110,18 +110,18 @@ impl Emitter<'_> {
             let here = &waiting[apart];
             aside.left.push((at, quote!(#here #sign #value;)));
             if apart == 0 {
-                aside.within.push((at, quote!(#target[#lane] #sign #value;)));
+                aside.within.push((at, quote!(#target[#within] #sign #value;)));
                 continue;
             }
             let (part, carried) =
                 (name(&format!("part{place}_")), name(&format!("carried{place}_")));
             aside.starts.push(quote!(let mut #carried = [0.0; #distance];));
-            aside.block_starts.push(quote!(let mut #part = [0.0; #lanes];));
-            aside.within.push((at, quote!(#part[#lane] = #value;)));
+            aside.block_starts.push(quote!(let mut #part = [0.0; #width];));
+            aside.within.push((at, quote!(#part[#within] = #value;)));
             aside.block_ends.push(quote! {
-                for #lane in 0..#distance { #target[#lane] #sign #carried[#lane]; }
-                for #lane in #distance..#lanes { #target[#lane] #sign #part[#lane - #distance]; }
-                for #lane in 0..#distance { #carried[#lane] = #part[#lanes - #distance + #lane]; }
+                for #within in 0..#distance { #target[#within] #sign #carried[#within]; }
+                for #within in #distance..#width { #target[#within] #sign #part[#within - #distance]; }
+                for #within in 0..#distance { #carried[#within] = #part[#width - #distance + #within]; }
             });
             let at = (0..apart).map(Literal::usize_unsuffixed);
             let before = &waiting[..apart];

@@ -6,7 +6,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
-use super::rotation::{Width, sign};
+use super::rotation::{Blocks, sign};
 use super::strip::Strip;
 use super::views::OpenView;
 use stratape_ir::{Loop, Simd, Stmt, ValueId};
@@ -21,10 +21,10 @@ impl Emitter<'_> {
         first: &Ident,
         count: &Ident,
     ) -> TokenStream {
-        let lanes = Literal::usize_unsuffixed(simd.width);
+        let width = Literal::usize_unsuffixed(simd.width);
         let id = node.counter.0;
         let name = |text: &str| Ident::new(&format!("{text}{id}"), Span::mixed_site());
-        let (blocks, block, lane) = (name("blocks"), name("block"), name("lane"));
+        let (blocks, block, within) = (name("blocks"), name("block"), name("within"));
         let in_block = |ident: &Ident| Ident::new(&format!("{ident}_block"), Span::mixed_site());
 
         let mut opens = Vec::new();
@@ -34,10 +34,10 @@ impl Emitter<'_> {
             let (ident, inner) = (&view.ident, in_block(&view.ident));
             let all = Ident::new(&format!("{ident}_blocks"), Span::mixed_site());
             if view.view.mutable {
-                opens.push(quote!(let #all = &mut #ident.as_chunks_mut::<#lanes>().0[..#blocks];));
+                opens.push(quote!(let #all = &mut #ident.as_chunks_mut::<#width>().0[..#blocks];));
                 picks.push(quote!(let #inner = &mut #all[#block];));
             } else {
-                opens.push(quote!(let #all = &#ident.as_chunks::<#lanes>().0[..#blocks];));
+                opens.push(quote!(let #all = &#ident.as_chunks::<#width>().0[..#blocks];));
                 picks.push(quote!(let #inner = &#all[#block];));
             }
             views.push(OpenView { ident: inner, ..view.clone() });
@@ -46,10 +46,10 @@ impl Emitter<'_> {
             let inner = in_block(slots);
             let all = Ident::new(&format!("{slots}_blocks"), Span::mixed_site());
             if node.body.iter().any(|item| matches!(item, Stmt::Push { .. })) {
-                opens.push(quote!(let #all = &mut #slots.as_chunks_mut::<#lanes>().0[..#blocks];));
+                opens.push(quote!(let #all = &mut #slots.as_chunks_mut::<#width>().0[..#blocks];));
                 picks.push(quote!(let #inner = &mut #all[#block];));
             } else {
-                opens.push(quote!(let #all = &#slots.as_chunks::<#lanes>().0[..#blocks];));
+                opens.push(quote!(let #all = &#slots.as_chunks::<#width>().0[..#blocks];));
                 picks.push(quote!(let #inner = &#all[#block];));
             }
             (*record, inner)
@@ -65,24 +65,24 @@ impl Emitter<'_> {
             let ident = self.names.value(carried.inside);
             let sign = sign(sum.subtract);
             let Some(at) = position(node, carried.next) else { continue };
-            let many = Ident::new(&format!("{ident}_lanes"), Span::mixed_site());
-            let zero = quote!([0.0; #lanes]);
+            let many = Ident::new(&format!("{ident}_terms"), Span::mixed_site());
+            let zero = quote!([0.0; #width]);
             let term = self.operand(sum.term);
             if sum.reassociate {
                 starts.push(quote!(let mut #many = #zero;));
-                in_block_body.insert(at, quote!(#many[#lane] += #term;));
+                in_block_body.insert(at, quote!(#many[#within] += #term;));
                 ends.push(quote!(#ident #sign ::stratape::__private::sum(#many);));
             } else {
                 block_starts.push(quote!(let mut #many = #zero;));
-                in_block_body.insert(at, quote!(#many[#lane] = #term;));
-                block_ends.push(quote!(for #lane in 0..#lanes { #ident #sign #many[#lane]; }));
+                in_block_body.insert(at, quote!(#many[#within] = #term;));
+                block_ends.push(quote!(for #within in 0..#width { #ident #sign #many[#within]; }));
             }
             in_rest.insert(at, quote!(#ident #sign #term;));
         }
-        let width = Width { lanes: &lanes, blocks: &blocks, block: &block, lane: &lane };
+        let names = Blocks { width: &width, count: &blocks, block: &block, within: &within };
         let (mut left_steps, mut left_ends) = (Vec::new(), Vec::new());
         for (number, rotation) in simd.rotations.iter().enumerate() {
-            let aside = self.aside((node, rotation), strip, &width, (first, count), number);
+            let aside = self.aside((node, rotation), strip, &names, (first, count), number);
             in_block_body.extend(aside.within);
             opens.extend(aside.opens);
             picks.extend(aside.picks);
@@ -94,16 +94,16 @@ impl Emitter<'_> {
             left_steps.extend(aside.left_steps);
             left_ends.extend(aside.left_ends);
         }
-        let inner = Strip { k: lane.clone(), views, region, ..strip.clone() };
+        let inner = Strip { k: within.clone(), views, region, ..strip.clone() };
         self.enter_strip(inner);
         for (number, at) in simd.delayed.iter().enumerate() {
             let Stmt::Accumulate { place, value, subtract } = &node.body[*at] else { continue };
             let part = name(&format!("sent{number}_"));
             let (place, value) = (self.place(place), self.operand(*value));
             let sign = sign(*subtract);
-            block_starts.push(quote!(let mut #part = [0.0; #lanes];));
-            in_block_body.insert(*at, quote!(#part[#lane] = #value;));
-            block_ends.push(quote!(for #lane in 0..#lanes { #place #sign #part[#lane]; }));
+            block_starts.push(quote!(let mut #part = [0.0; #width];));
+            in_block_body.insert(*at, quote!(#part[#within] = #value;));
+            block_ends.push(quote!(for #within in 0..#width { #place #sign #part[#within]; }));
         }
         let body = self.block_with(&node.body, &in_block_body);
         self.leave_strip();
@@ -113,22 +113,22 @@ impl Emitter<'_> {
         let counter = self.names.value(node.counter);
         let k = &strip.k;
         quote! {
-            let #blocks = #count / #lanes;
+            let #blocks = #count / #width;
             #(#starts)*
             {
                 #(#opens)*
                 for #block in 0..#blocks {
                     #(#picks)*
                     #(#block_starts)*
-                    for #lane in 0..#lanes {
-                        let #counter = #first + (#block * #lanes + #lane);
+                    for #within in 0..#width {
+                        let #counter = #first + (#block * #width + #within);
                         #body
                     }
                     #(#block_ends)*
                 }
             }
             #(#ends)*
-            for #k in #blocks * #lanes..#count {
+            for #k in #blocks * #width..#count {
                 let #counter = #first + #k;
                 #rest
                 #(#left_steps)*

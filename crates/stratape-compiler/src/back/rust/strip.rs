@@ -73,7 +73,7 @@ impl Emitter<'_> {
             splits: splits.clone(),
         };
         let simd = node.schedule.as_ref().and_then(|schedule| schedule.simd.as_ref());
-        let in_lanes = simd.map(|simd| self.in_blocks(node, simd, &strip, &first, &count));
+        let in_blocks = simd.map(|simd| self.in_blocks(node, simd, &strip, &first, &count));
         self.enter_strip(strip.clone());
         let body = self.block(&node.body);
         let assigns = self.assigns(node);
@@ -101,7 +101,7 @@ impl Emitter<'_> {
         } else {
             quote!(0..#count)
         };
-        let run = match in_lanes {
+        let run = match in_blocks {
             Some(run) => quote!(#(#opens)* #run),
             None => {
                 let run = quote!(for #k in #range { #counter_let #body #assigns });

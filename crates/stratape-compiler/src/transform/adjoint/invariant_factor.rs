@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 use crate::driver::{Context, Pass, Promise, Target};
 use crate::transform::integers;
 use crate::transform::loops::parallel_loops;
-use crate::transform::memory::{Again, Chain, Outer, table};
+use crate::transform::memory::{InvariantSlice, Outer, Replay, table};
 use stratape_ir::{
     Binary, Block, Check, Compare, Extent, Function, Half, If, Init, Loop, Merge, ObjectId, Op,
     Place, Range, Scalar, SourceId, Stmt, StmtId, Type, ValueId, copy, walk,
@@ -50,7 +50,7 @@ fn invariant_factor(function: &mut Function, cx: &mut Context<'_>) {
         _ => {}
     });
     let mut found = Vec::new();
-    Distributor {
+    Factoring {
         target: cx.target,
         function,
         parallel,
@@ -77,7 +77,7 @@ struct Sum {
     product: ValueId,
 }
 
-struct Distributor<'a> {
+struct Factoring<'a> {
     target: &'a Target,
     function: &'a mut Function,
     parallel: HashSet<ValueId>,
@@ -90,7 +90,7 @@ struct Distributor<'a> {
     conditions: HashMap<ValueId, (ValueId, ValueId)>,
 }
 
-impl Distributor<'_> {
+impl Factoring<'_> {
     /// Whether something was done in a block. What encloses it is left alone: it would be emitted four times.
     fn block(&mut self, nodes: &mut Block) -> bool {
         let mut done = false;
@@ -144,7 +144,7 @@ impl Distributor<'_> {
             {
                 continue;
             }
-            let Some(chain) = Chain::read(self.function, &outer, inner) else { continue };
+            let Some(chain) = InvariantSlice::read(self.function, &outer, inner) else { continue };
             let sums = self.sums(&chain, inner, &touched);
             if sums.is_empty() {
                 continue;
@@ -208,7 +208,7 @@ impl Distributor<'_> {
     /// The sums of an inner loop that have a factor to take out.
     fn sums(
         &self,
-        chain: &Chain<'_>,
+        chain: &InvariantSlice<'_>,
         inner: &Loop,
         touched: &HashMap<ObjectId, usize>,
     ) -> Vec<Sum> {
@@ -250,7 +250,7 @@ impl Distributor<'_> {
     /// Keeps the sums of an inner loop aside; tells what is computed for them after the outer.
     fn keep_sums(
         &mut self,
-        chain: &Chain<'_>,
+        chain: &InvariantSlice<'_>,
         inner: &mut Loop,
         sums: &[Sum],
         (before, after): (&mut Block, &mut Block),
@@ -283,7 +283,7 @@ impl Distributor<'_> {
     /// Keeps the products aside that an inner loop repeats; tells which.
     fn keep_products(
         &mut self,
-        chain: &Chain<'_>,
+        chain: &InvariantSlice<'_>,
         inner: &mut Loop,
         before: &mut Block,
     ) -> Vec<ValueId> {
@@ -315,8 +315,8 @@ impl Distributor<'_> {
     }
 
     /// The loop that multiplies the sums.
-    fn last(&mut self, chain: &Chain<'_>, inner: &Loop, sum: &Sum, row: ObjectId) -> Stmt {
-        let mut again = Again::new(self.function, chain, inner);
+    fn last(&mut self, chain: &InvariantSlice<'_>, inner: &Loop, sum: &Sum, row: ObjectId) -> Stmt {
+        let mut again = Replay::new(self.function, chain, inner);
         let factor = again.value(self.function, sum.factor);
         let mut place = sum.place.clone();
         place.for_each_operand_mut(&mut |index| *index = again.value(self.function, *index));

@@ -48,7 +48,7 @@ fn scatter_to_gather(function: &mut Function, cx: &mut Context<'_>) {
 }
 
 /// An addition to an element near the counter.
-struct Sent {
+struct Scattered {
     /// Its position in the loop's body.
     at: usize,
     place: Place,
@@ -59,7 +59,7 @@ struct Sent {
 }
 
 /// Additions to neighbours in one object.
-type Group = Vec<Sent>;
+type Group = Vec<Scattered>;
 
 fn find(
     function: &Function,
@@ -131,7 +131,7 @@ fn neighbours(affine: &Affine<'_>, node: &Loop, object: ObjectId, target: &Targe
         }
         let Some((1, base)) = strided(affine, node.counter, place) else { continue };
         let mut one =
-            Sent { at, place: place.clone(), value: *value, subtract: *subtract, below: 0 };
+            Scattered { at, place: place.clone(), value: *value, subtract: *subtract, below: 0 };
         // Below the first of a group, for now.
         let near = |first: &Polynomial| {
             first
@@ -297,7 +297,7 @@ fn add_group(
 fn sent(
     function: &mut Function,
     node: &Loop,
-    one: &Sent,
+    one: &Scattered,
     counter: ValueId,
     out: &mut Block,
 ) -> (Place, ValueId) {

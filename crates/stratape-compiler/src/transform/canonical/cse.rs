@@ -44,7 +44,7 @@ fn share_all(function: &mut Function, into_arms: bool) {
     let literals = crate::transform::literals(function, &body);
     let substitution = Substitution::default();
     let scales = HashSet::new();
-    let mut sharer = Sharer { function, substitution, into_arms, literals, scales };
+    let mut sharer = ValueNumbering { function, substitution, into_arms, literals, scales };
     sharer.block(&mut body, &mut Table::default());
     let substitution = sharer.substitution;
     substitution.apply(&mut body);
@@ -67,7 +67,7 @@ impl Table {
     }
 }
 
-struct Sharer<'a> {
+struct ValueNumbering<'a> {
     function: &'a mut Function,
     substitution: Substitution,
     /// Whether arms share what was computed outside.
@@ -77,7 +77,7 @@ struct Sharer<'a> {
     scales: HashSet<ValueId>,
 }
 
-impl Sharer<'_> {
+impl ValueNumbering<'_> {
     /// What an arm can share.
     fn arm(&self, table: &Table) -> Table {
         let mut inner = table.clone();

@@ -242,7 +242,8 @@ fn together(
     }
     let op = match (literals.get(&rows), literals.get(&columns)) {
         (Some(rows), Some(columns)) => Op::Int((rows * columns).max(0)),
-        _ => Op::Binary(Binary::Mul, rows, columns_here),
+        // A product that wraps would lose iterations, and with them the panic they end in.
+        _ => Op::Method("saturating_mul".to_owned(), vec![rows, columns_here]),
     };
     out.push(Stmt::Let { value: total, op });
     // An index that depends on `i * m + j` alone is the same at i = 0 and j = i * m + j.

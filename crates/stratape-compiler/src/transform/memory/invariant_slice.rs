@@ -3,13 +3,14 @@
 //! A *chain* is made of the operations that depend on the inner loop's counter and on nothing of the outer loop. They can be done as well in
 //! another loop over the same range, before the outer one or after it, if that one runs at all. Used by `precompute` and `invariant_factor`.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use crate::transform::canonical::written;
 use crate::transform::{is_total, runs};
 use stratape_ir::{
     Binary, Block, Compare, Function, If, Loop, Object, ObjectId, Op, Origin, Place, Range, Scalar,
-    Step, Stmt, StmtId, Type, ValueId, defined, made, used,
+    SourceId, Step, Stmt, StmtId, Type, ValueId, defined, made, used,
 };
 
 /// A loop with loops inside that may repeat something.
@@ -44,14 +45,14 @@ impl Outer {
 }
 
 /// The operations of an inner loop that are the same in every iteration of the outer.
-pub(crate) struct Chain<'a> {
+pub(crate) struct InvariantSlice<'a> {
     outer: &'a Outer,
     counter: ValueId,
     range: (ValueId, ValueId),
     ops: HashMap<ValueId, Op>,
 }
 
-impl<'a> Chain<'a> {
+impl<'a> InvariantSlice<'a> {
     /// Reads an inner loop, if it goes through the same range in every iteration of the outer.
     pub(crate) fn read(function: &Function, outer: &'a Outer, inner: &Loop) -> Option<Self> {
         let Range::UpTo { from, to } = inner.range else { return None };
@@ -131,7 +132,7 @@ impl<'a> Chain<'a> {
         value: ValueId,
         table: ObjectId,
     ) -> Stmt {
-        let mut again = Again::new(function, self, inner);
+        let mut again = Replay::new(function, self, inner);
         let computed = again.value(function, value);
         let place = self.entry(function, table, again.counter, &mut again.body);
         again.body.push(Stmt::Store { place, value: computed });
@@ -149,16 +150,66 @@ impl<'a> Chain<'a> {
         again.over(inner)
     }
 
+    /// The length of a table for a value: no more than is filled. If the outer loop does not run, nothing is; if a list is shorter than the
+    /// range, the panic for it comes before its end.
+    pub(crate) fn table_len(
+        &self,
+        function: &mut Function,
+        (from, to): (ValueId, ValueId),
+        value: ValueId,
+        out: &mut Block,
+    ) -> ValueId {
+        let span = SourceId::NONE;
+        let len = Op::Method("saturating_sub".to_owned(), vec![to, from]);
+        let mut len = function.define(out, Scalar::USIZE, len, span);
+        if let Some(list) = self.walked(value) {
+            let all = function.define(out, Scalar::USIZE, Op::Len(Place::whole(list)), span);
+            let least = Op::Method("min".to_owned(), vec![len, all]);
+            len = function.define(out, Scalar::USIZE, least, span);
+        }
+        match self.condition(function, out) {
+            Some(condition) => {
+                let zero = function.define(out, Scalar::USIZE, Op::Int(0), span);
+                function.define(out, Scalar::USIZE, Op::Select(condition, len, zero), span)
+            }
+            None => len,
+        }
+    }
+
+    /// A list of which a value needs a different element in each iteration.
+    fn walked(&self, value: ValueId) -> Option<ObjectId> {
+        let found = Cell::new(None);
+        let moves = |index: ValueId| {
+            index == self.counter
+                || matches!(self.ops.get(&index), Some(Op::Binary(Binary::Add, a, b))
+                    if *a == self.counter || *b == self.counter)
+        };
+        self.has(value, &|op| {
+            if let Op::Load(place) = op
+                && let Some(Step::Index(index)) = place.path.first()
+                && moves(*index)
+            {
+                found.set(Some(place.object));
+            }
+            false
+        });
+        found.get()
+    }
+
+    /// Whether the outer loop runs, where that is not known.
+    fn condition(&self, function: &mut Function, out: &mut Block) -> Option<ValueId> {
+        let (from, to) = self.outer.range;
+        let runs = Op::Compare(Compare::Lt, from, to);
+        (!self.outer.runs).then(|| function.define(out, Scalar::Bool, runs, SourceId::NONE))
+    }
+
     /// Puts something where it is done only if the outer loop runs.
     pub(crate) fn guard(&self, function: &mut Function, node: Stmt, out: &mut Block) {
-        if self.outer.runs {
+        let Some(condition) = self.condition(function, out) else {
             out.push(node);
             return;
-        }
-        let span = stratape_ir::SourceId::NONE;
-        let (from, to) = self.outer.range;
-        let condition =
-            function.define(out, Scalar::Bool, Op::Compare(Compare::Lt, from, to), span);
+        };
+        let span = SourceId::NONE;
         let (then, other, merges) = (vec![node], Block::new(), Vec::new());
         out.push(Stmt::If(Box::new(If { id: StmtId::NONE, condition, then, other, merges, span })));
     }
@@ -204,15 +255,19 @@ impl<'a> Chain<'a> {
 }
 
 /// A loop over the range of a chain, with some of it done again.
-pub(crate) struct Again<'a> {
-    chain: &'a Chain<'a>,
+pub(crate) struct Replay<'a> {
+    chain: &'a InvariantSlice<'a>,
     pub(crate) counter: ValueId,
     pub(crate) body: Block,
     known: HashMap<ValueId, ValueId>,
 }
 
-impl<'a> Again<'a> {
-    pub(crate) fn new(function: &mut Function, chain: &'a Chain<'_>, inner: &Loop) -> Self {
+impl<'a> Replay<'a> {
+    pub(crate) fn new(
+        function: &mut Function,
+        chain: &'a InvariantSlice<'_>,
+        inner: &Loop,
+    ) -> Self {
         let counter = function.new_value_like(inner.counter);
         let known = HashMap::from([(inner.counter, counter)]);
         Self { chain, counter, body: Block::new(), known }

@@ -10,6 +10,6 @@ mod scalar_promotion;
 pub use self::aos_to_soa::AOS_TO_SOA;
 pub use self::argmax::ARGMAX;
 pub use self::dead_init::DEAD_INIT;
-pub(crate) use self::invariant_slice::{Again, Chain, Outer, table};
+pub(crate) use self::invariant_slice::{InvariantSlice, Outer, Replay, table};
 pub use self::precompute::PRECOMPUTE;
 pub use self::scalar_promotion::SCALAR_PROMOTION;

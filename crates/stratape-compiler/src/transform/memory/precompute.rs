@@ -12,9 +12,9 @@
 use std::collections::HashMap;
 
 use crate::driver::{Context, Pass, Promise};
-use crate::transform::memory::{Chain, Outer, table};
+use crate::transform::memory::{InvariantSlice, Outer, table};
 use crate::transform::{integers, is_cheap};
-use stratape_ir::{Block, Function, Init, Loop, Op, Range, Scalar, Stmt, Type, ValueId};
+use stratape_ir::{Block, Function, Init, Loop, Op, Range, Stmt, Type, ValueId};
 
 /// The pass.
 pub const PRECOMPUTE: Pass = Pass {
@@ -64,7 +64,7 @@ fn tables(
     for item in &mut node.body {
         let Stmt::Loop(inner) = item else { continue };
         let Range::UpTo { from, to } = inner.range else { continue };
-        let Some(chain) = Chain::read(function, &outer, inner) else { continue };
+        let Some(chain) = InvariantSlice::read(function, &outer, inner) else { continue };
         for value in chain.wanted(function, inner) {
             if !chain.has(value, &|op| !is_cheap(op)) {
                 continue;
@@ -78,8 +78,7 @@ fn tables(
             let name = name.as_deref().unwrap_or("table");
             let object = table(function, name, Type::Vec(Box::new(Type::Scalar(ty))), inner);
             let zero = function.define(before, ty, Op::Float(0.0, "0.0".to_owned()), span);
-            let len = Op::Method("saturating_sub".to_owned(), vec![to, from]);
-            let len = function.define(before, Scalar::USIZE, len, span);
+            let len = chain.table_len(function, (from, to), value, before);
             let init = Init::Repeat(Box::new(Init::Value(zero)), len);
             before.push(Stmt::New { object, init });
             let fill = chain.fill(function, inner, value, object);

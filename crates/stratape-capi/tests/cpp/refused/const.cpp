@@ -1,0 +1,2 @@
+#include <stratape/tape.hpp>
+stratape::tape<const double> tape; // says: not const

@@ -1,0 +1,2 @@
+#include <stratape/tape.hpp>
+stratape::tape<double&> tape; // says: no references
