@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Block, Checkpoint, ObjectId, Op, Place, Record, Scalar, SourceId, Step, Stmt, StmtId, Type,
-    ValueId,
+    Block, Carried, Checkpoint, ObjectId, Op, Place, Record, Scalar, SourceId, Step, Stmt, StmtId,
+    Type, ValueId,
 };
 
 /// What is known of a value.
@@ -138,6 +138,12 @@ impl Function {
     /// Whether an object holds adjoints: what is added to it may be added in any order.
     pub fn holds_adjoints(&self, object: ObjectId) -> bool {
         self.objects[object.index()].shadow_of.is_some() || self.sums.contains(&object)
+    }
+
+    /// Whether a carried sum may be added up in any order: it is a sum of adjoints inside the loop, and leaves it as one.
+    pub fn is_free(&self, carried: &Carried) -> bool {
+        let ends = [carried.inside, carried.next, carried.after];
+        ends.iter().all(|value| self.values[value.index()].adjoint)
     }
 
     /// A new value, not defined yet.

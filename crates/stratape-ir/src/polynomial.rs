@@ -91,6 +91,30 @@ impl Polynomial {
         product
     }
 
+    /// `self + other`; none if a factor does not fit in 128 bits.
+    pub fn checked_plus(&self, other: &Self) -> Option<Self> {
+        let of = |polynomial: &Self, monomial| polynomial.terms.get(monomial).copied().unwrap_or(0);
+        let fits = other
+            .terms
+            .keys()
+            .all(|monomial| of(self, monomial).checked_add(of(other, monomial)).is_some());
+        fits.then(|| self.plus(other))
+    }
+
+    /// `self * other`; none if a factor does not fit in 128 bits.
+    pub fn checked_times(&self, other: &Self) -> Option<Self> {
+        let mut product = Self::default();
+        for (symbols, x) in &self.terms {
+            for (more, y) in &other.terms {
+                let mut monomial = [symbols.as_slice(), more].concat();
+                monomial.sort_unstable();
+                let term = Self { terms: BTreeMap::from([(monomial, x.checked_mul(*y)?)]) };
+                product = product.checked_plus(&term)?;
+            }
+        }
+        Some(product)
+    }
+
     /// The number it is, if it is one.
     pub fn as_number(&self) -> Option<i128> {
         match self.terms.len() {

@@ -31,6 +31,8 @@ pub enum Cell {
     F32,
     /// `u64`: numbers as they are, floats by their bits.
     U64,
+    /// `u128`: as `u64`, where a slot is an integer of 128 bits.
+    U128,
     /// `u32`
     U32,
     /// `u8`: truth values.
@@ -53,14 +55,30 @@ impl Cell {
             _ => false,
         }) {
             Self::U32
-        } else {
+        } else if Self::U64.holds(types) {
             Self::U64
+        } else {
+            Self::U128
         }
+    }
+
+    /// Whether it holds values of each of the types, to the bit.
+    pub fn holds(self, types: &[Scalar]) -> bool {
+        types.iter().all(|ty| match (self, ty) {
+            (Self::F64, ty) => *ty == Scalar::Float(Float::F64),
+            (Self::F32, ty) => *ty == Scalar::Float(Float::F32),
+            (Self::U64, Scalar::Int(int)) => int.bits() <= 64,
+            (Self::U64 | Self::U128, _) => true,
+            (Self::U32, Scalar::Int(int)) => int.bits() <= 32,
+            (Self::U32, ty) => matches!(ty, Scalar::Bool | Scalar::Float(Float::F32)),
+            (Self::U8, ty) => *ty == Scalar::Bool,
+        })
     }
 
     /// Its size.
     pub fn bytes(self) -> usize {
         match self {
+            Self::U128 => 16,
             Self::F64 | Self::U64 => 8,
             Self::F32 | Self::U32 => 4,
             Self::U8 => 1,
@@ -69,7 +87,7 @@ impl Cell {
 
     /// The cell with a name in Rust.
     pub fn from_name(name: &str) -> Option<Self> {
-        let all = [Self::F64, Self::F32, Self::U64, Self::U32, Self::U8];
+        let all = [Self::F64, Self::F32, Self::U128, Self::U64, Self::U32, Self::U8];
         all.into_iter().find(|cell| cell.name() == name)
     }
 
@@ -78,6 +96,7 @@ impl Cell {
         match self {
             Self::F64 => "f64",
             Self::F32 => "f32",
+            Self::U128 => "u128",
             Self::U64 => "u64",
             Self::U32 => "u32",
             Self::U8 => "u8",

@@ -15,6 +15,17 @@ impl Init {
         }
     }
 
+    /// Whether an object is copied, or its shape is taken.
+    pub fn mentions(&self, object: ObjectId) -> bool {
+        match self {
+            Self::Items(items) => items.iter().any(|item| item.mentions(object)),
+            Self::Fill(item) | Self::Repeat(item, _) => item.mentions(object),
+            Self::Copy(place) => place.object == object,
+            Self::ZeroLike(other) => *other == object,
+            Self::Value(_) => false,
+        }
+    }
+
     /// Calls `f` with each object that is copied, or that it is shaped like.
     pub fn for_each_object_mut(&mut self, f: &mut dyn FnMut(&mut ObjectId)) {
         match self {
@@ -194,6 +205,19 @@ impl Stmt {
                 call.slices().filter(|slice| slice.mutable).map(|slice| &slice.place).collect()
             }
             _ => Vec::new(),
+        }
+    }
+
+    /// Whether the node itself needs an object as a whole: it copies it or takes its shape, passes or saves it, or prints it.
+    pub fn uses_whole(&self, object: ObjectId) -> bool {
+        match self {
+            Self::New { init, .. } => init.mentions(object),
+            Self::Call(call) => call.slices().any(|slice| slice.place.object == object),
+            Self::Save { slice, .. } => slice.place.object == object,
+            Self::Check { check: Check::Assert { objects, .. }, .. } => {
+                objects.iter().any(|(_, other)| *other == object)
+            }
+            _ => false,
         }
     }
 

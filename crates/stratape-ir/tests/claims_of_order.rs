@@ -145,7 +145,6 @@ fn a_view_is_filled_by_every_iteration_and_written_by_one_name() {
 }
 
 #[test]
-#[ignore = "reads, copies and calls beside a mutable view are accepted, and so are writes through a shared one: what is emitted does not compile"]
 fn every_access_to_a_written_object_goes_through_its_view() {
     all_refused(&[
         "fn f(@y: &mut [f64], n: usize) { z: usize = 0; one: usize = 1; for i in z..n strip view mut @y { k = i + one; a = @y[k]; @y[i] = a } }",
@@ -157,7 +156,6 @@ fn every_access_to_a_written_object_goes_through_its_view() {
 
 /// What is emitted cuts at the first element of the pivot, and panics where the function does not.
 #[test]
-#[ignore = "that the two sides of a split do not meet is not proved"]
 fn the_sides_of_a_split_do_not_meet() {
     refused(
         "schedule",
@@ -167,7 +165,6 @@ fn the_sides_of_a_split_do_not_meet() {
 }
 
 #[test]
-#[ignore = "a view is sliced before a check that would have panicked first"]
 fn a_loop_with_checks_has_no_views() {
     refused(
         "schedule",
@@ -238,7 +235,6 @@ fn a_block_has_the_sums_its_clause_lists() {
 }
 
 #[test]
-#[ignore = "only the value inside the loop is asked whether it is an adjoint: the sum that the primal sees is reassociated"]
 fn a_sum_that_leaves_a_loop_as_a_value_of_the_primal_keeps_its_order() {
     refused(
         "schedule",
@@ -327,7 +323,6 @@ fn parts_touch_memory_as_their_clause_says() {
 
 /// Sums of the primal keep their order; here that of the parts is another.
 #[test]
-#[ignore = "memory of the primal can be private"]
 fn private_memory_holds_adjoints() {
     refused(
         "schedule",
@@ -337,7 +332,6 @@ fn private_memory_holds_adjoints() {
 }
 
 #[test]
-#[ignore = "clauses that contradict each other are accepted: the interpreter obeys one of them, and finds an access that leaves its window"]
 fn an_object_has_one_clause_in_parts() {
     let head = "fn f(@x: &[f64], @y: &mut [f64] shadow of @x, n: usize, v: ~f64) { z: usize = 0\n parallel(0, grain 1) for i in z..n parts";
     all_refused(&[
@@ -349,7 +343,6 @@ fn an_object_has_one_clause_in_parts() {
 
 /// What is emitted finds its lane of the tape empty, and panics in the middle of the gradient.
 #[test]
-#[ignore = "whether the loop that pops runs in the parts of the loop that pushes is not looked at"]
 fn what_a_part_pushes_the_same_part_pops() {
     let halves = |push: &str, pop: &str| {
         format!(
@@ -367,7 +360,6 @@ fn what_a_part_pushes_the_same_part_pops() {
 }
 
 #[test]
-#[ignore = "the mark itself is believed: the interpreter shuffles the loop, and it computes something else"]
 fn a_marked_loop_has_independent_iterations() {
     all_refused(&[
         "fn f(@y: &mut [f64], n: usize) { one: usize = 1; parallel(0, grain 1) for i in one..n { k = i - one; a = @y[k]; @y[i] = a } }",
@@ -376,7 +368,6 @@ fn a_marked_loop_has_independent_iterations() {
 }
 
 #[test]
-#[ignore = "an object that could be divided by windows is refused as a private one, although it is only added to"]
 fn private_memory_may_be_added_to_anywhere() {
     runs_the_same(
         "fn f(@x: &[f64], @y: &mut [f64] shadow of @x, n: usize, v: ~f64) { z: usize = 0
@@ -387,7 +378,6 @@ fn private_memory_may_be_added_to_anywhere() {
 
 /// Each is accepted, and computes something else than without its schedule.
 #[test]
-#[ignore = "an addition that rotates alone may be read before it arrives; of two additions to one element of the primal one may wait for the other"]
 fn what_waits_for_the_end_of_a_block_is_neither_read_nor_overtaken() {
     all_refused(&[
         "fn f(@x: &[f64], @dx: &mut [f64] shadow of @x, @g: &[f64], @o: &mut [f64], n: usize) { z: usize = 0
@@ -401,7 +391,6 @@ fn what_waits_for_the_end_of_a_block_is_neither_read_nor_overtaken() {
 }
 
 #[test]
-#[ignore = "the clause of an object that is only read is not looked at, nor the window of one that is only added to"]
 fn a_clause_in_parts_fits_what_is_only_read_or_only_added_to() {
     all_refused(&[
         // Parts read zeros of a copy.

@@ -256,7 +256,11 @@ impl<'a> Run<'a> {
             self.cx.enter(pass.name);
             (pass.run)(function, &mut self.cx);
             if self.options.verify && self.fault.is_none() {
-                let checked = valid::validate_open(function);
+                let checked = match std::ptr::eq(sequence, PRIMAL) {
+                    // What is asked to run in parallel is proved once the program is in its final form.
+                    true => valid::validate_asked(function),
+                    false => valid::validate_open(function),
+                };
                 self.fault = checked.err().map(|fault| format!("after `{}`: {fault}", pass.name));
             }
         }

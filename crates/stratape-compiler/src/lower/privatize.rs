@@ -6,7 +6,7 @@
 //!
 //! The mark of a loop says that the primal's iterations are independent. Its forward half, its backward half, or the fused loop, is looked at
 //! here again, each for itself. Legal where every object from outside is read only (shared), kept to [windows](stratape_ir::Window) (divided),
-//! or only added to (private: zeros for each part, added up in the order of the parts). Carried sums of adjoints start from zero in each part.
+//! or holds adjoints and is only added to (private: zeros for each part, added up in the order of the parts). Carried sums of adjoints start from zero in each part.
 //! A carried sum of the primal becomes a list of terms that a second loop adds in order, so that its bits do not depend on the number of parts.
 //! All other loops lose their mark; and since what a part pushes the same part must pop, so do all loops of the same mark that use the tape.
 //!
@@ -126,13 +126,16 @@ fn draft(function: &Function, affine: &Affine<'_>, node: &Loop) -> Option<Draft>
                 }
                 windows.push((object, window));
             }
-            Use::Sum if can_be_copied(&function.objects[object.index()]) => copied.push(object),
+            // A sum of the primal keeps its order.
+            Use::Sum if function.holds_adjoints(object) && can_be_copied(function, object) => {
+                copied.push(object);
+            }
             Use::Sum | Use::Mixed => return None,
         }
     }
     let mut ordered = Vec::new();
     for carried in &node.carried {
-        let free = function.values[carried.inside.index()].adjoint && is_sum(node, carried);
+        let free = function.is_free(carried) && is_sum(node, carried);
         if !free {
             ordered.push((*carried, ordered_terms(node, carried)?));
         }
@@ -141,7 +144,8 @@ fn draft(function: &Function, affine: &Affine<'_>, node: &Loop) -> Option<Draft>
 }
 
 /// Whether zeros in the shape of an object can be made and added to it again.
-fn can_be_copied(object: &Object) -> bool {
+fn can_be_copied(function: &Function, object: ObjectId) -> bool {
+    let object = &function.objects[object.index()];
     match &object.ty {
         Type::Slice(item) | Type::Vec(item) => item.is_fixed(),
         // Behind a reference: a part's copy is behind one too.

@@ -111,7 +111,7 @@ fn blocks(
 fn reductions(function: &Function, node: &Loop) -> Option<Vec<Reduction>> {
     let reduction = |carried: &Carried| {
         let term = only_term(node, carried)?;
-        let reassociate = function.values[carried.inside.index()].adjoint;
+        let reassociate = function.is_free(carried);
         Some(Reduction { term: term.value, subtract: term.subtract, reassociate })
     };
     node.carried.iter().map(reduction).collect()

@@ -31,8 +31,7 @@ impl Split {
                     return;
                 }
                 item => {
-                    let mut places = item.read().into_iter().chain(item.written());
-                    fits &= !places.any(|place| place.object == object);
+                    fits &= !item.uses_whole(object);
                     return;
                 }
             };
@@ -105,14 +104,23 @@ pub fn keeps_sums(affine: &Affine<'_>, node: &Loop, object: ObjectId) -> bool {
     else {
         return false;
     };
-    let mut bases: Vec<Polynomial> = Vec::new();
+    let mut found: Vec<(i128, Polynomial)> = Vec::new();
     for item in &node.body {
         let Stmt::Accumulate { place, .. } = item else { continue };
         if place.object == object {
-            let Some(base) = offset(affine, node, place) else { return false };
-            bases.push(base);
+            match strided(affine, node.counter, place) {
+                Some((stride, base)) if stride > 0 => found.push((stride, base)),
+                _ => return false,
+            }
         }
     }
-    let apart = |a: &Polynomial, b: &Polynomial| affine.is_at_least(&a.minus(b).minus(&extent), 0);
-    bases.iter().all(|a| bases.iter().all(|b| a == b || apart(a, b) || apart(b, a)))
+    let Some((stride, _)) = found.first().cloned() else { return true };
+    let reach = extent.times(&Polynomial::number(stride));
+    let apart = |a: &Polynomial, b: &Polynomial| affine.is_at_least(&a.minus(b).minus(&reach), 0);
+    let between = |a: &Polynomial, b: &Polynomial| {
+        a.minus(b).as_number().is_some_and(|distance| distance % stride != 0)
+    };
+    let meet =
+        |a: &Polynomial, b: &Polynomial| a != b && !apart(a, b) && !apart(b, a) && !between(a, b);
+    found.iter().all(|(other, a)| *other == stride && found.iter().all(|(_, b)| !meet(a, b)))
 }

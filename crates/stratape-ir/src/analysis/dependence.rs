@@ -100,6 +100,19 @@ pub fn independence(function: &Function) -> Vec<(&Loop, Result<(), Conflict>)> {
     found
 }
 
+/// Whether the iterations of a loop are independent but for sums of adjoints: of the primal as [`independence`] says; memory of adjoints may
+/// be added to by all of them, and carried sums of adjoints anywhere in an iteration.
+///
+/// # Errors
+/// What keeps them from it.
+pub fn is_independent(
+    function: &Function,
+    affine: &Affine<'_>,
+    node: &Loop,
+) -> Result<(), Conflict> {
+    Prover { function, affine }.prove(node)
+}
+
 /// Writes marks, and how many iterations are worth a part.
 fn set(block: &mut Block, marks: &HashMap<ValueId, SourceId>, (part, trips): (usize, usize)) {
     for node in block {
@@ -179,6 +192,7 @@ impl Prover<'_> {
         for (object, accesses) in accesses(self.function, node) {
             match classify(self.affine, node.counter, &accesses) {
                 Use::Read | Use::Window(_) => {}
+                Use::Sum if self.function.holds_adjoints(object) => {}
                 Use::Sum | Use::Mixed => {
                     return Err(self.conflict(node.counter, object, &accesses));
                 }
@@ -189,7 +203,8 @@ impl Prover<'_> {
 
     fn carried(&self, node: &Loop, carried: &Carried) -> Result<(), Conflict> {
         let float = self.function.ty(carried.inside).is_float();
-        if float && ordered_terms(node, carried).is_some() {
+        let free = self.function.is_free(carried) && is_sum(node, carried);
+        if float && (free || ordered_terms(node, carried).is_some()) {
             return Ok(());
         }
         let known = |value: ValueId| &self.function.values[value.index()];

@@ -58,6 +58,23 @@ pub fn uses(function: &Function, affine: &Affine<'_>, node: &Loop) -> BTreeMap<O
         .collect()
 }
 
+/// The window that a loop's accesses to an object keep to, whatever they do there.
+pub fn window_of(
+    function: &Function,
+    affine: &Affine<'_>,
+    node: &Loop,
+    object: ObjectId,
+) -> Option<Window> {
+    window(affine, node.counter, accesses(function, node).get(&object)?)
+}
+
+/// Whether a loop does nothing with an object but add to it.
+pub fn only_adds(function: &Function, node: &Loop, object: ObjectId) -> bool {
+    let accesses = accesses(function, node);
+    let mine = accesses.get(&object).into_iter().flatten();
+    mine.into_iter().all(|access| access.kind == Kind::Add)
+}
+
 pub(super) fn classify(affine: &Affine<'_>, counter: ValueId, accesses: &[Access]) -> Use {
     if accesses.iter().all(|access| access.kind == Kind::Read) {
         return Use::Read;

@@ -10,24 +10,31 @@
 //! | `dependence` | are the iterations of a loop independent, so that they can run in parallel |
 //! | `reduction` | is a carried value only added to, where, and by what |
 //! | `reorder` | may the iterations of a loop run in any order, up to rounding of adjoints |
+//! | `overwrite` | may an access come later than another, and hit the same place |
+//! | `changes` | may memory be written between two loads |
 //! | `reload_safety` | does memory still hold, at the end, what a load has read |
 //! | `access_groups` | can an object be split between what a loop reads and what it writes |
 
 mod access_groups;
 mod affine;
+mod changes;
 mod context;
 mod def_use;
 mod dependence;
 mod footprint;
+mod overwrite;
 mod reduction;
 mod reload_safety;
 mod reorder;
 
 pub use self::access_groups::{keeps_sums, strided};
 pub use self::affine::{Affine, Counted};
+pub use self::changes::Changes;
 pub use self::def_use::{DefUse, Definition};
-pub use self::dependence::{Conflict, independence, mark_parallel, unmark_parallel};
-pub use self::footprint::{Use, uses};
+pub use self::dependence::{
+    Conflict, independence, is_independent, mark_parallel, unmark_parallel,
+};
+pub use self::footprint::{Use, only_adds, uses, window_of};
 pub use self::reduction::{Term, is_sum, only_term, ordered_terms};
 pub use self::reload_safety::ReloadSafety;
 pub use self::reorder::{adjoints_commute, is_reorderable};

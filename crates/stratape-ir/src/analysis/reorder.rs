@@ -21,10 +21,7 @@ use crate::{Block, Check, Function, Loop, ObjectId, Op, Range, Split, Stmt, walk
 pub fn is_reorderable(function: &Function, affine: &Affine<'_>, node: &Loop) -> bool {
     node.exit.is_none()
         && matches!(node.range, Range::UpTo { .. })
-        && node
-            .carried
-            .iter()
-            .all(|carried| function.values[carried.inside.index()].adjoint && is_sum(node, carried))
+        && node.carried.iter().all(|carried| function.is_free(carried) && is_sum(node, carried))
         && !acts(&node.body)
         && Uses::of(function, node, |_| true).commute(affine)
 }

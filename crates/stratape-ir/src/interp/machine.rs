@@ -1,7 +1,7 @@
 //! The state of a run, and how nodes change it.
 
-use std::slice;
-
+use super::access::out_of_bounds;
+use super::message::message;
 use super::operation::binary;
 use super::scheduled::{Region, Slots};
 use super::{
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     Binary, Block, Check, Extent, Function, Init, Loop, ObjectId, Op, Param, Place, Range,
-    RecordId, Scalar, Slice, Step, Stmt, Type, ValueId,
+    RecordId, Scalar, Slice, Stmt, Type, ValueId,
 };
 
 /// What a record on the tape holds.
@@ -21,14 +21,34 @@ pub(super) enum Entry<N> {
     Region(Slots<N>),
 }
 
+/// An iteration that is being run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Iteration {
+    /// The loop's counter.
+    counter: i128,
+    /// How many were run before it.
+    number: i128,
+}
+
+/// Whether a record of some iterations is popped in others: they have the same counters, or count what the loop that pushed had run.
+fn belong(pushed: &[Iteration], popped: &[Iteration]) -> bool {
+    pushed.len() == popped.len()
+        && pushed
+            .iter()
+            .zip(popped)
+            .all(|(from, to)| to.counter == from.counter || to.counter == from.number)
+}
+
 /// What lies on the tape: the kind of record, the iterations of the loops around it that left it there, its contents.
-pub(super) type Record<N> = (RecordId, Vec<i128>, Entry<N>);
+pub(super) type Record<N> = (RecordId, Vec<Iteration>, Entry<N>);
 
 /// A run of a function.
 pub(super) struct Machine<'a, N, O> {
     pub(super) function: &'a Function,
     pub(super) options: &'a Options,
     observer: &'a mut O,
+    /// Whether a run is only tried: its observer is told nothing.
+    pub(super) tried: bool,
     pub(super) values: Vec<Option<Datum<N>>>,
     pub(super) objects: Vec<Option<Memory<N>>>,
     pub(super) tape: Vec<Record<N>>,
@@ -38,11 +58,11 @@ pub(super) struct Machine<'a, N, O> {
     pub(super) regions: Vec<Region<N>>,
     /// What a part may access of objects that are divided: from, to.
     pub(super) windows: Vec<(ObjectId, i128, i128)>,
-    /// The numbers of the iterations that are being run, outermost first.
-    pub(super) iterations: Vec<i128>,
+    /// The iterations that are being run, outermost first.
+    pub(super) iterations: Vec<Iteration>,
     pub(super) on_tape: usize,
-    peak: usize,
-    pushes: u64,
+    pub(super) peak: usize,
+    pub(super) pushes: u64,
     fuel: u64,
     /// What decides the orders of loops that have none.
     pub(super) random: u64,
@@ -54,6 +74,7 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
             function,
             options,
             observer,
+            tried: false,
             values: vec![None; function.values.len()],
             objects: vec![None; function.objects.len()],
             tape: Vec::new(),
@@ -169,7 +190,7 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                 self.pushes += 1;
                 self.on_tape += values.len();
                 self.peak = self.peak.max(self.on_tape);
-                self.observer.access(Access::Push(*record, values.len()), Class::Primal);
+                self.tell_tape(Access::Push(*record, values.len()));
                 match self.regions.last_mut() {
                     Some(region) if region.record == *record => {
                         let filled = (self.iterations.clone(), values);
@@ -190,7 +211,7 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
             }
             Stmt::Restore { record, object } => match self.tape.pop() {
                 Some((found, iterations, Entry::Copy(items)))
-                    if found == *record && iterations == self.iterations =>
+                    if found == *record && belong(&iterations, &self.iterations) =>
                 {
                     self.on_tape -= items.len();
                     self.set_object(*object, Memory::List(items))
@@ -251,7 +272,7 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
         self.burn()?;
         self.set(node.counter, Datum::Int(counter))?;
         self.set_all(node.carried.iter().map(|carried| carried.inside), state)?;
-        self.iterations.push(counter);
+        self.begin_iteration(node, counter)?;
         self.block(&node.body)?;
         self.iterations.pop();
         let nexts: Vec<ValueId> = node.carried.iter().map(|carried| carried.next).collect();
@@ -261,13 +282,27 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
         Ok((state, ends == Some(true)))
     }
 
+    pub(super) fn begin_iteration(&mut self, node: &Loop, counter: i128) -> Result<(), Trap> {
+        let number = match node.range {
+            Range::UpTo { to, .. } if node.reversed => self.int(to)? - 1 - counter,
+            Range::UpTo { from, .. } => counter - self.int(from)?,
+            Range::Forever => counter,
+        };
+        self.iterations.push(Iteration { counter, number });
+        Ok(())
+    }
+
     fn check(&self, check: &Check) -> Result<(), Trap> {
         let message = match check {
-            Check::Assert { condition, otherwise, .. } => {
+            Check::Assert { condition, otherwise, names, .. } => {
                 if self.bool(*condition)? {
                     return Ok(());
                 }
-                otherwise.to_string()
+                let value = |name: &str| {
+                    let named = names.iter().find(|(known, _)| known == name);
+                    named.and_then(|(_, value)| self.get(*value).ok())
+                };
+                message(&otherwise.text, &value).unwrap_or_else(|| otherwise.to_string())
             }
             Check::Bounds { index, len } => {
                 let (index, len) = (self.int(*index)?, self.int(*len)?);
@@ -297,7 +332,7 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
     }
 
     fn pop(&mut self, record: RecordId, values: &[ValueId]) -> Result<(), Trap> {
-        self.observer.access(Access::Pop(record, values.len()), Class::Primal);
+        self.tell_tape(Access::Pop(record, values.len()));
         let open = self.regions.last_mut().filter(|region| region.record == record);
         let slot = open.and_then(|region| Some((record, region.slots[region.at].take()?)));
         let top = match slot {
@@ -320,7 +355,7 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                 saved.len()
             ));
         }
-        if iterations != self.iterations {
+        if !belong(&iterations, &self.iterations) {
             return fault(format!(
                 "{record:?} of the iterations {iterations:?} is popped in {:?}",
                 self.iterations
@@ -398,8 +433,14 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
         if adjoint { Class::Adjoint } else { Class::Primal }
     }
 
+    fn tell_tape(&mut self, access: Access<'_>) {
+        if !self.tried {
+            self.observer.access(access, Class::Primal);
+        }
+    }
+
     fn tell_operation(&mut self, value: ValueId, op: &Op) -> Result<(), Trap> {
-        if !O::LISTENS {
+        if !O::LISTENS || self.tried {
             return Ok(());
         }
         let class = self.class(value);
@@ -413,7 +454,7 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
     }
 
     fn tell_write(&mut self, place: &Place) -> Result<(), Trap> {
-        if !O::LISTENS {
+        if !O::LISTENS || self.tried {
             return Ok(());
         }
         let path = self.path(place)?;
@@ -511,85 +552,4 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
         *slot = Some(memory.fit(&known.ty)?);
         Ok(())
     }
-
-    fn place_scalar(&self, place: &Place) -> Result<Scalar, Trap> {
-        let exists = place.object.index() < self.function.objects.len();
-        let ty = if exists { self.function.place_type(place) } else { None };
-        match ty.and_then(Type::scalar) {
-            Some(scalar) => Ok(scalar),
-            None => fault(format!("{place:?} is not one value")),
-        }
-    }
-
-    /// What a place holds.
-    pub(super) fn memory(&self, place: &Place) -> Result<&Memory<N>, Trap> {
-        let Some(Some(memory)) = self.objects.get(place.object.index()) else {
-            return fault(format!("{:?} is used before it is made", place.object));
-        };
-        let mut memory = memory;
-        let path = self.path(place)?;
-        self.keeps_to_window(place, &path)?;
-        for (step, index) in place.path.iter().zip(path) {
-            let items = match memory {
-                Memory::List(items) => items.as_slice(),
-                _ => return fault(format!("{place:?} leads into a single value")),
-            };
-            memory = item(items.get(index), items.len(), step, index)?;
-        }
-        Ok(memory)
-    }
-
-    fn store(&mut self, place: &Place, datum: Datum<N>) -> Result<(), Trap> {
-        let path = self.path(place)?;
-        self.keeps_to_window(place, &path)?;
-        let Some(Some(memory)) = self.objects.get_mut(place.object.index()) else {
-            return fault(format!("{:?} is used before it is made", place.object));
-        };
-        let mut target = slice::from_mut(memory);
-        let mut at = 0;
-        for (step, index) in place.path.iter().zip(path) {
-            target = match target.get_mut(at) {
-                Some(Memory::List(items)) => items.as_mut_slice(),
-                _ => return fault(format!("{place:?} leads into a single value")),
-            };
-            item(target.get(index), target.len(), step, index)?;
-            at = index;
-        }
-        match target.get_mut(at) {
-            Some(Memory::List(_)) | None => fault(format!("{place:?} is not one value")),
-            Some(slot) => {
-                *slot = datum.into();
-                Ok(())
-            }
-        }
-    }
-
-    pub(super) fn path(&self, place: &Place) -> Result<Vec<usize>, Trap> {
-        let number = |step: &Step| match step {
-            Step::Field(index) => Ok(*index),
-            Step::Index(value) => match usize::try_from(self.int(*value)?) {
-                Ok(index) => Ok(index),
-                Err(_) => fault(format!("{value:?} is no index")),
-            },
-        };
-        place.path.iter().map(number).collect()
-    }
-}
-
-/// The item a step leads to: a missing element is the program's fault, a missing field ours.
-fn item<'a, N>(
-    found: Option<&'a Memory<N>>,
-    len: usize,
-    step: &Step,
-    index: usize,
-) -> Result<&'a Memory<N>, Trap> {
-    match (found, step) {
-        (Some(memory), _) => Ok(memory),
-        (None, Step::Index(_)) => Err(Trap::Panic(out_of_bounds(index as i128, len as i128))),
-        (None, Step::Field(_)) => fault(format!("there is no field {index}")),
-    }
-}
-
-pub(super) fn out_of_bounds(index: i128, len: i128) -> String {
-    format!("index out of bounds: the len is {len} but the index is {index}")
 }

@@ -2,7 +2,7 @@
 //!
 //! It is the oracle of the tests. A function goes in with its arguments, its results and
 //! what became of its memory come out, and where the compiled program would panic, a [`Trap`]
-//! with the same message. Nothing here is fast, and nothing is shared with the passes that
+//! with the same message (that of an assertion with a format string, of its text if it is any other). Nothing here is fast, and nothing is shared with the passes that
 //! it judges: the forward derivatives of [`Dual`] are rules of its own.
 //!
 //! It runs what will be emitted: loops with [schedules](crate::Schedule) run in strips, blocks and parts; loops whose order is said to be free run in shuffled orders if [`Options::shuffle`] asks for it, each
@@ -12,10 +12,12 @@
 //! Floats are any [`Number`]: `f64` runs the program, [`Dual`] carries a derivative along. A value of type
 //! `f32` is computed by the functions of `f32`, so its bits are those of the compiled program.
 
+mod access;
 mod dual;
 mod integer;
 mod machine;
 mod memory;
+mod message;
 mod number;
 mod observe;
 mod operation;

@@ -1,6 +1,7 @@
 //! Rotations: additions to neighbours that go through memory once.
 
-use super::machine::{Machine, out_of_bounds};
+use super::access::out_of_bounds;
+use super::machine::Machine;
 use super::operation::binary;
 use super::scheduled::{sign, zero};
 use super::{Datum, Memory, Number, Observer, Trap, fault};
@@ -24,7 +25,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
         counter: i128,
     ) -> Result<(), Trap> {
         let ty = self.addition(node, rotation.additions[0].0)?.1;
-        let index = counter + self.polynomial(&rotation.base)?;
+        let index = self.index(1, counter, &rotation.base)?;
         let now = rotating.waiting.remove(0);
         rotating.waiting.push(zero(ty));
         self.add_to(rotation.object, index, now, Binary::Add, ty)
@@ -59,7 +60,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
         start: i128,
         width: usize,
     ) -> Result<(), Trap> {
-        let base = self.polynomial(&rotation.base)?;
+        let first = self.index(1, start, &rotation.base)?;
         for (number, (at, _)) in rotation.additions.iter().enumerate() {
             let terms = std::mem::take(&mut rotating.terms[number]);
             if terms.is_empty() {
@@ -70,7 +71,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             all.extend(terms);
             rotating.carried[number] = all.split_off(width);
             for (lane, term) in all.into_iter().enumerate() {
-                let index = start + base + lane as i128;
+                let index = first + lane as i128;
                 self.add_to(rotation.object, index, term, sign(subtract), ty)?;
             }
         }
@@ -94,7 +95,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
         term: Datum<N>,
     ) -> Result<(), Trap> {
         let (subtract, ty) = self.addition(node, at)?;
-        let index = counter + self.polynomial(&rotation.base)?;
+        let index = self.index(1, counter, &rotation.base)?;
         self.add_to(rotation.object, index, term, sign(subtract), ty)
     }
 

@@ -3,7 +3,7 @@
 //! What a schedule claims is checked as it runs: a part keeps to its windows, a view covers what it is said to, nothing looks at a sum that
 //! is kept in several partial ones, an addition that waits finds its element where the schedule says it is.
 
-use super::machine::{Entry, Machine};
+use super::machine::{Entry, Iteration, Machine};
 use super::operation::binary;
 use super::rotating::Rotating;
 use super::{Datum, Memory, Number, Observer, Trap, fault};
@@ -12,8 +12,8 @@ use crate::{
     Strip, View,
 };
 
-/// For each iteration of a strip: the numbers of the iterations around it, and the values of its record.
-pub(super) type Slots<N> = Vec<Option<(Vec<i128>, Vec<Datum<N>>)>>;
+/// For each iteration of a strip: the iterations around it, and the values of its record.
+pub(super) type Slots<N> = Vec<Option<(Vec<Iteration>, Vec<Datum<N>>)>>;
 
 /// A region of the tape that is being filled or taken.
 pub(super) struct Region<N> {
@@ -77,9 +77,10 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             }
             let windows = self.windows.len();
             for (object, window) in &parts.windows {
-                let (stride, base) =
-                    (self.polynomial(&window.stride)?, self.polynomial(&window.base)?);
-                self.windows.push((*object, stride * first + base, stride * end + base));
+                let stride = self.polynomial(&window.stride)?;
+                let first = self.index(stride, first, &window.base)?;
+                let end = self.index(stride, end, &window.base)?;
+                self.windows.push((*object, first, end));
             }
             std::mem::swap(&mut self.tape, &mut self.lanes[part as usize]);
             let outcome = self.in_strips(node, schedule, (first, end), zeros.clone());
@@ -201,10 +202,11 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
         if count == 0 {
             return Ok(());
         }
-        let start = view.stride * first + self.polynomial(&view.base)?;
+        let start = self.index(view.stride, first, &view.base)?;
+        let end = self.index(view.stride, first + count, &view.base)?;
         let len = self.len(view.object)?;
-        if start < 0 || start + view.stride * count > len {
-            return Err(Trap::Panic(super::machine::out_of_bounds(start.max(len), len)));
+        if start < 0 || end > len {
+            return Err(self.no_element(view.object, start.max(len), len));
         }
         Ok(())
     }
@@ -372,7 +374,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
         for carried in &node.carried {
             self.values[carried.inside.index()] = None;
         }
-        self.iterations.push(counter);
+        self.begin_iteration(node, counter)?;
         let rotates = |at: usize| {
             simd.rotations
                 .iter()
@@ -403,7 +405,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
                 let Some(Stmt::Accumulate { place, value, .. }) = node.body.get(*at) else {
                     return fault(format!("statement {at} is no addition"));
                 };
-                let index = counter + self.polynomial(&rotation.base)? + *distance as i128;
+                let index = self.index(1, counter + *distance as i128, &rotation.base)?;
                 if place.object != rotation.object || self.path(place)? != [index as usize] {
                     return fault(format!("statement {at} does not add to element {index}"));
                 }
@@ -437,7 +439,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             target = match items.get_mut(*index) {
                 Some(item) => item,
                 None => {
-                    let message = super::machine::out_of_bounds(*index as i128, len as i128);
+                    let message = super::access::out_of_bounds(*index as i128, len as i128);
                     return Err(Trap::Panic(message));
                 }
             };
@@ -456,15 +458,26 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
 
     /// The number a polynomial is.
     pub(super) fn polynomial(&self, polynomial: &Polynomial) -> Result<i128, Trap> {
-        let mut sum = 0;
+        let mut sum = 0_i128;
         for (symbols, factor) in polynomial.terms() {
             let mut product = factor;
             for symbol in symbols {
-                product *= self.int(*symbol)?;
+                product = small(product.checked_mul(self.int(*symbol)?))?;
             }
-            sum += product;
+            sum = small(sum.checked_add(product))?;
         }
         Ok(sum)
+    }
+
+    /// `stride * counter + base`
+    pub(super) fn index(
+        &self,
+        stride: i128,
+        counter: i128,
+        base: &Polynomial,
+    ) -> Result<i128, Trap> {
+        let from_zero = small(stride.checked_mul(counter))?;
+        small(from_zero.checked_add(self.polynomial(base)?))
     }
 
     /// Whether an access keeps to the windows of the part that is being run.
@@ -488,6 +501,11 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             None => fault(format!("{object:?} is used before it is made")),
         }
     }
+}
+
+/// An index that 128 bits hold; no program has others.
+fn small(number: Option<i128>) -> Result<i128, Trap> {
+    number.map_or_else(|| fault("an index beyond 128 bits"), Ok)
 }
 
 pub(super) fn sign(subtract: bool) -> Binary {

@@ -14,8 +14,8 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
     /// Whether the iterations of a loop can be run in any order.
     pub(super) fn has_no_order(&self, node: &Loop) -> bool {
         // A sum of the primal is added in order by whoever divides a parallel loop.
-        let adjoint = |carried: &Carried| self.function.values[carried.inside.index()].adjoint;
-        let parallel = node.parallel.is_some() && node.carried.iter().all(adjoint);
+        let free = |carried: &Carried| self.function.is_free(carried);
+        let parallel = node.parallel.is_some() && node.carried.iter().all(free);
         (node.unordered || parallel)
             && node.exit.is_none()
             && matches!(node.range, Range::UpTo { .. })
@@ -34,6 +34,8 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
 
         let (values, objects, tape, on_tape) =
             (self.values.clone(), self.objects.clone(), self.tape.clone(), self.on_tape);
+        let (pushes, peak, tried) = (self.pushes, self.peak, self.tried);
+        self.tried = true;
         let mut lengths = vec![tape.len()];
         let mut state = first.clone();
         for counter in &counters {
@@ -41,9 +43,10 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             lengths.push(self.tape.len());
         }
         (self.values, self.objects, self.on_tape) = (values, objects, on_tape);
-        let pops = lengths.windows(2).all(|pair| pair[1] <= pair[0]);
-        let pushes = lengths.windows(2).all(|pair| pair[1] >= pair[0]);
-        if !pops && !pushes {
+        (self.pushes, self.peak, self.tried) = (pushes, peak, tried);
+        let falls = lengths.windows(2).all(|pair| pair[1] <= pair[0]);
+        let grows = lengths.windows(2).all(|pair| pair[1] >= pair[0]);
+        if !falls && !grows {
             return fault("iterations of a loop without order both push and pop");
         }
 
@@ -51,7 +54,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
         let mut own: Vec<Records<N>> = Vec::new();
         let mut left = tape;
         for pair in lengths.windows(2) {
-            own.push(if pops { left.split_off(pair[1]) } else { Vec::new() });
+            own.push(if falls { left.split_off(pair[1]) } else { Vec::new() });
         }
         let mut order: Vec<usize> = (0..counters.len()).collect();
         for at in (1..order.len()).rev() {
@@ -62,7 +65,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             self.tape = std::mem::take(&mut own[at]);
             (state, _) = self.iteration(node, counters[at], state)?;
             own[at] = std::mem::take(&mut self.tape);
-            if pops && !own[at].is_empty() {
+            if falls && !own[at].is_empty() {
                 return fault("an iteration leaves records that it pops in another order");
             }
         }

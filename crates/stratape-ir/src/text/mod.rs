@@ -39,7 +39,9 @@
 //! A value is written `x.3`: its name, and its id; without a name, `%3`. An object is written `@x.3` or `@.3`, a record `#3`. A value or
 //! object may be written without a number, `x`, `%x` or `@x`: it is the one that is written with that name and a number elsewhere in the function, if
 //! there is exactly one, and otherwise gets the smallest number that is free. A name without a number can be defined once. A name
-//! that is no identifier is quoted: `%"odd name".3`. A keyword can be used as a value's name with a number or after `%`.
+//! that is no identifier is quoted: `%"odd name".3`. A keyword can be used as a value's name with a number or after `%`. A number right
+//! after an object's name is always that of the object: `@p.0` is the object `p` with the number 0, its first field is `@p.0.0`. An object that
+//! is written without its number can be followed by an index, as in `@p[i].1`, and not by a field.
 //!
 //! Text that the language does not look into stands between backticks, or bare if it is an identifier. In it and in strings, `\` begins an escape:
 //! `\n`, `\r`, `\t`, `\\`, `\u{…}`, and the delimiter. A comment begins with `//`. A statement ends with its line, or with `;`.
@@ -92,7 +94,7 @@
 //!            | "copy" "of" place | "zeros" "like" @object
 //! operation  = int | "true" | "false" | "const" opaque
 //!            | float ("~" float)?                          -- its text, and its number if that is another
-//!            | "float" string int                          -- text and bits of any other float
+//!            | "float" string (int | hex)                  -- text and bits of any other float
 //!            | ("-" | "!") value | value sign value | value "as" scalar
 //!            | value ("<total" | ">total") value | "if" value "then" value "else" value
 //!            | ("math" | "method")? name "(" value,* ")" | place | place "." "len" "(" ")"
@@ -115,6 +117,9 @@
 //! polynomial = "-"? term (("+" | "-") term)*
 //! term       = (int | value) ("*" (int | value))*
 //! ```
+//!
+//! `int` is decimal digits with `_` between them, `hex` is `0x` and hexadecimal digits. A clause that can be given once is not given twice: `strip`,
+//! `simd` and `parts` of a loop, `exit if` and `trips` at its end. The factors of a polynomial, once its products are multiplied out, fit in 128 bits.
 //!
 //! A type after a defined value may be left out where something determines it: the operation, the start of a loop for its counter, the first value for what
 //! is carried, the record for what is popped. `name(…)` with a float result and the right number of arguments is a float function if there is one

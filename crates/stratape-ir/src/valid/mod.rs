@@ -9,27 +9,61 @@
 //! **Scope** (`scope`): every value and every object is defined once, before its uses, in a block that encloses them. Ids name something.
 //! A place leads somewhere.
 //!
-//! **Types** (`types`): operands and results of operations have the types that the operation asks for; both sides of a store, a merge, a carried
-//! value and a record's slot agree; conditions are `bool`, indices and lengths `usize`.
+//! **Types** (`types`): operands and results of operations have the types that the operation asks for: casts and negations that Rust has,
+//! literals in the range of their type, methods on operands of one type; both sides of a store, a merge, a carried value and a record's slot agree;
+//! conditions are `bool`, indices and lengths `usize`. A new object has contents of its own shape, a shadow the shape of the object it belongs to; a
+//! copy or a shadow may keep a list otherwise, as a `Vec` instead of a slice. The cell of a record holds each of its slots to the bit
+//! ([`Cell::holds`](crate::Cell::holds)).
+//!
+//! **Memory** (`memory`): an object behind `&` is not stored to, added to, passed as `&mut`, or viewed as mutable.
 //!
 //! **Tape** (`tape`): what a block does to the tape is read as a sequence of pushes and pops, where a loop or a branch that only pushes, or
 //! only pops, counts as one item. Items that push go on a stack; an item that pops must *mirror* the top of the stack:
-//! - a pop names the record of the push; the value it defines from a slot stands for the value that the push put there;
+//! - a pop names the record of the push; the value it defines from a slot stands for the value that the push put there; a copy is restored
+//!   as a list of what was saved;
 //! - a loop pops as often as its mirror has pushed, in the opposite direction: the ends of the two ranges are the same numbers, or the
 //!   range has the length that the other counted;
+//! - it runs like its mirror: in parts if that does, with the same number and grain, and with its record in a region if that has;
 //! - a branch pops under the same condition, its arms mirror the other's arms;
 //! - their blocks mirror each other, last to first.
 //!
 //! At the end of the function the stack is empty. Two values are the same number if they are one value, if one restores the other from a
-//! record, or if they are computed by the same operation from the same numbers; counters of loops that mirror each other are the same.
+//! record, or if they are computed by the same operation from the same numbers; counters of loops that mirror each other over the same range are
+//! the same. Two loads of one place are the same number only if no write may come between them ([`Changes`](crate::analysis::Changes)): a
+//! store, an addition or a call that may hit that place later than the first load and before the second. Where the two halves are two functions,
+//! their callers may write anything in between, and no load of one is a load of the other.
 //!
 //! **Order** (`order`): a loop that is marked unordered may run in any order ([`is_reorderable`]).
 //!
-//! **Schedules** (`schedule`): a strip has records in a region exactly if the record says so, and both of its loops do; views are written by one
-//! name only; a loop in blocks has the reductions, rotations and delayed additions that its schedule lists, and no statement that a
-//! block cannot hold; a loop in parts touches memory as its clause says: shared memory is only read, windows are kept, private memory is
-//! only added to. Sums of the primal keep their order.
+//! **Parallel loops** (`parallel`): a loop that is marked has independent iterations ([`is_independent`]): what one writes no other reads or
+//! writes, up to additions to memory of adjoints, and nothing is carried but sums of floats.
+//!
+//! **Schedules** (`schedule`):
+//! - *Strips.* A strip has records in a region exactly if the record says so, and both of its loops do. Every iteration accesses the first and the last
+//!   element that a view has for it, so that slicing it panics only where an access would. A loop with views holds no check: it would come
+//!   after views that are sliced early. An object that is written has one view, which is mutable, and every access to the object in the loop goes
+//!   through it; other views are not written through. The sides of a split are those that the accesses prove
+//!   ([`Split::find`](crate::Split::find)): the pivot is seen through a mutable view, others through views of the other side or not at all.
+//! - *Blocks.* A loop in blocks has the reductions, rotations and delayed additions that its schedule lists, and no statement that a block cannot hold. A
+//!   reduction is reassociated only if what is carried is an adjoint inside the loop, at the end of an iteration, and after the loop. An object to
+//!   which an addition waits is neither read nor stored to in the block, but for the other side of a split. If it belongs to the
+//!   primal, no element is added to by two iterations, and additions of one iteration to one element wait in one list, in order, or none of them does.
+//! - *Parts.* A loop in parts touches memory as its clauses say: each object has one at most; what has none is only read; a window is the one that the
+//!   accesses prove, whatever they do; what is private holds adjoints and is only added to; what is carried are sums of adjoints.
+//!
+//! Sums of the primal keep their order.
+//!
+//! # What is not proved
+//!
+//! That the arithmetic of a gradient is right: that its adjoints are those of the program. That a view which does not fit panics with the message of the
+//! access, and before or after other panics of the same iterations (of integers, of indices that no view covers): checks alone are ruled
+//! out. That integers do not wrap: polynomials of indices and bounds are those without overflow, as in debug builds. That memory of a
+//! list marked [`unfilled`](crate::Function::unfilled) is written before it is read, and that a
+//! [strided copy](crate::Function::strided_copies) holds what it is said to. That functions that are called keep to what they are passed.
 
+mod contents;
+mod memory;
+mod operands;
 mod same;
 mod schedule;
 mod scope;
@@ -39,8 +73,8 @@ mod types;
 use std::error::Error;
 use std::fmt;
 
-use crate::analysis::{Affine, DefUse, is_reorderable};
-use crate::{Function, Half, Stmt, walk};
+use crate::analysis::{Affine, DefUse, is_independent, is_reorderable};
+use crate::{Function, Half, Loop, Stmt, walk};
 
 /// A rule that is broken: a fault of the compiler, never of its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,23 +162,54 @@ pub fn validate_halves<'a>(
 /// # Errors
 /// The first rule that is broken.
 pub fn validate_open(function: &Function) -> Result<(), Fault> {
-    scope::check(function)?;
-    types::check(function)?;
+    validate_asked(function)?;
     let definitions = DefUse::new(function);
     let affine = Affine::new(function, &definitions);
-    let mut fault = None;
+    loops(function, &mut |node| match node.parallel {
+        Some(_) => is_independent(function, &affine, node).map_err(|conflict| {
+            let message = format!("the loop over {:?}: {}", node.counter, conflict.message);
+            Fault::new("parallel", message)
+        }),
+        None => Ok(()),
+    })
+}
+
+/// Validates a function as [`validate_open`] does, its parallel marks apart: in a program as it is written they are wishes, which
+/// [`mark_parallel`](crate::analysis::mark_parallel) grants or refuses.
+///
+/// # Errors
+/// The first rule that is broken.
+pub fn validate_asked(function: &Function) -> Result<(), Fault> {
+    scope::check(function)?;
+    types::check(function)?;
+    memory::check(function)?;
+    let definitions = DefUse::new(function);
+    let affine = Affine::new(function, &definitions);
+    loops(
+        function,
+        &mut |node| match node.unordered && !is_reorderable(function, &affine, node) {
+            true => Err(Fault::new(
+                "order",
+                format!("the loop over {:?} does not run in any order", node.counter),
+            )),
+            false => Ok(()),
+        },
+    )?;
+    schedule::check(function, &affine)
+}
+
+/// Asks something of every loop.
+fn loops(
+    function: &Function,
+    ask: &mut dyn FnMut(&Loop) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut outcome = Ok(());
     walk(&function.body, &mut |node| {
-        if let Stmt::Loop(node) = node
-            && node.unordered
-            && fault.is_none()
-            && !is_reorderable(function, &affine, node)
-        {
-            let message = format!("the loop over {:?} does not run in any order", node.counter);
-            fault = Some(Fault::new("order", message));
+        if let (Stmt::Loop(node), Ok(())) = (node, &outcome) {
+            outcome = ask(node);
         }
     });
-    fault.map_or(Ok(()), Err)?;
-    schedule::check(function, &affine)
+    outcome
 }
 
 /// Validates the definitions of a function alone: types may not be known yet.

@@ -1,9 +1,9 @@
 //! Whether two values are the same number, one of them in the half that pushes, the other in the half that pops.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
-use crate::analysis::{Affine, DefUse, Definition};
+use crate::analysis::{Affine, Changes, DefUse, Definition};
 use crate::{Function, If, Op, Place, Polynomial, Scalar, Step, ValueId};
 
 /// The two sides of a mirror.
@@ -12,6 +12,8 @@ pub(super) struct Same<'a> {
     pub(super) pop: (&'a Function, &'a DefUse),
     /// Their integers as polynomials.
     pub(super) affine: (&'a Affine<'a>, &'a Affine<'a>),
+    /// The writes of the half that pushes, once somebody asks.
+    pub(super) changes: OnceCell<Changes>,
     /// What was compared already.
     pub(super) seen: RefCell<HashMap<(ValueId, ValueId), bool>>,
     /// Counters of loops that mirror each other, by that of the loop that pops.
@@ -54,7 +56,10 @@ impl Same<'_> {
         let there = match (self.counters.get(&b), self.pop.1.of(b)) {
             (Some(counter), _) => Some(*counter),
             (None, Definition::Popped) => self.pop.0.values[b.index()].stands_for,
-            (None, _) => Some(b).filter(|_| a == b || std::ptr::eq(self.push.0, self.pop.0)),
+            // Two functions share what they are both passed.
+            (None, known) => {
+                Some(b).filter(|_| self.is_whole() || matches!(known, Definition::Param))
+            }
         };
         if there.is_some_and(|there| self.is_one(a, there, fuel)) {
             return true;
@@ -63,6 +68,7 @@ impl Same<'_> {
             (Some(x), Some(y)) => {
                 self.ops(x, y, &mut |a, b| self.limited(a, b, fuel - 1))
                     && self.push.0.ty(a) == self.pop.0.ty(b)
+                    && (!is_load(x) || (self.is_whole() && self.keeps(a, b)))
             }
             _ => false,
         };
@@ -124,12 +130,24 @@ impl Same<'_> {
             (Some(x), Some(y)) => {
                 self.ops(x, y, &mut |a, b| self.is_one(a, b, fuel - 1))
                     && self.push.0.ty(a) == self.push.0.ty(b)
+                    && (!is_load(x) || self.keeps(a, b))
             }
             _ => false,
         }
     }
 
-    /// Whether two operations are the same one on operands that are the same numbers.
+    /// Whether both halves are one function. Between two functions, whoever calls them may write what he passes.
+    fn is_whole(&self) -> bool {
+        std::ptr::eq(self.push.0, self.pop.0)
+    }
+
+    /// Whether nothing is written between two loads of one place, in the function that pushes.
+    fn keeps(&self, a: ValueId, b: ValueId) -> bool {
+        let changes = self.changes.get_or_init(|| Changes::new(self.push.0));
+        !changes.between(self.affine.0, a, b)
+    }
+
+    /// Whether two operations are the same one on operands that are the same numbers; of loads, that they look at one place.
     fn ops(&self, x: &Op, y: &Op, same: &mut dyn FnMut(ValueId, ValueId) -> bool) -> bool {
         match (x, y) {
             (Op::Float(a, s), Op::Float(b, t)) => a.to_bits() == b.to_bits() && s == t,
@@ -152,6 +170,10 @@ impl Same<'_> {
             _ => false,
         }
     }
+}
+
+fn is_load(op: &Op) -> bool {
+    matches!(op, Op::Load(_))
 }
 
 fn all(a: &[ValueId], b: &[ValueId], same: &mut dyn FnMut(ValueId, ValueId) -> bool) -> bool {

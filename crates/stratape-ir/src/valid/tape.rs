@@ -1,20 +1,21 @@
 //! Tape: every pop meets its push.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
 use super::Fault;
 use super::same::Same;
 use crate::analysis::{Affine, DefUse};
 use crate::{
-    Binary, Block, Call, Function, Half, If, Loop, Op, Range, RecordId, Scalar, Stmt, ValueId, walk,
+    Binary, Block, Call, Function, Half, If, Loop, Op, Range, RecordId, Scalar, Schedule, Stmt,
+    Type, ValueId, walk,
 };
 
 /// What a statement leaves on the tape.
 #[derive(Debug)]
 enum Effect<'a> {
     Record(RecordId),
-    Copy(RecordId),
+    Copy(RecordId, Option<&'a Type>),
     Loop(&'a Loop, Vec<Effect<'a>>),
     If(&'a If, Vec<Effect<'a>>, Vec<Effect<'a>>),
     Call(&'a str),
@@ -23,7 +24,7 @@ enum Effect<'a> {
 impl Effect<'_> {
     fn name(&self) -> String {
         match self {
-            Self::Record(record) | Self::Copy(record) => format!("{record:?}"),
+            Self::Record(record) | Self::Copy(record, _) => format!("{record:?}"),
             Self::Loop(node, _) => format!("the loop over {:?}", node.counter),
             Self::If(node, ..) => format!("the branch on {:?}", node.condition),
             Self::Call(name) => format!("the call of `{name}`"),
@@ -100,6 +101,7 @@ impl<'a> Tape<'a> {
                 push: (push.0, push.1),
                 pop: (pop.0, pop.1),
                 affine: (push.2, pop.2),
+                changes: OnceCell::new(),
                 seen: RefCell::default(),
                 counters: HashMap::new(),
                 arms: Vec::new(),
@@ -142,7 +144,10 @@ impl<'a> Tape<'a> {
         };
         Ok(match node {
             Stmt::Push { record, .. } => Effect::Record(*record),
-            Stmt::Save { record, .. } => Effect::Copy(*record),
+            Stmt::Save { record, slice } => {
+                let items = self.same.push.0.place_type(&slice.place).and_then(Type::element);
+                Effect::Copy(*record, items)
+            }
             Stmt::Loop(node) => Effect::Loop(node, all(&node.body)?),
             Stmt::If(node) => Effect::If(node, all(&node.then)?, all(&node.other)?),
             Stmt::Call(call) => Effect::Call(recursive(call)),
@@ -154,16 +159,22 @@ impl<'a> Tape<'a> {
     fn mirror(&mut self, pushed: &Effect<'a>, node: &'a Stmt) -> Result<(), Fault> {
         match (pushed, node) {
             (Effect::Record(a), Stmt::Pop { record: b, .. }) if a == b => Ok(()),
-            (Effect::Copy(a), Stmt::Restore { record: b, .. }) if a == b => Ok(()),
+            (Effect::Copy(a, items), Stmt::Restore { record: b, object }) if a == b => {
+                let found = self.same.pop.0.objects[object.index()].ty.element();
+                match found == *items {
+                    true => Ok(()),
+                    false => fault(format!("{object:?} is restored from items of another type")),
+                }
+            }
             (Effect::Call(name), Stmt::Call(call)) if *name == recursive(call) => Ok(()),
             (Effect::Loop(pushes, effects), Stmt::Loop(pops)) => {
-                self.ranges(pushes, pops)?;
-                let known = self.same.counters.insert(pops.counter, pushes.counter);
+                let counts_alike = self.ranges(pushes, pops)?;
+                ways(pushes, pops)?;
+                if counts_alike {
+                    self.same.counters.insert(pops.counter, pushes.counter);
+                }
                 let outcome = self.blocks(effects, &pops.body);
-                match known {
-                    Some(known) => self.same.counters.insert(pops.counter, known),
-                    None => self.same.counters.remove(&pops.counter),
-                };
+                self.same.counters.remove(&pops.counter);
                 outcome
             }
             (Effect::If(pushes, then, other), Stmt::If(pops)) => {
@@ -201,8 +212,8 @@ impl<'a> Tape<'a> {
         }
     }
 
-    /// Whether one loop pops as often as the other has pushed, in the opposite direction.
-    fn ranges(&self, pushes: &Loop, pops: &Loop) -> Result<(), Fault> {
+    /// Whether one loop pops as often as the other has pushed, in the opposite direction. Returns whether their counters are the same.
+    fn ranges(&self, pushes: &Loop, pops: &Loop) -> Result<bool, Fault> {
         let wrong = |what: &str| {
             fault(format!(
                 "the loop over {:?} pops {what} the loop over {:?} pushes",
@@ -213,9 +224,15 @@ impl<'a> Tape<'a> {
         if pops.exit.is_some() || pops.reversed == pushes.reversed {
             return wrong("in another order than the opposite of that in which");
         }
+        let zero = matches!(self.same.pop.1.op(from), Some(Op::Int(0)));
+        let counted = pushes.trips.is_some_and(|trips| zero && self.same.values(trips, to));
         let fits = match (pushes.range, pushes.trips) {
-            (Range::UpTo { from: first, to: end }, None) if pushes.exit.is_none() => {
-                self.same.values(first, from) && self.same.values(end, to)
+            (Range::UpTo { from: first, to: end }, _)
+                if pushes.exit.is_none()
+                    && self.same.values(first, from)
+                    && self.same.values(end, to) =>
+            {
+                true
             }
             (Range::UpTo { from: first, .. }, Some(trips)) if !pushes.reversed => {
                 self.same.values(first, from) && self.is_sum(to, Binary::Add, from, trips)
@@ -223,14 +240,12 @@ impl<'a> Tape<'a> {
             (Range::UpTo { to: end, .. }, Some(trips)) => {
                 self.same.values(end, to) && self.is_sum(from, Binary::Sub, to, trips)
             }
-            (Range::Forever, Some(trips)) => {
-                let zero = self.same.pop.1.op(from);
-                matches!(zero, Some(Op::Int(0))) && self.same.values(trips, to)
-            }
+            (Range::Forever, Some(_)) => counted,
             _ => false,
         };
-        if fits {
-            return Ok(());
+        // As many as were run, counted from 0: the counters are others.
+        if fits || (counted && !pushes.reversed) {
+            return Ok(fits);
         }
         let ends = match pushes.range {
             Range::UpTo { from, to } => vec![from, to],
@@ -263,6 +278,27 @@ impl<'a> Tape<'a> {
             _ => value,
         };
         self.same.values(trips, value) || self.same.values(trips, plain)
+    }
+}
+
+/// Whether two loops that mirror each other run alike: in the same parts, with their records in regions or not.
+fn ways(pushes: &Loop, pops: &Loop) -> Result<(), Fault> {
+    let schedules = [pushes, pops].map(|node| node.schedule.as_deref());
+    let lanes = |node: &Loop, schedule: Option<&Schedule>| {
+        schedule.and_then(|known| known.parts.as_ref())?;
+        Some(node.parallel.map(|mark| (mark.number, mark.grain)))
+    };
+    if lanes(pushes, schedules[0]) != lanes(pops, schedules[1]) {
+        return fault(format!(
+            "the loop over {:?} pops in other parts than the loop over {:?} pushes",
+            pops.counter, pushes.counter
+        ));
+    }
+    let [pushed, popped] =
+        schedules.map(|schedule| schedule.and_then(|known| known.strip.as_ref()?.region));
+    match pushed == popped {
+        true => Ok(()),
+        false => fault(format!("{pushed:?} is pushed to a region, {popped:?} popped from one")),
     }
 }
 

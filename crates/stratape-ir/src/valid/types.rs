@@ -4,12 +4,14 @@
 
 use super::Fault;
 use crate::{
-    Argument, Binary, Check, Function, Init, Int, Loop, Math, Op, Place, Range, RecordId, Scalar,
-    Slice, Step, Stmt, Type, Unary, ValueId, walk,
+    Argument, Check, Function, Loop, Param, Place, Range, RecordId, Scalar, Slice, Step, Stmt,
+    Type, ValueId, walk,
 };
 
 pub(super) fn check(function: &Function) -> Result<(), Fault> {
     let types = Types { function };
+    types.params()?;
+    types.records()?;
     let mut fault = Ok(());
     walk(&function.body, &mut |node| {
         if fault.is_ok() {
@@ -20,24 +22,24 @@ pub(super) fn check(function: &Function) -> Result<(), Fault> {
 }
 
 /// Whether two types may be one.
-fn agree(a: Scalar, b: Scalar) -> bool {
+pub(super) fn agree(a: Scalar, b: Scalar) -> bool {
     a == b || matches!(a, Scalar::Infer(_)) || matches!(b, Scalar::Infer(_))
 }
 
-fn is_int(ty: Scalar) -> bool {
+pub(super) fn is_int(ty: Scalar) -> bool {
     matches!(ty, Scalar::Int(_) | Scalar::Infer(_))
 }
 
-fn is_float(ty: Scalar) -> bool {
+pub(super) fn is_float(ty: Scalar) -> bool {
     matches!(ty, Scalar::Float(_) | Scalar::Infer(_))
 }
 
-struct Types<'a> {
-    function: &'a Function,
+pub(super) struct Types<'a> {
+    pub(super) function: &'a Function,
 }
 
 impl Types<'_> {
-    fn ty(&self, value: ValueId) -> Scalar {
+    pub(super) fn ty(&self, value: ValueId) -> Scalar {
         self.function.ty(value)
     }
 
@@ -53,16 +55,34 @@ impl Types<'_> {
         Err(Fault::new("types", format!("operands do not fit: {text}")))
     }
 
-    fn agree(&self, a: ValueId, b: ValueId) -> bool {
+    pub(super) fn agree(&self, a: ValueId, b: ValueId) -> bool {
         agree(self.ty(a), self.ty(b))
     }
 
-    fn is(&self, value: ValueId, ty: Scalar) -> bool {
+    pub(super) fn is(&self, value: ValueId, ty: Scalar) -> bool {
         agree(self.ty(value), ty)
     }
 
+    fn params(&self) -> Result<(), Fault> {
+        for param in &self.function.params {
+            if let Param::Object(object) = param {
+                self.require(self.shadow(*object), param)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the cells of records hold what is put there.
+    fn records(&self) -> Result<(), Fault> {
+        for record in &self.function.records {
+            let holds = record.cell.is_none_or(|cell| cell.holds(&record.types));
+            self.require(holds, record)?;
+        }
+        Ok(())
+    }
+
     /// The type of the one value that a place holds.
-    fn held(&self, place: &Place) -> Option<Scalar> {
+    pub(super) fn held(&self, place: &Place) -> Option<Scalar> {
         let indices = place.path.iter().all(|step| match step {
             Step::Index(index) => self.is(*index, Scalar::USIZE),
             Step::Field(_) => true,
@@ -85,7 +105,7 @@ impl Types<'_> {
             }
             Stmt::New { object, init } => {
                 let ty = &self.function.objects[object.index()].ty;
-                self.require(self.init(init, ty), node)
+                self.require(self.init(init, ty) && self.shadow(*object), node)
             }
             Stmt::Loop(node) => self.repeat(node),
             Stmt::If(branch) => {
@@ -121,7 +141,7 @@ impl Types<'_> {
             Stmt::Save { slice, .. } => self.require(self.slice(slice).is_some(), node),
             Stmt::Restore { object, .. } => {
                 let ty = &self.function.objects[object.index()].ty;
-                self.require(matches!(ty, Type::Vec(_)), node)
+                self.require(matches!(ty, Type::Vec(_)) && self.shadow(*object), node)
             }
         }
     }
@@ -156,76 +176,5 @@ impl Types<'_> {
         let trips = node.trips.is_none_or(|trips| self.is(trips, Scalar::USIZE));
         let what = (node.counter, node.range, &node.carried, node.exit, node.trips);
         self.require(range && carried && exit && trips, &what)
-    }
-
-    fn init(&self, init: &Init, ty: &Type) -> bool {
-        match init {
-            Init::Items(items) => match ty {
-                Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => {
-                    items.iter().all(|one| self.init(one, item))
-                }
-                _ => items
-                    .iter()
-                    .enumerate()
-                    .all(|(at, one)| ty.field(at).is_some_and(|field| self.init(one, field))),
-            },
-            Init::Value(value) => ty.scalar().is_some_and(|scalar| self.is(*value, scalar)),
-            Init::Fill(item) => {
-                matches!(ty, Type::Array(inner, _) if self.init(item, inner))
-            }
-            Init::Repeat(item, len) => {
-                self.is(*len, Scalar::USIZE)
-                    && ty.element().is_some_and(|inner| self.init(item, inner))
-            }
-            Init::Copy(place) => self.function.place_type(place).is_some(),
-            Init::ZeroLike(_) => true,
-        }
-    }
-
-    fn op(&self, op: &Op, ty: Scalar) -> bool {
-        let same = |a: &ValueId, b: &ValueId| self.agree(*a, *b) && self.is(*a, ty);
-        match op {
-            Op::Float(..) => is_float(ty),
-            Op::Int(_) => is_int(ty),
-            Op::Bool(_) => agree(ty, Scalar::Bool),
-            Op::Const(_) => true,
-            Op::Unary(Unary::Neg, a) => self.is(*a, ty) && ty != Scalar::Bool,
-            Op::Unary(Unary::Not, a) => self.is(*a, ty) && !matches!(ty, Scalar::Float(_)),
-            Op::Binary(Binary::Shl | Binary::Shr, a, b) => {
-                self.is(*a, ty) && is_int(ty) && is_int(self.ty(*b))
-            }
-            Op::Binary(Binary::BitAnd | Binary::BitOr | Binary::BitXor, a, b) => {
-                same(a, b) && !matches!(ty, Scalar::Float(_))
-            }
-            Op::Binary(_, a, b) => same(a, b) && ty != Scalar::Bool,
-            Op::Compare(_, a, b) => self.agree(*a, *b) && agree(ty, Scalar::Bool),
-            Op::TotalCmp { a, b, .. } => {
-                self.agree(*a, *b) && is_float(self.ty(*a)) && agree(ty, Scalar::Bool)
-            }
-            Op::Math(Math::Powi, args) => {
-                let [a, n] = args[..] else { return false };
-                is_float(ty) && self.is(a, ty) && self.is(n, Scalar::Int(Int::I32))
-            }
-            Op::Math(function, args) => {
-                is_float(ty)
-                    && args.len() == function.arity()
-                    && args.iter().all(|arg| self.is(*arg, ty))
-            }
-            Op::Method(name, args) => match args.first() {
-                None => false,
-                Some(_) if name.starts_with("is_") => agree(ty, Scalar::Bool),
-                Some(first) if name.starts_with("saturating_") || name.starts_with("wrapping_") => {
-                    self.is(*first, ty)
-                }
-                Some(_) => true,
-            },
-            Op::Cast(_, to) => agree(ty, *to),
-            Op::Select(c, a, b) => self.is(*c, Scalar::Bool) && same(a, b),
-            Op::Load(place) => self.held(place).is_some_and(|held| agree(held, ty)),
-            Op::Len(place) => {
-                let list = self.function.place_type(place);
-                list.is_some_and(|list| list.element().is_some()) && agree(ty, Scalar::USIZE)
-            }
-        }
     }
 }

@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::Emitter;
 use super::operation::tokens;
-use stratape_ir::{Cell, Float, Int, RecordId, Scalar, ValueId};
+use stratape_ir::{Cell, Float, RecordId, Scalar, ValueId};
 
 /// A value on its way to the tape.
 fn store(cell: Cell, value: &TokenStream, ty: Scalar) -> TokenStream {
@@ -14,6 +14,8 @@ fn store(cell: Cell, value: &TokenStream, ty: Scalar) -> TokenStream {
         (Cell::U8, _) => quote!(u8::from(#value)),
         (Cell::U64, Scalar::Float(Float::F64)) => quote!(f64::to_bits(#value)),
         (Cell::U64, Scalar::Float(Float::F32)) => quote!(u64::from(f32::to_bits(#value))),
+        (Cell::U128, Scalar::Float(Float::F64)) => quote!(u128::from(f64::to_bits(#value))),
+        (Cell::U128, Scalar::Float(Float::F32)) => quote!(u128::from(f32::to_bits(#value))),
         (Cell::U32, Scalar::Float(_)) => quote!(f32::to_bits(#value)),
         (cell, _) => {
             let cell = tokens(cell.name());
@@ -28,9 +30,12 @@ fn load(kind: Cell, cell: &TokenStream, ty: Scalar) -> TokenStream {
         (Cell::F64 | Cell::F32, _) => cell.clone(),
         (_, Scalar::Bool) => quote!(#cell != 0),
         (Cell::U64, Scalar::Float(Float::F64)) => quote!(f64::from_bits(#cell)),
-        (Cell::U64, Scalar::Float(Float::F32)) => quote!(f32::from_bits(#cell as u32)),
+        (Cell::U128, Scalar::Float(Float::F64)) => quote!(f64::from_bits(#cell as u64)),
+        (Cell::U64 | Cell::U128, Scalar::Float(Float::F32)) => {
+            quote!(f32::from_bits(#cell as u32))
+        }
         (_, Scalar::Float(_)) => quote!(f32::from_bits(#cell)),
-        (_, Scalar::Int(Int::I128 | Int::U128) | Scalar::Infer(_)) => quote!(#cell as _),
+        (_, Scalar::Infer(_)) => quote!(#cell as _),
         (_, ty) => {
             let ty = tokens(ty.name());
             quote!(#cell as #ty)

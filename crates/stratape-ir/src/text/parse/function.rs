@@ -131,7 +131,7 @@ impl Parser {
                 _ => None,
             };
             let Some(cell) = cell else {
-                return self.expected("`f64`, `f32`, `u64`, `u32` or `u8`");
+                return self.expected("`f64`, `f32`, `u128`, `u64`, `u32` or `u8`");
             };
             self.next();
             record.cell = Some(cell);

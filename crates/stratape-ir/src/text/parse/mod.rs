@@ -321,8 +321,8 @@ impl Parser {
             if !negative && !self.is_sign("+") {
                 return Ok(sum);
             }
-            self.next();
-            sum = sum.plus(&self.term(negative)?);
+            let at = self.next();
+            sum = small(&at, sum.checked_plus(&self.term(negative)?))?;
         }
     }
 
@@ -335,13 +335,22 @@ impl Parser {
                 sign.times(&Polynomial::symbol(self.value()?))
             }
         };
-        while self.accept("*") {
+        while self.is_sign("*") {
+            let at = self.next();
             let factor = match self.peek() {
                 Token::Int(_) => Polynomial::number(self.magnitude(false)?),
                 _ => Polynomial::symbol(self.value()?),
             };
-            product = product.times(&factor);
+            product = small(&at, product.checked_times(&factor))?;
         }
         Ok(product)
+    }
+}
+
+/// A polynomial whose factors fit in their type.
+fn small(at: &Placed, polynomial: Option<Polynomial>) -> Result<Polynomial> {
+    match polynomial {
+        Some(polynomial) => Ok(polynomial),
+        None => fail(at, "a factor does not fit in 128 bits"),
     }
 }

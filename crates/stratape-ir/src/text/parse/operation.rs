@@ -68,6 +68,20 @@ impl Parser {
         }
     }
 
+    /// The bits of a float, in decimal or in hexadecimal digits.
+    fn bits(&mut self) -> Result<u64> {
+        let hexadecimal = match self.peek() {
+            Token::Int(digits) => digits.strip_prefix("0x"),
+            _ => None,
+        };
+        let Some(digits) = hexadecimal else { return self.number() };
+        let Ok(bits) = u64::from_str_radix(digits, 16) else {
+            return self.expected("the bits of a float");
+        };
+        self.next();
+        Ok(bits)
+    }
+
     fn unary(&mut self, sign: Unary) -> Result<(Op, Option<Scalar>)> {
         let a = self.value()?;
         Ok((Op::Unary(sign, a), self.type_of(a)))
@@ -148,14 +162,7 @@ impl Parser {
             "float" if matches!(self.peek_second(), Token::String(_)) => {
                 self.next();
                 let text = self.name()?;
-                let bits = match self.peek() {
-                    Token::Int(digits) => digits.strip_prefix("0x"),
-                    _ => None,
-                };
-                let bits = bits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
-                let Some(bits) = bits else { return self.expected("the bits, `0x…`,") };
-                self.next();
-                (Op::Float(f64::from_bits(bits), text), None)
+                (Op::Float(f64::from_bits(self.bits()?), text), None)
             }
             "math" if matches!(self.peek_second(), Token::Word(_)) => {
                 self.next();

@@ -1,6 +1,7 @@
 //! Schedules.
 
 use super::super::lex::Token;
+use super::symbols::fail;
 use super::{Parser, Result};
 use crate::{
     Parts, Polynomial, Reduction, Rotation, Schedule, Side, Simd, Split, Strip, View, Window,
@@ -21,6 +22,15 @@ impl Parser {
         let misplaced = |parser: &Self, before: &str| {
             parser.expected(&format!("`{before}` before this clause"))
         };
+        let again = match word {
+            "strip" => schedule.strip.is_some(),
+            "simd" => schedule.simd.is_some(),
+            "parts" => schedule.parts.is_some(),
+            _ => false,
+        };
+        if again {
+            return fail(&self.here(), format!("a loop has one `{word}`"));
+        }
         match word {
             "sequential" => drop(self.next()),
             "rolled" => {

@@ -161,10 +161,17 @@ impl Parser {
         let mut ended = 0;
         let mut carrying = false;
         while self.goes_on() {
+            let clause = self.here();
             if self.accept_word("exit") {
+                if node.exit.is_some() {
+                    return fail(&clause, "a loop has one `exit if`");
+                }
                 self.expect_word("if")?;
                 node.exit = Some(self.value()?);
             } else if self.accept_word("trips") {
+                if node.trips.is_some() {
+                    return fail(&clause, "a loop has one `trips`");
+                }
                 let trips = self.defined()?;
                 node.trips = Some(self.define(trips, Some((Scalar::USIZE, false)))?);
             } else if self.accept_word("carry") || carrying {

@@ -169,7 +169,7 @@ impl Symbols {
         }
     }
 
-    /// Says what an object is.
+    /// Says what an object is. As with values, that it is made once is for the validator to say, unless it has no number.
     pub(super) fn declare(
         &mut self,
         id: u32,
@@ -183,6 +183,12 @@ impl Symbols {
         });
         if !same {
             return fail(at, "the object was made before, with another type");
+        }
+        if self.declared.contains_key(&id) && self.objects.is_unnumbered(id) {
+            return fail(
+                at,
+                "the object is made twice: tell the two apart by numbers, `@x.1` and `@x.2`",
+            );
         }
         let span = SourceId::NONE;
         self.declared.insert(id, Object { ty, origin, name, shadow_of, span });

@@ -1,5 +1,6 @@
 //! Types, and what is said of values and objects where they are defined.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::super::lex::{Placed, Token};
@@ -26,8 +27,9 @@ impl Parser {
             self.expect("{")?;
             "}"
         };
-        let mut position = 0;
+        let (mut position, mut known) = (0, BTreeSet::new());
         let fields = self.list(close, |parser| {
+            let at = parser.here();
             let named = matches!(parser.peek_second(), Token::Sign(":"));
             let field = if tuple && !named {
                 position.to_string()
@@ -37,6 +39,9 @@ impl Parser {
                 name
             };
             position += 1;
+            if !known.insert(field.clone()) {
+                return fail(&at, format!("the field `{field}` is defined twice"));
+            }
             Ok((field, parser.ty()?))
         })?;
         Ok(Struct { name, fields, tuple })

@@ -1,0 +1,159 @@
+//! Blocks: what a block can hold, what is summed in it, what waits for its end.
+
+use super::{Checker, fault};
+use crate::analysis::{keeps_sums, only_term, strided};
+use crate::valid::Fault;
+use crate::{Loop, ObjectId, Op, Place, Polynomial, Rotation, Simd, Stmt, Strip};
+
+impl Checker<'_> {
+    pub(super) fn simd(&self, node: &Loop, strip: &Strip, simd: &Simd) -> Result<(), Fault> {
+        if simd.width < 2 || (node.reversed && !node.unordered) {
+            return fault(format!("the loop over {:?} cannot run in blocks", node.counter));
+        }
+        self.reductions(node, simd)?;
+        for rotation in &simd.rotations {
+            self.rotation(node, rotation, simd.width)?;
+        }
+        for (at, item) in node.body.iter().enumerate() {
+            let fits = match item {
+                Stmt::Let { op: Op::Load(place), .. } => self.sees(node, strip, place),
+                Stmt::Let { .. } => true,
+                Stmt::Accumulate { place, .. } => {
+                    rotates(simd, at) || self.sees(node, strip, place)
+                }
+                Stmt::Store { place, .. } => self.sees(node, strip, place),
+                Stmt::Push { record, .. } | Stmt::Pop { record, .. } => {
+                    strip.region == Some(*record)
+                }
+                _ => false,
+            };
+            if !fits {
+                return fault(format!("a block cannot hold {item:?}"));
+            }
+        }
+        self.waiting(node, strip, simd)
+    }
+
+    fn reductions(&self, node: &Loop, simd: &Simd) -> Result<(), Fault> {
+        if simd.reductions.len() != node.carried.len() {
+            return fault("a carried value is no reduction".to_owned());
+        }
+        for (carried, sum) in node.carried.iter().zip(&simd.reductions) {
+            let is_term = only_term(node, carried)
+                .is_some_and(|term| (term.value, term.subtract) == (sum.term, sum.subtract));
+            if !is_term || (sum.reassociate && !self.function.is_free(carried)) {
+                return fault(format!("{:?} is not reduced so", carried.inside));
+            }
+        }
+        Ok(())
+    }
+
+    fn rotation(&self, node: &Loop, rotation: &Rotation, width: usize) -> Result<(), Fault> {
+        for (at, distance) in &rotation.additions {
+            let Some(Stmt::Accumulate { place, .. }) = node.body.get(*at) else {
+                return fault(format!("statement {at} is no addition"));
+            };
+            let base = rotation.base.plus(&Polynomial::number(*distance as i128));
+            let fits = place.object == rotation.object
+                && place.path.len() == 1
+                && strided(self.affine, node.counter, place) == Some((1, base))
+                && *distance <= width;
+            if !fits {
+                return fault(format!("{place:?} does not rotate at distance {distance}"));
+            }
+        }
+        let nearest = rotation.additions.first().map(|(_, distance)| *distance);
+        if nearest != Some(0) || !rotation.additions.is_sorted_by_key(|(_, distance)| *distance) {
+            return fault(format!("a rotation of {:?} out of order", rotation.object));
+        }
+        Ok(())
+    }
+
+    /// Whether nobody looks at what additions have not brought yet, and sums of the primal keep their order.
+    fn waiting(&self, node: &Loop, strip: &Strip, simd: &Simd) -> Result<(), Fault> {
+        let rotating = simd.rotations.iter().flat_map(|rotation| &rotation.additions);
+        let all: Vec<usize> =
+            simd.delayed.iter().copied().chain(rotating.map(|(at, _)| *at)).collect();
+        for (number, at) in all.iter().enumerate() {
+            let Some(Stmt::Accumulate { place, .. }) = node.body.get(*at) else {
+                return fault(format!("statement {at} is no addition"));
+            };
+            if all[..number].contains(at) {
+                return fault(format!("statement {at} waits twice"));
+            }
+            self.is_unseen(node, strip, place, rotates(simd, *at))?;
+            let adjoint = self.function.holds_adjoints(place.object);
+            if !adjoint && !self.keeps_order(node, simd, place.object) {
+                return fault(format!("sums of the primal in {:?} are reordered", place.object));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the block neither reads nor stores to the object of an addition that waits. Of an object that is split, the addition is on one
+    /// side, and what is read or stored to on the other.
+    fn is_unseen(
+        &self,
+        node: &Loop,
+        strip: &Strip,
+        place: &Place,
+        rotates: bool,
+    ) -> Result<(), Fault> {
+        let touched = node.body.iter().any(|item| match item {
+            Stmt::Let { op: Op::Load(other), .. } | Stmt::Store { place: other, .. } => {
+                other.object == place.object
+            }
+            _ => false,
+        });
+        let split = strip.splits.iter().find(|split| split.object == place.object);
+        let aside = split.is_some_and(|split| {
+            let found = strided(self.affine, node.counter, place);
+            found.is_some_and(|(_, base)| base != split.pivot) && !split.others_read
+        });
+        let viewed = strip.views.iter().any(|view| view.object == place.object);
+        match (touched || (rotates && viewed)) && !aside {
+            false => Ok(()),
+            true => fault(format!("{place:?} is read before what is added to it arrives")),
+        }
+    }
+
+    /// Whether each element of an object of the primal is added to by one iteration, and in the order of its statements: those that meet in an
+    /// element wait together, in one list, or none of them does.
+    fn keeps_order(&self, node: &Loop, simd: &Simd, object: ObjectId) -> bool {
+        let additions = node.body.iter().enumerate().filter_map(|(at, item)| match item {
+            Stmt::Accumulate { place, .. } if place.object == object => Some((at, place)),
+            _ => None,
+        });
+        let all: Vec<(usize, &Place)> = additions.collect();
+        let index = |place: &Place| strided(self.affine, node.counter, place);
+        let pairs = all.iter().enumerate().all(|(number, (first, place))| {
+            let later = all[number + 1..].iter().filter(|(_, other)| index(other) == index(place));
+            later.into_iter().all(|(second, _)| arrive_in_order(simd, *first, *second))
+        });
+        pairs && keeps_sums(self.affine, node, object)
+    }
+}
+
+/// Whether an addition is one of a rotation.
+fn rotates(simd: &Simd, at: usize) -> bool {
+    let mut additions = simd.rotations.iter().flat_map(|rotation| &rotation.additions);
+    additions.any(|(one, _)| *one == at)
+}
+
+/// Whether of two additions to one element the first arrives first.
+fn arrive_in_order(simd: &Simd, first: usize, second: usize) -> bool {
+    let mut lists: Vec<Vec<usize>> = vec![simd.delayed.clone()];
+    for rotation in &simd.rotations {
+        lists.push(rotation.additions.iter().map(|(at, _)| *at).collect());
+    }
+    let place = |at: usize| {
+        let in_list = |list: &Vec<usize>| list.iter().position(|one| *one == at);
+        let found = lists.iter().enumerate();
+        found.filter_map(|(number, list)| Some((number, in_list(list)?))).next()
+    };
+    match (place(first), place(second)) {
+        (None, None) => true,
+        (Some((a, early)), Some((b, late))) => a == b && early < late,
+        _ => false,
+    }
+}
