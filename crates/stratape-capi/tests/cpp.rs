@@ -100,7 +100,7 @@ fn what_cannot_be_an_element_is_refused_with_a_reason() {
         assert!(said.contains(expected.trim()), "{}: {said}", path.display());
         seen += 1;
     }
-    assert_eq!(seen, 6);
+    assert_eq!(seen, 7);
 }
 
 fn message_of(compiler: &Path, source: &Path) -> String {

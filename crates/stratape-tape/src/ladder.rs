@@ -200,6 +200,11 @@ impl Ladder {
     }
 
     /// Puts a tier below a tape that has had none so far.
+    /// Whether there is something below memory.
+    pub(crate) fn has_depot(&self) -> bool {
+        self.plan.depot.is_some()
+    }
+
     pub(crate) fn attach(&mut self, depot: Arc<Depot>) {
         self.lane = depot.next_lane();
         self.plan.depot = Some(depot);

@@ -396,8 +396,13 @@ impl RawTape {
     /// Changes the memory budget. See [`LayeredTape::set_memory`](crate::LayeredTape::set_memory).
     ///
     /// # Errors
-    /// When the budget cannot hold three slabs.
+    /// When the budget cannot hold three slabs, or the tape has nowhere to spill to.
     pub fn set_memory(&mut self, bytes: usize) -> Result<(), TapeError> {
+        if self.lazy.is_none() && !self.ladder.has_depot() && bytes != usize::MAX {
+            let what =
+                "this tape stays in memory and has no budget: open it with a directory to spill to";
+            return Err(ErrorKind::Options(what.to_owned()).into());
+        }
         check_budget(bytes, self.ladder.slab_len())?;
         self.ladder.set_memory(bytes)
     }

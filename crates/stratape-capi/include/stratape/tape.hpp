@@ -29,21 +29,29 @@ STRATAPE_BEGIN
 
 namespace detail {
 
-/// Walks over a tape in either direction. It does not notice that the tape has changed.
+/// An element that an iterator has by value, behind an arrow.
+template <class T>
+struct held_element {
+    T value;
+    const T* operator->() const noexcept { return &value; }
+};
+
+/// Walks over a tape in either direction. It does not notice that the tape has changed. Elements that may lie on disk are had by
+/// value, so that two of them can be looked at together; arrays and elements above 64 bytes by reference, of which one holds at a time.
 template <class Tape>
 class tape_iterator {
 public:
     using iterator_category = std::bidirectional_iterator_tag;
     using value_type = typename Tape::value_type;
     using difference_type = std::ptrdiff_t;
-    using pointer = const value_type*;
-    using reference = const value_type&;
+    using reference = typename Tape::const_reference;
+    using pointer = typename std::conditional<std::is_reference<reference>::value, const value_type*, held_element<value_type>>::type;
 
     tape_iterator() noexcept = default;
     tape_iterator(const Tape* tape, std::size_t index) noexcept : tape_(tape), index_(index) {}
 
     reference operator*() const { return (*tape_)[index_]; }
-    pointer operator->() const { return &(*tape_)[index_]; }
+    pointer operator->() const { return point(std::is_reference<reference>()); }
 
     tape_iterator& operator++() noexcept {
         ++index_;
@@ -68,6 +76,9 @@ public:
     friend bool operator!=(const tape_iterator& a, const tape_iterator& b) noexcept { return a.index_ != b.index_; }
 
 private:
+    pointer point(std::true_type) const { return &(*tape_)[index_]; }
+    pointer point(std::false_type) const { return pointer{(*tape_)[index_]}; }
+
     const Tape* tape_ = nullptr;
     std::size_t index_ = 0;
 };
@@ -125,7 +136,7 @@ public:
 
 } // namespace detail
 
-/// A stack of `T`: `SBO` elements inside the object, then slabs of at least `SLAB` elements, then, for trivially copyable elements,
+/// A stack of `T`: `SBO` elements in a first block, then slabs of at least `SLAB` elements, then, for trivially copyable elements,
 /// the disk. Moves, but does not copy.
 ///
 /// | member | does |

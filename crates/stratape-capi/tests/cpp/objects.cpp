@@ -99,7 +99,8 @@ void arrays() {
         } catch (const std::runtime_error&) {
             thrown = true;
         }
-        CHECK(thrown && alive == 2 && tape.empty());
+        // What was popped last is still there: nothing has been pushed.
+        CHECK(thrown && alive == 4 && tape.empty());
     }
     CHECK(alive == 0);
     stratape::tape<std::string[2]> texts;

@@ -34,6 +34,16 @@ void deallocate(T* elements) noexcept {
     }
 }
 
+/// Room for one element beside the tape; null if there is none.
+template <class T>
+struct spare {
+    T* const place;
+    spare() noexcept : place(allocate<T>(1)) {}
+    spare(const spare&) = delete;
+    spare& operator=(const spare&) = delete;
+    ~spare() { deallocate(place); }
+};
+
 } // namespace detail
 STRATAPE_END
 

@@ -48,6 +48,8 @@ struct element<E[N]> {
 
     template <class Source>
     static STRATAPE_HOT array& construct(void* place, const Source& source) {
+        static_assert(!std::is_array<Source>::value || std::extent<Source>::value >= N,
+                      "an array that is pushed has as many elements as those of the tape");
         return build(place, [&source](void* at, std::size_t i) { element<E>::construct(at, source[i]); });
     }
 

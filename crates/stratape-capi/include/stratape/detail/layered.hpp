@@ -32,6 +32,8 @@ class layered_tape {
 public:
     using value_type = T;
     using popped_type = typename element<T>::popped;
+    /// What looking at an element gives: its value, or, if it is large or an array, a reference.
+    using const_reference = typename std::conditional<!std::is_array<T>::value && sizeof(T) <= 64, T, const T&>::type;
 
     /// An empty tape. Makes no call and allocates nothing.
     STRATAPE_HOT layered_tape() noexcept {}
@@ -90,9 +92,9 @@ public:
 
     STRATAPE_HOT std::size_t size() const noexcept { return before_ + in_slab(); }
 
-    /// Element `i`, counted from zero at the bottom, wherever it is. The reference holds until the tape changes, or an element in
+    /// Element `i`, counted from zero at the bottom, wherever it is. A reference holds until the tape changes, or an element in
     /// another slab is looked at. An error from `size()` on.
-    STRATAPE_HOT const T& operator[](std::size_t i) const {
+    STRATAPE_HOT const_reference operator[](std::size_t i) const {
         debug_check();
         if (STRATAPE_LIKELY(i >= before_ && i - before_ < in_slab())) return base_[i - before_];
         if (i < first_size() && i < before_) return first_[i];
@@ -133,7 +135,7 @@ public:
         check(stratape_tape_load(file, options.get(), sizeof(T), alignof(T), &loaded));
         release();
         handle_ = loaded;
-        refresh();
+        take_over();
     }
 
     /// The numbers of the slabs that the library has; zero while the tape is in its first block.
@@ -171,15 +173,15 @@ public:
         settle();
         sync();
         run_ = no_run();
+        lent_ = true;
         return handle_;
     }
 
-    /// Takes over what was done through the handle.
+    /// Takes over what was done through the handle. Pushes and pops between `handle` and `refresh` are lost; where no handle is out,
+    /// nothing happens.
     void refresh() {
-        std::size_t count = 0;
-        run_ = no_run();
-        check(stratape_tape_size(handle_, &count));
-        reload(count);
+        if (lent_) take_over();
+        lent_ = false;
     }
 
 private:
@@ -211,11 +213,37 @@ private:
         if (Shared && handle_ != nullptr) check(stratape_tape_adopt(handle_));
     }
 
+    /// Goes by the library's count and cursor.
+    void take_over() {
+        std::size_t count = 0;
+        run_ = no_run();
+        check(stratape_tape_size(handle_, &count));
+        reload(count);
+    }
+
+    // The element is made first: an argument may be an element of this tape. Large ones are made on the heap, since every
+    // inlined push would have room for one on its stack.
     template <class... Args>
     STRATAPE_HOT T& emplace_in_next_slab(Args&&... args) {
-        // Made first: an argument may be an element of this tape.
+        return emplace_by(std::integral_constant<bool, (sizeof(T) > 512)>(), std::forward<Args>(args)...);
+    }
+
+    template <class... Args>
+    STRATAPE_HOT T& emplace_by(std::false_type, Args&&... args) {
         alignas(T) unsigned char made[sizeof(T)];
         element<T>::construct(static_cast<void*>(made), std::forward<Args>(args)...);
+        return put_in_next_slab(made);
+    }
+
+    template <class... Args>
+    STRATAPE_HOT T& emplace_by(std::true_type, Args&&... args) {
+        const spare<T> made;
+        if (made.place == nullptr) fail(STRATAPE_OUT_OF_MEMORY, "no memory for an element");
+        element<T>::construct(static_cast<void*>(made.place), std::forward<Args>(args)...);
+        return put_in_next_slab(made.place);
+    }
+
+    STRATAPE_HOT T& put_in_next_slab(const void* made) {
         enter(climb(handle_, first_, top_, base_, before_));
         T* place = top_;
         std::memcpy(static_cast<void*>(place), made, sizeof(T));
@@ -286,8 +314,8 @@ private:
     }
 
     /// Finds element `j` of the library in a slab below the one in use.
-    const T& look_up(std::size_t j) const {
-        if (j >= size() - first_size()) fail(STRATAPE_OUT_OF_RANGE, "an index above the tape");
+    const_reference look_up(std::size_t j) const {
+        if (j + first_size() >= size()) fail(STRATAPE_OUT_OF_RANGE, "an index above the tape");
         const bool down = j < run_.index;
         run_ = no_run();
         const found now = find(handle_, j, down);
@@ -371,6 +399,7 @@ private:
         use_first(0);
         run_ = no_run();
         handle_ = nullptr;
+        lent_ = false;
     }
 
     STRATAPE_HOT void release() noexcept {
@@ -391,6 +420,7 @@ private:
         first_ = other.first_;
         handle_ = other.handle_;
         run_ = other.run_;
+        lent_ = other.lent_;
         other.forget();
     }
 
@@ -401,6 +431,8 @@ private:
     std::size_t before_ = 0;
     T* first_ = nullptr;
     stratape_tape* handle_ = nullptr;
+    /// Whether the handle is out, and the library may know better.
+    bool lent_ = false;
     /// Elements of a slab below the one in use, looked at last; numbers are the library's.
     mutable stratape_run run_ = stratape_run();
 };

@@ -67,6 +67,8 @@ public:
         return in_use_ == 0 ? 0 : room_below(in_use_ - 1) + static_cast<std::size_t>(top_ - base_);
     }
 
+    using const_reference = const T&;
+
     const T& operator[](std::size_t i) const {
         if (i >= size()) fail(STRATAPE_OUT_OF_RANGE, "an index above the tape");
         if (i < FIRST) return slabs_[0][i];
@@ -88,8 +90,28 @@ private:
 
     template <class... Args>
     STRATAPE_HOT T& make(T* place, Args&&... args) {
+        return make_by(std::integral_constant<bool, std::is_array<T>::value && sizeof...(Args) != 0>(), place,
+                       std::forward<Args>(args)...);
+    }
+
+    template <class... Args>
+    STRATAPE_HOT T& make_by(std::false_type, T* place, Args&&... args) {
         drop_popped();
         return element<T>::construct(static_cast<void*>(place), std::forward<Args>(args)...);
+    }
+
+    /// The argument may be the array that was popped, which may lie where the new one goes.
+    template <class Source>
+    STRATAPE_HOT T& make_by(std::true_type, T* place, const Source& source) {
+        if (popped_ == nullptr) return element<T>::construct(static_cast<void*>(place), source);
+        const spare<T> room;
+        if (room.place == nullptr) fail(STRATAPE_OUT_OF_MEMORY, "no memory for an element");
+        struct held {
+            T& value;
+            ~held() { element<T>::destroy(value); }
+        } copy{element<T>::construct(static_cast<void*>(room.place), source)};
+        drop_popped();
+        return element<T>::construct(static_cast<void*>(place), copy.value);
     }
 
     STRATAPE_HOT popped_type take(T& last, std::false_type) {
