@@ -9,7 +9,7 @@
 //! when the block reaches their elements, and what reaches beyond the block is carried to the next: memory is read and written once. An
 //! addition that is alone waits for the end of its block.
 //!
-//! Legal for adjoints, and for memory of the primal to no element of which two iterations add. Part of `vector_reduction`;
+//! Legal for adjoints; for memory of the primal to no element of which two iterations add, each addition alone, so that sums keep their bits. Part of `vector_reduction`;
 //! `Target::rotate_distance` is the largest distance (docs/performance.md: rosenbrock).
 
 use super::{Enclosing, Facts};
@@ -24,6 +24,8 @@ pub(super) struct Scattered {
     pub(super) at: usize,
     object: ObjectId,
     base: Polynomial,
+    /// Whether its object holds adjoints.
+    adjoint: bool,
 }
 
 /// The additions of a loop that no view serves.
@@ -55,7 +57,8 @@ pub(super) fn scattered(
             continue;
         }
         if let Some((1, base)) = facts.first_index(place, node.counter) {
-            found.push(Scattered { at, object: place.object, base });
+            let adjoint = facts.function.holds_adjoints(place.object);
+            found.push(Scattered { at, object: place.object, base, adjoint });
         }
     }
     found
@@ -82,10 +85,17 @@ pub(super) fn rotations(scattered: Vec<Scattered>, target: &Target) -> Vec<Rotat
 /// A group with its distances, or each of its additions alone if they are not known or too far.
 fn measured(group: Vec<Scattered>, target: &Target) -> Vec<Rotation> {
     let alone = |group: Vec<Scattered>| {
-        let one =
-            |Scattered { at, object, base }| Rotation { object, base, additions: vec![(at, 0)] };
+        let one = |Scattered { at, object, base, .. }| Rotation {
+            object,
+            base,
+            additions: vec![(at, 0)],
+        };
         group.into_iter().map(one).collect()
     };
+    // What rotates together is summed up before it is added: other bits than those of one addition after the other.
+    if !group[0].adjoint {
+        return alone(group);
+    }
     let from_first: Option<Vec<i128>> =
         group.iter().map(|one| one.base.minus(&group[0].base).as_number()).collect();
     let Some(offsets) = from_first else { return alone(group) };
