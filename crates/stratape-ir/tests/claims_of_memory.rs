@@ -123,3 +123,22 @@ fn cells_hold_integers_of_any_width() {
         "fn f(a: i128) { record #0 (a: i128) as u64\n push #0 a; pop #0 b; return b }",
     );
 }
+
+#[test]
+fn additions_to_one_element_of_the_primal_arrive_in_their_order() {
+    let text = |clause: &str| {
+        format!(
+            "fn f(@g: &[f64], @y: &mut [f64], n: usize, h: f64) {{ z: usize = 0
+               for i in z..n strip view @g simd 4 {clause} {{ a = @g[i]; @y[i] += a; @y[i] += h }} }}"
+        )
+    };
+    accepted(&text("rotation @y: 1 at 0 rotation @y: 2 at 0"));
+    for clause in [
+        "rotation @y: 2 at 0 rotation @y: 1 at 0",
+        "rotation @y: 1 at 0, 2 at 0",
+        "rotation @y: 2 at 0 delayed 1",
+        "rotation @y: 1 at 0 rotation @y: 2 at 0 delayed 2",
+    ] {
+        refused("schedule", &text(clause));
+    }
+}

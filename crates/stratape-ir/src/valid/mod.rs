@@ -23,7 +23,8 @@
 //!   as a list of what was saved;
 //! - a loop pops as often as its mirror has pushed, in the opposite direction: the ends of the two ranges are the same numbers, or the
 //!   range has the length that the other counted;
-//! - it runs like its mirror: in parts if that does, with the same number and grain, and with its record in a region if that has;
+//! - it runs like its mirror: in parts if that does, with the same number and grain where both are marked, and with its record in a region if
+//!   that has;
 //! - a branch pops under the same condition, its arms mirror the other's arms;
 //! - their blocks mirror each other, last to first.
 //!
@@ -47,7 +48,7 @@
 //! - *Blocks.* A loop in blocks has the reductions, rotations and delayed additions that its schedule lists, and no statement that a block cannot hold. A
 //!   reduction is reassociated only if what is carried is an adjoint inside the loop, at the end of an iteration, and after the loop. An object to
 //!   which an addition waits is neither read nor stored to in the block, but for the other side of a split. If it belongs to the
-//!   primal, no element is added to by two iterations, and additions of one iteration to one element wait in one list, in order, or none of them does.
+//!   primal, no element is added to by two iterations, additions of one iteration to one element arrive in their order, and each rotates alone.
 //! - *Parts.* A loop in parts touches memory as its clauses say: each object has one at most; what has none is only read; a window is the one that the
 //!   accesses prove, whatever they do; what is private holds adjoints and is only added to; what is carried are sums of adjoints.
 //!

@@ -288,7 +288,10 @@ fn ways(pushes: &Loop, pops: &Loop) -> Result<(), Fault> {
         schedule.and_then(|known| known.parts.as_ref())?;
         Some(node.parallel.map(|mark| (mark.number, mark.grain)))
     };
-    if lanes(pushes, schedules[0]) != lanes(pops, schedules[1]) {
+    let marks = pushes.parallel.zip(pops.parallel);
+    let differ =
+        marks.is_some_and(|(one, other)| (one.number, one.grain) != (other.number, other.grain));
+    if differ || lanes(pushes, schedules[0]) != lanes(pops, schedules[1]) {
         return fault(format!(
             "the loop over {:?} pops in other parts than the loop over {:?} pushes",
             pops.counter, pushes.counter

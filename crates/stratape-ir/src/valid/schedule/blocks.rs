@@ -1,5 +1,7 @@
 //! Blocks: what a block can hold, what is summed in it, what waits for its end.
 
+use std::collections::BTreeSet;
+
 use super::{Checker, fault};
 use crate::analysis::{keeps_sums, only_term, strided};
 use crate::valid::Fault;
@@ -74,6 +76,7 @@ impl Checker<'_> {
         let rotating = simd.rotations.iter().flat_map(|rotation| &rotation.additions);
         let all: Vec<usize> =
             simd.delayed.iter().copied().chain(rotating.map(|(at, _)| *at)).collect();
+        let mut objects = BTreeSet::new();
         for (number, at) in all.iter().enumerate() {
             let Some(Stmt::Accumulate { place, .. }) = node.body.get(*at) else {
                 return fault(format!("statement {at} is no addition"));
@@ -82,12 +85,13 @@ impl Checker<'_> {
                 return fault(format!("statement {at} waits twice"));
             }
             self.is_unseen(node, strip, place, rotates(simd, *at))?;
-            let adjoint = self.function.holds_adjoints(place.object);
-            if !adjoint && !self.keeps_order(node, simd, place.object) {
-                return fault(format!("sums of the primal in {:?} are reordered", place.object));
-            }
+            objects.insert(place.object);
         }
-        Ok(())
+        objects.retain(|object| !self.function.holds_adjoints(*object));
+        match objects.into_iter().find(|object| !self.keeps_order(node, simd, *object)) {
+            None => Ok(()),
+            Some(object) => fault(format!("sums of the primal in {object:?} are reordered")),
+        }
     }
 
     /// Whether the block neither reads nor stores to the object of an addition that waits. Of an object that is split, the addition is on one
@@ -117,20 +121,23 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether each element of an object of the primal is added to by one iteration, and in the order of its statements: those that meet in an
-    /// element wait together, in one list, or none of them does.
+    /// Whether each element of an object of the primal is added to by one iteration, and in the order of its statements: of those that meet in an
+    /// element all wait, or none does. What rotates with others would be summed up before it is added.
     fn keeps_order(&self, node: &Loop, simd: &Simd, object: ObjectId) -> bool {
         let additions = node.body.iter().enumerate().filter_map(|(at, item)| match item {
-            Stmt::Accumulate { place, .. } if place.object == object => Some((at, place)),
+            Stmt::Accumulate { place, .. } if place.object == object => {
+                Some((at, strided(self.affine, node.counter, place)))
+            }
             _ => None,
         });
-        let all: Vec<(usize, &Place)> = additions.collect();
-        let index = |place: &Place| strided(self.affine, node.counter, place);
-        let pairs = all.iter().enumerate().all(|(number, (first, place))| {
-            let later = all[number + 1..].iter().filter(|(_, other)| index(other) == index(place));
-            later.into_iter().all(|(second, _)| arrive_in_order(simd, *first, *second))
+        let all: Vec<(usize, Option<(i128, Polynomial)>)> = additions.collect();
+        let pairs = all.iter().enumerate().all(|(number, (first, index))| {
+            let mut later = all[number + 1..].iter().filter(|(_, other)| other == index);
+            later.all(|(second, _)| arrive_in_order(simd, *first, *second))
         });
-        pairs && keeps_sums(self.affine, node, object)
+        let mut rotations = simd.rotations.iter().filter(|rotation| rotation.object == object);
+        let alone = rotations.all(|rotation| rotation.additions.len() == 1);
+        alone && pairs && keeps_sums(self.affine, node, object)
     }
 }
 
@@ -140,20 +147,15 @@ fn rotates(simd: &Simd, at: usize) -> bool {
     additions.any(|(one, _)| *one == at)
 }
 
-/// Whether of two additions to one element the first arrives first.
+/// Whether of two additions to one element the first arrives first: at the end of a block come the rotations, in their order, then what is delayed.
 fn arrive_in_order(simd: &Simd, first: usize, second: usize) -> bool {
-    let mut lists: Vec<Vec<usize>> = vec![simd.delayed.clone()];
-    for rotation in &simd.rotations {
-        lists.push(rotation.additions.iter().map(|(at, _)| *at).collect());
-    }
-    let place = |at: usize| {
-        let in_list = |list: &Vec<usize>| list.iter().position(|one| *one == at);
-        let found = lists.iter().enumerate();
-        found.filter_map(|(number, list)| Some((number, in_list(list)?))).next()
-    };
-    match (place(first), place(second)) {
+    let rotating = simd.rotations.iter().flat_map(|rotation| &rotation.additions);
+    let arriving: Vec<usize> =
+        rotating.map(|(at, _)| *at).chain(simd.delayed.iter().copied()).collect();
+    let number = |at: usize| arriving.iter().position(|one| *one == at);
+    match (number(first), number(second)) {
         (None, None) => true,
-        (Some((a, early)), Some((b, late))) => a == b && early < late,
+        (Some(early), Some(late)) => early < late,
         _ => false,
     }
 }
