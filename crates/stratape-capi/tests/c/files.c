@@ -130,7 +130,8 @@ int main(int argc, char **argv) {
             }
         }
         printf("file cut in use: %d at %zu: %s\n", s, k, stratape_last_error());
-        CHECK(s == STRATAPE_DAMAGED || s == STRATAPE_IO || s == STRATAPE_LOST);
+        /* What was read ahead before the cut is right, and may be all. */
+        CHECK(s == STRATAPE_DAMAGED || s == STRATAPE_IO || s == STRATAPE_LOST || (s == STRATAPE_EMPTY && k == 0));
       size_t m; OK(stratape_tape_size(u, &m)); CHECK(m == k); }
     OK(stratape_tape_close(u));
     /* loaded, changed, saved over itself, and removed while in use */

@@ -13,14 +13,14 @@ namespace clad {
 template <typename T> struct unwrap { using type = T&; };
 template <typename Tape, typename... ArgsT>
 void push(Tape& to, ArgsT&&... val) { to.emplace_back(std::forward<ArgsT>(val)...); }
-template <typename T, std::size_t SBO, std::size_t SLAB, bool Disk>
-T pop_value(stratape::detail::plain_clad_tape<T, SBO, SLAB, Disk>& to) {
+template <typename T, std::size_t SBO, std::size_t SLAB, bool MT, bool Disk>
+T pop_value(custom_tape<T, SBO, SLAB, MT, Disk>& to) {
     T val = std::move(to.back());
     to.pop_back();
     return val;
 }
-template <typename T, std::size_t N, std::size_t SBO, std::size_t SLAB, bool Disk>
-T* pop_array(stratape::detail::plain_clad_tape<T[N], SBO, SLAB, Disk>& to) {
+template <typename T, std::size_t N, std::size_t SBO, std::size_t SLAB, bool MT, bool Disk>
+T* pop_array(custom_tape<T[N], SBO, SLAB, MT, Disk>& to) {
     auto& last = to.back();
     T* val = last;
     to.pop_back();
