@@ -1,5 +1,5 @@
 //! What docs/compiler/passes.md claims of single passes, with inputs at the edges: which panic comes first, what is computed for NaN, zeros of both
-//! signs and inverted ranges, what is remarked. A test that is ignored shows a claim that does not hold.
+//! signs and inverted ranges, what is remarked.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 

@@ -1,38 +1,19 @@
 //! What the reference of the language claims, put to the test in the text form: what is read and what is not, which functions the validator
-//! refuses and which it accepts, what the interpreter computes. A test that is ignored shows a claim that does not hold.
+//! refuses and which it accepts, what the interpreter computes.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+mod common;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use stratape_ir::Op;
 use stratape_ir::interp::{
     self, Access, Argument, Class, Datum, Memory, Observer, Options, Outcome, Trap,
 };
-use stratape_ir::text::{parse, parse_function};
-use stratape_ir::{Function, Op, valid};
+use stratape_ir::text::parse;
 
-fn read(text: &str) -> Function {
-    parse_function(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
-
-fn accepted(text: &str) {
-    if let Err(fault) = valid::validate(&read(text)) {
-        panic!("{fault}\n{text}");
-    }
-}
-
-fn refused(rule: &str, text: &str) {
-    match valid::validate(&read(text)) {
-        Ok(_) => panic!("accepted:\n{text}"),
-        Err(fault) => assert_eq!(fault.rule, rule, "{fault}\n{text}"),
-    }
-}
-
-fn all_refused(texts: &[&str]) {
-    let accepted: Vec<&&str> =
-        texts.iter().filter(|text| valid::validate(&read(text)).is_ok()).collect();
-    assert!(accepted.is_empty(), "{} accepted:\n{accepted:#?}", accepted.len());
-}
+use common::{accepted, all_refused, read, refused};
 
 fn float(number: f64) -> Argument<f64> {
     Argument::Float(number)

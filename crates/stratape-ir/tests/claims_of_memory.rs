@@ -3,25 +3,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
-use stratape_ir::text::parse_function;
-use stratape_ir::{Function, valid};
+mod common;
 
-fn read(text: &str) -> Function {
-    parse_function(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
+use stratape_ir::valid;
 
-fn accepted(text: &str) {
-    if let Err(fault) = valid::validate(&read(text)) {
-        panic!("{fault}\n{text}");
-    }
-}
-
-fn refused(rule: &str, text: &str) {
-    match valid::validate(&read(text)) {
-        Ok(_) => panic!("accepted:\n{text}"),
-        Err(fault) => assert_eq!(fault.rule, rule, "{fault}\n{text}"),
-    }
-}
+use common::{accepted, read, refused};
 
 #[test]
 fn a_load_is_the_same_number_while_its_place_is_not_written() {

@@ -1,28 +1,14 @@
 //! What the reference claims of loops without an order, in parallel, and with schedules: which of them the validator refuses, and that those it
-//! accepts compute what they compute without. A test that is ignored shows a claim that does not hold.
+//! accepts compute what they compute without.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
+mod common;
+
 use stratape_ir::interp::{self, Argument, Memory, Options};
-use stratape_ir::text::parse_function;
-use stratape_ir::{Block, Function, Stmt, valid};
+use stratape_ir::{Block, Stmt, valid};
 
-fn read(text: &str) -> Function {
-    parse_function(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
-
-fn refused(rule: &str, text: &str) {
-    match valid::validate(&read(text)) {
-        Ok(_) => panic!("accepted:\n{text}"),
-        Err(fault) => assert_eq!(fault.rule, rule, "{fault}\n{text}"),
-    }
-}
-
-fn all_refused(texts: &[&str]) {
-    let accepted: Vec<&&str> =
-        texts.iter().filter(|text| valid::validate(&read(text)).is_ok()).collect();
-    assert!(accepted.is_empty(), "{} accepted:\n{accepted:#?}", accepted.len());
-}
+use common::{all_refused, read, refused};
 
 /// The same function, its loops one iteration after the other.
 fn without_schedules(block: &mut Block) {

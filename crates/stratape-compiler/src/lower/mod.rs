@@ -21,9 +21,10 @@ pub use self::privatize::PRIVATIZE;
 pub use self::strip_mine::STRIP_MINE;
 pub use self::vector_reduction::VECTOR_REDUCTION;
 
+use crate::transform::trips;
 use stratape_ir::analysis::{Affine, DefUse, Polynomial, strided};
 use stratape_ir::{
-    Block, Function, Loop, ObjectId, Place, Range, Scalar, Schedule, Stmt, Strip, ValueId, View,
+    Block, Function, Loop, ObjectId, Place, Scalar, Schedule, Stmt, Strip, ValueId, View,
 };
 
 /// What lowering asks of a function.
@@ -44,8 +45,7 @@ impl<'a> Facts<'a> {
 
     /// How often a loop runs, if literals say so.
     pub(crate) fn trips(&self, node: &Loop) -> Option<usize> {
-        let Range::UpTo { from, to } = node.range else { return None };
-        let trips = self.integers.get(&to)? - self.integers.get(&from)?;
+        let trips = trips(&self.integers, &node.range)?;
         usize::try_from(trips).ok().filter(|trips| *trips > 0)
     }
 

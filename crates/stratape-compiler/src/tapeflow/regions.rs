@@ -17,7 +17,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::driver::{Context, Pass, Promise, Target};
-use crate::transform::integers;
+use crate::transform::{integers, trips};
 use stratape_ir::{Cell, Function, Half, Loop, Range, RecordId, Stmt, ValueId, walk};
 
 /// The pass.
@@ -90,9 +90,7 @@ pub(crate) fn is_strip_shaped(node: &Loop) -> bool {
 
 /// Whether a loop is known to run so few times that a strip costs more than it saves.
 pub(crate) fn is_short(node: &Loop, integers: &HashMap<ValueId, i128>, target: &Target) -> bool {
-    let Range::UpTo { from, to } = node.range else { return false };
-    let known = integers.get(&to).zip(integers.get(&from));
-    known.is_some_and(|(to, from)| to - from < target.strip_iterations)
+    trips(integers, &node.range).is_some_and(|trips| trips < target.strip_iterations)
 }
 
 pub(crate) fn contains(node: &Stmt, test: &dyn Fn(&Stmt) -> bool) -> bool {

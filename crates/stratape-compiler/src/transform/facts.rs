@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use stratape_ir::{Binary, Block, Function, Math, Op, Scalar, Stmt, Unary, ValueId, walk};
+use stratape_ir::{Binary, Block, Function, Math, Op, Range, Scalar, Stmt, Unary, ValueId, walk};
 
 /// The integers that are literals.
 pub(crate) fn integers(block: &Block) -> HashMap<ValueId, i128> {
@@ -15,9 +15,15 @@ pub(crate) fn integers(block: &Block) -> HashMap<ValueId, i128> {
     integers
 }
 
+/// From where to where a range of literals goes: how many numbers are in it, which may be negative.
+pub(crate) fn trips(integers: &HashMap<ValueId, i128>, range: &Range) -> Option<i128> {
+    let Range::UpTo { from, to } = range else { return None };
+    integers.get(to).zip(integers.get(from)).map(|(to, from)| to - from)
+}
+
 /// Whether a range of literals is not empty.
 pub(crate) fn runs(integers: &HashMap<ValueId, i128>, from: ValueId, to: ValueId) -> bool {
-    matches!((integers.get(&from), integers.get(&to)), (Some(from), Some(to)) if from < to)
+    trips(integers, &Range::UpTo { from, to }).is_some_and(|trips| trips > 0)
 }
 
 /// Whether an operation cannot panic: executing it in vain costs nothing but time.

@@ -16,4 +16,4 @@ mod facts;
 pub mod loops;
 pub mod memory;
 
-pub(crate) use self::facts::{integers, is_cheap, is_product, is_total, literals, runs};
+pub(crate) use self::facts::{integers, is_cheap, is_product, is_total, literals, runs, trips};

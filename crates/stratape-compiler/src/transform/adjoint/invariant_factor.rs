@@ -19,9 +19,9 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::driver::{Context, Pass, Promise, Target};
-use crate::transform::integers;
 use crate::transform::loops::parallel_loops;
 use crate::transform::memory::{InvariantSlice, Outer, Replay, table};
+use crate::transform::{integers, trips};
 use stratape_ir::{
     Binary, Block, Check, Compare, Extent, Function, Half, If, Init, Loop, Merge, ObjectId, Op,
     Place, Range, Scalar, SourceId, Stmt, StmtId, Type, ValueId, copy, walk,
@@ -119,9 +119,7 @@ impl Factoring<'_> {
 
     /// A loop with the factored sums of the loops directly inside it in arrays of their own.
     fn outer(&mut self, node: &Loop) -> Option<Block> {
-        let Range::UpTo { from, to } = node.range else { return None };
-        let trips =
-            self.integers.get(&to).zip(self.integers.get(&from)).map(|(to, from)| to - from);
+        let trips = trips(&self.integers, &node.range);
         if !node.is_plain() || trips.is_some_and(|trips| trips < self.target.factor_terms) {
             return None;
         }
