@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use super::{
-    Binary, Block, Compare, Float, Function, If, Loop, Merge, Op, Scalar, SourceId, Stmt, Unary,
-    ValueId,
+    Binary, Block, Compare, Float, Function, If, Init, Loop, Merge, ObjectId, Op, Scalar, SourceId,
+    Stmt, Unary, ValueId, walk,
 };
 
 /// A function under construction.
@@ -54,6 +54,41 @@ impl Builder {
         if let Some(block) = self.open.last_mut() {
             block.push(node);
         }
+    }
+
+    /// Makes the elements of a list, that was made empty in a block that is open, of something else; `before` is put before it.
+    pub fn remake(&mut self, object: ObjectId, before: Block, item: Init) {
+        for block in &mut self.open {
+            let Some((at, len)) = made_at(block, object) else { continue };
+            block[at] = Stmt::New { object, init: Init::Repeat(Box::new(item), len) };
+            block.splice(at..at, before);
+            return;
+        }
+    }
+
+    /// Gives a list that was made in the innermost block another length, if nothing has used it since.
+    pub fn remake_unused(&mut self, object: ObjectId, len: ValueId) -> bool {
+        let Some(block) = self.open.last_mut() else { return false };
+        let Some((at, _)) = made_at(block, object) else { return false };
+        let mut used = false;
+        walk(&block[at + 1..].to_vec(), &mut |node| {
+            used |= node.uses_whole(object);
+            used |= matches!(node, Stmt::Let { op: Op::Len(place), .. } if place.object == object);
+            used |= node.read().iter().chain(&node.written()).any(|place| place.object == object);
+        });
+        if used {
+            return false;
+        }
+        if let Stmt::New { init: Init::Repeat(item, _), .. } = block.remove(at) {
+            block.push(Stmt::New { object, init: Init::Repeat(item, len) });
+        }
+        true
+    }
+
+    /// Defines a literal anew, in the outermost block.
+    pub fn redefine(&mut self, value: ValueId, op: &Op) {
+        self.constants.insert(value, op.clone());
+        self.open.iter_mut().for_each(|block| redefine(block, value, op));
     }
 
     /// The literal a value is, if it is one.
@@ -208,6 +243,26 @@ impl Builder {
     pub fn merge(&mut self, then: ValueId, other: ValueId, span: SourceId) -> Merge {
         let ty = self.function.ty(then);
         Merge { value: self.function.new_value(ty, span), then, other }
+    }
+}
+
+/// Where a block makes a list, and how long.
+fn made_at(block: &Block, object: ObjectId) -> Option<(usize, ValueId)> {
+    let length = |node: &Stmt| match node {
+        Stmt::New { object: made, init: Init::Repeat(_, len) } if *made == object => Some(*len),
+        _ => None,
+    };
+    block.iter().enumerate().find_map(|(at, node)| Some((at, length(node)?)))
+}
+
+fn redefine(block: &mut Block, value: ValueId, op: &Op) {
+    for node in block {
+        if let Stmt::Let { value: found, op: old } = node
+            && *found == value
+        {
+            *old = op.clone();
+        }
+        node.blocks_mut().into_iter().for_each(|inner| redefine(inner, value, op));
     }
 }
 

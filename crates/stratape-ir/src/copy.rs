@@ -53,6 +53,7 @@ fn rename(
             Stmt::If(node) => node.merges.iter_mut().for_each(|merge| new(&mut merge.value)),
             Stmt::Store { .. }
             | Stmt::Accumulate { .. }
+            | Stmt::Swap { .. }
             | Stmt::Check { .. }
             | Stmt::Push { .. }
             | Stmt::Save { .. } => {}

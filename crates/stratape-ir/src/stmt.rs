@@ -77,6 +77,13 @@ pub enum Stmt {
         /// Its contents.
         init: Init,
     },
+    /// Exchanges two lists, their lengths included. Nothing is copied.
+    Swap {
+        /// One list: an object, or a field of one.
+        a: Place,
+        /// The other, of the same type.
+        b: Place,
+    },
     /// A loop.
     Loop(Box<Loop>),
     /// A branch.

@@ -100,6 +100,10 @@ impl Stmt {
                 }
                 Check::Library { condition, .. } => f(condition),
             },
+            Self::Swap { a, b } => {
+                a.for_each_operand_mut(f);
+                b.for_each_operand_mut(f);
+            }
             Self::Push { values, .. } => values.iter_mut().for_each(f),
             Self::Call(call) => call.for_each_operand_mut(f),
             Self::Save { slice, .. } => slice.for_each_operand_mut(f),
@@ -137,6 +141,7 @@ impl Stmt {
                 }
             }
             Self::New { .. }
+            | Self::Swap { .. }
             | Self::Check { .. }
             | Self::Push { .. }
             | Self::Pop { .. }
@@ -162,6 +167,7 @@ impl Stmt {
             Self::Store { .. }
             | Self::Accumulate { .. }
             | Self::New { .. }
+            | Self::Swap { .. }
             | Self::Check { .. }
             | Self::Save { .. }
             | Self::Restore { .. }
@@ -201,6 +207,7 @@ impl Stmt {
     pub fn written(&self) -> Vec<&Place> {
         match self {
             Self::Store { place, .. } | Self::Accumulate { place, .. } => vec![place],
+            Self::Swap { a, b } => vec![a, b],
             Self::Call(call) => {
                 call.slices().filter(|slice| slice.mutable).map(|slice| &slice.place).collect()
             }
@@ -208,10 +215,12 @@ impl Stmt {
         }
     }
 
-    /// Whether the node itself needs an object as a whole: it copies it or takes its shape, passes or saves it, or prints it.
+    /// Whether the node itself needs an object as a whole: it copies it or takes its shape, exchanges, passes or saves it, or prints
+    /// it.
     pub fn uses_whole(&self, object: ObjectId) -> bool {
         match self {
             Self::New { init, .. } => init.mentions(object),
+            Self::Swap { a, b } => a.object == object || b.object == object,
             Self::Call(call) => call.slices().any(|slice| slice.place.object == object),
             Self::Save { slice, .. } => slice.place.object == object,
             Self::Check { check: Check::Assert { objects, .. }, .. } => {
@@ -225,6 +234,7 @@ impl Stmt {
     pub fn read(&self) -> Vec<&Place> {
         match self {
             Self::Let { op: super::Op::Load(place), .. } => vec![place],
+            Self::Swap { a, b } => vec![a, b],
             Self::Call(call) => call.slices().map(|slice| &slice.place).collect(),
             Self::Save { slice, .. } => vec![&slice.place],
             _ => Vec::new(),
@@ -263,6 +273,17 @@ pub fn made(block: &Block) -> HashSet<ObjectId> {
     walk(block, &mut |node| {
         if let Stmt::New { object, .. } | Stmt::Restore { object, .. } = node {
             set.insert(*object);
+        }
+    });
+    set
+}
+
+/// Every object that is exchanged with another: its length is not always the one it was made with.
+pub fn swapped(block: &Block) -> HashSet<ObjectId> {
+    let mut set = HashSet::new();
+    walk(block, &mut |node| {
+        if let Stmt::Swap { a, b } = node {
+            set.extend([a.object, b.object]);
         }
     });
     set
@@ -341,6 +362,10 @@ impl Substitution {
                 | Stmt::Accumulate { place, .. } => self.apply_object(&mut place.object),
                 Stmt::New { init, .. } => {
                     init.for_each_object_mut(&mut |object| self.apply_object(object));
+                }
+                Stmt::Swap { a, b } => {
+                    self.apply_object(&mut a.object);
+                    self.apply_object(&mut b.object);
                 }
                 Stmt::Save { slice, .. } => self.apply_object(&mut slice.place.object),
                 Stmt::Check { check: Check::Assert { objects, .. }, .. } => {

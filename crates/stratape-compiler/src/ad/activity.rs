@@ -146,6 +146,12 @@ fn forward(function: &Function, block: &Block, set: &mut Set) {
             {
                 set.object(*object);
             }
+            Stmt::Swap { a, b }
+                if set.objects.contains(&a.object) || set.objects.contains(&b.object) =>
+            {
+                set.object(a.object);
+                set.object(b.object);
+            }
             Stmt::Call(call) if call.pullback.is_some() => {
                 let varied = call.arguments.iter().any(|argument| match argument {
                     Argument::Value(value) => set.has(*value),
@@ -217,6 +223,12 @@ fn backward(function: &Function, block: &Block, set: &mut Set) {
                 );
                 values.into_iter().filter(|v| is_float(function, *v)).for_each(|v| set.value(v));
                 objects.into_iter().for_each(|object| set.object(object));
+            }
+            Stmt::Swap { a, b }
+                if set.objects.contains(&a.object) || set.objects.contains(&b.object) =>
+            {
+                set.object(a.object);
+                set.object(b.object);
             }
             Stmt::Call(call) if call.pullback.is_some() => {
                 let useful = call.results.iter().any(|value| set.has(*value))

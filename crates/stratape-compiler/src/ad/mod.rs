@@ -13,13 +13,15 @@ mod activity;
 mod partials;
 mod reverse;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::fmt;
 
 use crate::driver::Target;
 use stratape_ir::analysis::{DefUse, ReloadSafety};
-use stratape_ir::{Function, ObjectId, Origin, Param, Stmt, ValueId, walk};
+use stratape_ir::{
+    Block, Function, ObjectId, Op, Origin, Param, Place, Scalar, Stmt, Type, ValueId, swapped, walk,
+};
 
 pub use self::activity::Activity;
 pub use self::reverse::save_plan::{Choice, Reason};
@@ -94,11 +96,42 @@ fn check_tapeless(function: &Function) -> Result<(), UsesTape> {
     if found { Err(UsesTape { name: function.name.clone() }) } else { Ok(()) }
 }
 
-/// The function with numbers for what the transform keeps tables about.
-fn numbered(function: &Function) -> Function {
+/// The function with numbers for what the transform keeps tables about; and of each local that is exchanged with others, the length it has
+/// in the end, which is the length its shadow begins with.
+fn prepared(function: &Function) -> (Function, HashMap<ObjectId, ValueId>) {
     let mut function = function.clone();
     function.number_statements();
-    function
+    let swapped = swapped(&function.body);
+    let mut lengths = HashMap::new();
+    let mut body = std::mem::take(&mut function.body);
+    measure(&mut function, &mut body, &swapped, &mut lengths);
+    function.body = body;
+    (function, lengths)
+}
+
+/// Takes the lengths of lists at the end of the blocks that make them.
+fn measure(
+    function: &mut Function,
+    block: &mut Block,
+    swapped: &HashSet<ObjectId>,
+    lengths: &mut HashMap<ObjectId, ValueId>,
+) {
+    let mut taken = Block::new();
+    for node in block.iter_mut() {
+        if let Stmt::New { object, .. } = node
+            && swapped.contains(object)
+            && let Type::Vec(_) = function.objects[object.index()].ty
+        {
+            let span = function.objects[object.index()].span;
+            let value = function.new_value(Scalar::USIZE, span);
+            taken.push(Stmt::Let { value, op: Op::Len(Place::whole(*object)) });
+            lengths.insert(*object, value);
+        }
+        for inner in node.blocks_mut() {
+            measure(function, inner, swapped, lengths);
+        }
+    }
+    block.extend(taken);
 }
 
 /// The gradient of a function, as the passes for gradients will find it.
@@ -111,12 +144,12 @@ pub fn differentiate(
     target: &Target,
 ) -> Result<Gradient, UsesTape> {
     check_tapeless(function)?;
-    let function = &numbered(function);
+    let (function, lengths) = &prepared(function);
     let inputs = inputs(function, options);
     let activity = Activity::new(function, &inputs);
     let definitions = DefUse::new(function);
     let clobbers = match function.plain {
-        true => ReloadSafety::everything(),
+        true => ReloadSafety::everything(function),
         false => ReloadSafety::new(function, &definitions),
     };
     let facts = reverse::Facts {
@@ -125,6 +158,7 @@ pub fn differentiate(
         definitions: &definitions,
         clobbers: &clobbers,
         inputs: &inputs,
+        lengths,
     };
     let found = reverse::explore(&facts);
     let plan = reverse::save_plan::choose(&facts, &clobbers, &found, target);
@@ -142,18 +176,19 @@ pub fn differentiate(
 /// As [`differentiate`].
 pub fn split(function: &Function, target: &Target) -> Result<(Function, Function), UsesTape> {
     check_tapeless(function)?;
-    let function = &numbered(function);
+    let (function, lengths) = &prepared(function);
     let inputs = inputs(function, &Options::default());
     let mut activity = Activity::new(function, &inputs);
     activity.add_inputs(&inputs);
     let definitions = DefUse::new(function);
-    let clobbers = ReloadSafety::everything();
+    let clobbers = ReloadSafety::everything(function);
     let facts = reverse::Facts {
         function,
         activity: &activity,
         definitions: &definitions,
         clobbers: &clobbers,
         inputs: &inputs,
+        lengths,
     };
     let found = reverse::halves::explore_split(&facts);
     let plan = reverse::save_plan::choose(&facts, &clobbers, &found, target);

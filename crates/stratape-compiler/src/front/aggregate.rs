@@ -64,7 +64,9 @@ impl Lowerer<'_> {
                 Ok((Init::Items(inits), ty))
             }
             Val::Place(LValue::Memory(memory)) | Val::Ref(LValue::Memory(memory))
-                if memory.window.is_none() && !matches!(memory.ty, Type::Slice(_)) =>
+                if memory.window.is_none()
+                    && memory.len.is_none()
+                    && !matches!(memory.ty, Type::Slice(_)) =>
             {
                 Ok((Init::Copy(memory.place), memory.ty))
             }
@@ -116,7 +118,7 @@ impl Lowerer<'_> {
             };
             let val = self.expr(&field.expr)?;
             self.expect_type(&val, &def.fields[index].1, field.expr.span())?;
-            parts[index] = Some(val);
+            parts[index] = Some(self.held(&name, val, field.expr.span())?);
         }
         if let Some(rest) = &literal.rest {
             let base = self.operand(rest)?;

@@ -199,7 +199,16 @@ impl Lowerer<'_> {
                 parts.iter().zip(types).try_for_each(|(part, ty)| self.expect_type(part, ty, span))
             }
             (Val::Place(LValue::Memory(memory)) | Val::Ref(LValue::Memory(memory)), ty) => {
-                self.unify_types(&memory.ty.clone(), ty, span)
+                if let (Some(_), Type::Vec(item)) = (memory.len, ty) {
+                    self.retype(memory, item, span)?;
+                }
+                let known = match self.retyped(val.clone()) {
+                    Val::Place(LValue::Memory(memory)) | Val::Ref(LValue::Memory(memory)) => {
+                        memory.ty
+                    }
+                    _ => memory.ty.clone(),
+                };
+                self.unify_types(&known, ty, span)
             }
             _ => Ok(()),
         }

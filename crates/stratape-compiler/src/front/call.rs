@@ -8,6 +8,7 @@ use syn::{Error, Expr, Result};
 
 use super::control::{Frame, lv_of};
 use super::iter::{Iter, after_filter};
+use super::moves::Moves;
 use super::val::{Closure, Kind, LValue, Names, Val};
 use super::written::{Written, scalar_named};
 use super::{Lowerer, signature, unsupported};
@@ -62,6 +63,7 @@ impl Lowerer<'_> {
             syn::ReturnType::Default => None,
         };
         let scopes = std::mem::replace(&mut self.scopes, closure.scopes.clone());
+        self.moves.push(Moves::of_expr(&closure.text.body));
         let result = self.in_frame(Names::new(), |me| {
             for (pat, arg) in closure.text.inputs.iter().zip(args) {
                 me.bind(pat, arg)?;
@@ -74,6 +76,7 @@ impl Lowerer<'_> {
             }
         });
         self.scopes = scopes;
+        self.moves.pop();
         let val = result?;
         if let Some(output) = &output {
             self.expect_type(&val, output, span)?;
@@ -127,18 +130,21 @@ impl Lowerer<'_> {
             if let Some(scalar) = scalar_named(&owner) {
                 return self.scalar_function(scalar, method, args, path.span(), span);
             }
-            if owner == "mem" && method == "swap" {
-                return self.swap(args, span);
+            if owner == "mem" && ["swap", "take", "replace"].contains(&method.as_str()) {
+                return match self.exchange_lists(method, &args, span)? {
+                    Some(val) => Ok(val),
+                    None if method == "swap" => self.swap(args, span),
+                    None => self.replaced(args, span),
+                };
             }
             if owner == "iter" && method == "zip" {
                 return self.zip(args, span);
             }
             if owner == "Vec" {
-                return Err(unsupported(
-                    path.span(),
-                    "`Vec`s that grow",
-                    "make it as long as it will be with `vec![0.0; n]`, and write the elements",
-                ));
+                return self.list_function(method, args, path.span(), span);
+            }
+            if let ("Box", "new", [_]) = (owner.as_str(), method.as_str(), &args[..]) {
+                return Ok(args.into_iter().next().unwrap_or(Val::Unit));
             }
             if matches!(
                 owner.as_str(),
@@ -215,14 +221,48 @@ impl Lowerer<'_> {
         {
             return Err(unsupported(
                 span,
-                "swapping whole `Vec`s or slices",
-                "swap the elements in a loop, or index one array of both with `t % 2`",
+                "swapping slices",
+                "swap `Vec`s, or swap the elements with `swap_with_slice`",
             ));
         }
         let (old_a, old_b) = (self.read(a, span)?, self.read(b, span)?);
         self.write_parts(a, old_b, span)?;
         self.write_parts(b, old_a, span)?;
         Ok(Val::Unit)
+    }
+
+    /// `mem::replace`, or `mem::take`, which leaves zeros.
+    fn replaced(&mut self, args: Vec<Val>, span: Span) -> Result<Val> {
+        let mut args = args.into_iter();
+        let (Some(place), new) = (args.next().map(lv_of), args.next()) else {
+            return Err(Error::new(span, "a place was expected"));
+        };
+        let old = self.read(&place, span)?;
+        let new = match new {
+            Some(new) => new,
+            None => self.zero_of(&old, span)?,
+        };
+        self.write_parts(&place, new, span)?;
+        Ok(old)
+    }
+
+    /// What `Default` makes of numbers: zeros of the shape of a value.
+    fn zero_of(&mut self, val: &Val, span: Span) -> Result<Val> {
+        match val {
+            Val::Scalar(value) => {
+                let ty = self.b.function.ty(*value);
+                Ok(Val::Scalar(self.zero(ty, span)))
+            }
+            Val::Parts(kind, parts) => {
+                let parts =
+                    parts.iter().map(|part| self.zero_of(part, span)).collect::<Result<_>>()?;
+                Ok(Val::Parts(kind.clone(), parts))
+            }
+            Val::Place(LValue::Memory(memory)) if memory.ty.is_fixed() => {
+                self.zero_val(&memory.ty.clone(), span)
+            }
+            _ => Err(unsupported(span, "`mem::take` of this", "use `mem::replace`")),
+        }
     }
 
     fn zip(&mut self, args: Vec<Val>, span: Span) -> Result<Val> {
@@ -315,6 +355,7 @@ impl Lowerer<'_> {
             ));
         }
         self.names_stack.push(label.to_owned());
+        self.moves.push(Moves::of_block(block));
         let scopes = std::mem::replace(&mut self.scopes, vec![Names::new()]);
         let result = self.in_frame(Names::new(), |me| {
             for (input, arg) in sig.inputs.iter().zip(args) {
@@ -347,6 +388,7 @@ impl Lowerer<'_> {
             Ok(val)
         });
         self.scopes = scopes;
+        self.moves.pop();
         self.names_stack.pop();
         result
     }

@@ -5,9 +5,9 @@ use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::iter::Iter;
-use super::val::{LValue, Val};
+use super::val::Val;
 use super::{Lowerer, unsupported};
-use stratape_ir::{Binary, Compare, Op, Range, Scalar, Stmt, Type, ValueId};
+use stratape_ir::{Binary, Compare, Op, Range, Scalar, Stmt, ValueId};
 
 impl Lowerer<'_> {
     pub(super) fn consume(
@@ -86,7 +86,7 @@ impl Lowerer<'_> {
                 })?;
                 Ok(Val::Scalar(self.get(var)))
             }
-            "collect" => self.collect(iter, span),
+            "collect" => self.collect_list(iter, span),
             _ => Err(unsupported(
                 call.method.span(),
                 &format!("the iterator method `{name}`"),
@@ -241,33 +241,5 @@ impl Lowerer<'_> {
             self.b.compare(Compare::Gt, a, b, span)
         };
         Ok(if max { self.b.not(greater, span) } else { greater })
-    }
-
-    /// `collect` into a `Vec` of numbers.
-    fn collect(&mut self, iter: &Iter, span: Span) -> Result<Val> {
-        let len = self.iter_len(iter, span)?;
-        let ty = self.fresh(super::Class::Any);
-        let vec = Type::Vec(Box::new(Type::Scalar(ty)));
-        let object = self.new_local(vec.clone(), span);
-        let zero = self.b.new_value(ty, span);
-        let lv = LValue::Memory(super::val::Memory::whole(object, vec));
-        self.b.open();
-        let from = self.b.usize(0, span);
-        let looped =
-            self.repeat(Range::UpTo { from, to: len }, false, None, &[], span, |me, at| {
-                me.visit(iter, at, span, &mut |me, item| {
-                    let place = me.element_unchecked(&lv, at, span)?;
-                    let item = me.value_of(item, span)?;
-                    me.write_parts(&place, item, span)
-                })
-            });
-        let block = self.b.close();
-        looped?;
-        let op = self.zero_op(ty);
-        self.b.node(Stmt::Let { value: zero, op });
-        let item = Box::new(stratape_ir::Init::Value(zero));
-        self.b.node(Stmt::New { object, init: stratape_ir::Init::Repeat(item, len) });
-        block.into_iter().for_each(|node| self.b.node(node));
-        Ok(Val::Place(lv))
     }
 }

@@ -7,7 +7,7 @@ use proc_macro2::Span;
 use syn::Result;
 
 use super::exits::{self, Exit};
-use super::val::{Kind, LValue, Memory, Val, VarId};
+use super::val::{Kind, LValue, Memory, Val, VarId, Window};
 use super::{Lowerer, unsupported};
 use stratape_ir::{
     Binary, Carried, If, Init, Loop, Merge, Object, Op, Origin, Parallel, Range, Scalar, Stmt,
@@ -329,15 +329,25 @@ impl Joiner<'_> {
             }
             (Val::Never, val) => self.alone(lower, val, false),
             (val, Val::Never) => self.alone(lower, val, true),
-            (Val::Place(LValue::Memory(a)), Val::Place(LValue::Memory(b))) if a.ty.is_fixed() => {
+            (Val::Place(LValue::Memory(a)), Val::Place(LValue::Memory(b)))
+                if a.ty.is_fixed() && a.ty == b.ty =>
+            {
                 // Owned arrays: one that both arms fill.
                 let joined = self.joined(lower, &a.ty)?;
                 self.fill(lower, &joined, &a, true)?;
                 self.fill(lower, &joined, &b, false)?;
                 Ok(Val::Place(LValue::Memory(joined)))
             }
+            (Val::Place(LValue::Memory(a)), Val::Place(LValue::Memory(b)))
+                if is_list(&a) && is_list(&b) =>
+            {
+                self.join_lists(lower, Some(&a), Some(&b))
+            }
             (Val::Ref(LValue::Memory(a)), Val::Ref(LValue::Memory(b)))
-                if a.place == b.place && a.window.is_none() && b.window.is_none() =>
+                if a.place == b.place
+                    && a.window.is_none()
+                    && b.window.is_none()
+                    && a.len == b.len =>
             {
                 Ok(Val::Ref(LValue::Memory(a)))
             }
@@ -377,8 +387,60 @@ impl Joiner<'_> {
                 self.fill(lower, &joined, &memory, from_then)?;
                 Ok(Val::Place(LValue::Memory(joined)))
             }
+            Val::Place(LValue::Memory(memory)) if is_list(&memory) => {
+                let block = if from_then { &*self.then } else { &*self.other };
+                if !made(block).contains(&memory.place.object) {
+                    return Ok(Val::Place(LValue::Memory(memory)));
+                }
+                match from_then {
+                    true => self.join_lists(lower, Some(&memory), None),
+                    false => self.join_lists(lower, None, Some(&memory)),
+                }
+            }
             other => Ok(other),
         }
+    }
+
+    /// A list that takes the place of those that the arms yield.
+    fn join_lists(
+        &mut self,
+        lower: &mut Lowerer<'_>,
+        then: Option<&Memory>,
+        other: Option<&Memory>,
+    ) -> Result<Val> {
+        let span = self.span;
+        let both = [then, other];
+        let item = both.iter().flatten().find_map(|memory| memory.ty.element().cloned());
+        let Some(item) = item else { return Ok(Val::Unit) };
+        if let [Some(a), Some(b)] = both {
+            lower.unify_types(&a.ty.clone(), &b.ty.clone(), span)?;
+        }
+        let exact = both.iter().flatten().all(|list| list.window.is_none() && list.len.is_none());
+        let joined = lower.empty(&Type::Vec(Box::new(item)), span)?;
+        let mut lens = Vec::new();
+        for (memory, in_then) in both.into_iter().zip([true, false]) {
+            let block = if in_then { &mut *self.then } else { &mut *self.other };
+            lower.b.reopen(std::mem::take(block));
+            lens.push(match memory {
+                Some(memory) => {
+                    let val = Val::Place(LValue::Memory(memory.clone()));
+                    let list = lower.own_list(val, true, span)?;
+                    let len = lower.len_of(&LValue::Memory(list.clone()), span)?;
+                    lower.exchange(&joined, &list);
+                    len
+                }
+                None => lower.b.usize(0, span),
+            });
+            *block = lower.b.close();
+        }
+        let window = match exact {
+            true => None,
+            false => {
+                let len = lower.merge(lens[0], lens[1], &mut self.merges, span)?;
+                Some(Window { start: lower.b.usize(0, span), len })
+            }
+        };
+        Ok(Val::Place(LValue::Memory(Memory { window, ..joined })))
     }
 
     /// Memory of a fixed type before the branch, for what its arms make.
@@ -496,15 +558,26 @@ impl Lowerer<'_> {
                 self.b.node(Stmt::New { object, init });
                 Val::Place(LValue::Memory(Memory::whole(object, ty.clone())))
             }
-            Type::Slice(_) | Type::Vec(_) => {
+            Type::Vec(_) => {
+                let list = self.empty(ty, span)?;
+                let len = self.b.usize(0, span);
+                let len = Some(self.new_var(len));
+                Val::Place(LValue::Memory(Memory { len, ..list }))
+            }
+            Type::Slice(_) => {
                 return Err(unsupported(
                     span,
-                    "an early `return` of a `Vec` or slice",
+                    "an early `return` of a slice",
                     "return at the end of the function only, or write to a `&mut` parameter",
                 ));
             }
         })
     }
+}
+
+/// Whether memory is a `Vec`, or was written as one.
+fn is_list(memory: &Memory) -> bool {
+    matches!(memory.ty, Type::Vec(_) | Type::Array(..))
 }
 
 /// A value as something that can be referred to.

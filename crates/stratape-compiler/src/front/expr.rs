@@ -85,7 +85,7 @@ impl Lowerer<'_> {
                     return Err(unsupported(
                         reference.and_token.span(),
                         "`&mut` of a reference",
-                        "pass the reference itself; to swap two arrays, keep both in one and index it by `t % 2`",
+                        "pass the reference itself; to swap two lists, swap the `Vec`s, not references to them",
                     ));
                 }
                 Val::Place(lv) => Val::Ref(lv),
@@ -266,7 +266,8 @@ impl Lowerer<'_> {
                 return self.path(&full);
             }
             if let Some(binding) = self.lookup(&name) {
-                return Ok(binding.val.clone());
+                let val = binding.val.clone();
+                return Ok(self.retyped(val));
             }
             if let Some(constant) = self.module.constants.get(&name) {
                 return self.constant_item(&constant.ty, &constant.expr);

@@ -33,6 +33,8 @@ pub struct Items {
     pub(super) refused: HashMap<String, String>,
     /// Functions the compiler does not look into, and the pullbacks of those that have one.
     pub(super) opaque: HashMap<String, Option<syn::Ident>>,
+    /// Whether some function takes a `&mut Vec`: what is lent to it may grow.
+    pub(super) lends_lists: bool,
     /// Whether everything the function may call is here.
     pub(super) complete: bool,
     /// The spans and tokens of what was read.
@@ -98,6 +100,8 @@ impl Items {
                 _ => {}
             }
         }
+        module.lends_lists = module.functions.values().any(|f| takes_list(&f.sig))
+            || module.methods.values().any(|f| takes_list(&f.sig));
         // A struct may hold another that is declared later: go round until nothing new is found.
         let mut left: Vec<&syn::ItemStruct> = items
             .iter()
@@ -222,6 +226,15 @@ pub(crate) fn pullback_of(attribute: &syn::Attribute) -> Result<syn::Ident> {
     };
     syn::parse::Parser::parse2(parser, list.tokens.clone())
         .map_err(|error| Error::new(error.span(), wanted))
+}
+
+/// Whether a function takes a `&mut Vec`.
+fn takes_list(sig: &syn::Signature) -> bool {
+    sig.inputs.iter().any(|input| match input {
+        syn::FnArg::Typed(input) => matches!(&*input.ty, syn::Type::Reference(reference)
+            if reference.mutability.is_some() && type_text(&reference.elem) == "Vec"),
+        syn::FnArg::Receiver(_) => false,
+    })
 }
 
 /// A type's name, references and lifetimes left out.

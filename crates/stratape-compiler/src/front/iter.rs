@@ -350,8 +350,8 @@ impl<'m> Lowerer<'m> {
 }
 
 /// Methods that count the items, or ask for one of them.
-const NEED_POSITIONS: [&str; 10] =
-    ["enumerate", "zip", "take", "skip", "step_by", "max_by", "min_by", "max", "min", "collect"];
+const NEED_POSITIONS: [&str; 9] =
+    ["enumerate", "zip", "take", "skip", "step_by", "max_by", "min_by", "max", "min"];
 
 pub(super) fn after_filter(span: Span, name: &str) -> Error {
     unsupported(span, &format!("`{name}` after `filter`"), "write a `for` loop with `if`")

@@ -6,6 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
 use super::exits::Exit;
+use super::iter::Iter;
 use super::mention::words_of;
 use super::place::as_range;
 use super::val::Val;
@@ -89,8 +90,10 @@ impl Lowerer<'_> {
         let parallel = marks::parallel(&node.attrs)?;
         if let Some(range) = as_range(&node.expr) {
             let (from, to) = self.range_bounds(range)?;
+            let range = Iter::Range { from, to };
+            let reserved = self.reserve_for(&node.body, &range, span)?;
             self.parallel = parallel;
-            return self.repeat(
+            let val = self.repeat(
                 Range::UpTo { from, to },
                 false,
                 node.label.as_ref(),
@@ -103,6 +106,8 @@ impl Lowerer<'_> {
                     })
                 },
             );
+            reserved.iter().for_each(|object| _ = self.reserved.remove(object));
+            return val;
         }
         let mut val = self.operand(&node.expr)?;
         if let (Val::Place(_), Some(name)) = (&val, root_name(&node.expr))
@@ -112,13 +117,16 @@ impl Lowerer<'_> {
             val = self.rvalue(val, node.expr.span())?;
         }
         let iter = self.iterator(val, node.expr.span())?;
+        let reserved = self.reserve_for(&node.body, &iter, span)?;
         self.parallel = parallel;
-        self.each(&iter, node.label.as_ref(), &found, span, &mut |me, item| {
+        let val = self.each(&iter, node.label.as_ref(), &found, span, &mut |me, item| {
             me.scoped(|me| {
                 me.bind(&node.pat, item)?;
                 me.block(&node.body).map(|_| ())
             })
-        })
+        });
+        reserved.iter().for_each(|object| _ = self.reserved.remove(object));
+        val
     }
 }
 

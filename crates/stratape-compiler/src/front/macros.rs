@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, Result, Token};
 
 use super::mention::Mentioned;
-use super::val::Val;
+use super::val::{LValue, Val};
 use super::{Lowerer, unsupported};
 use stratape_ir::{Check, Compare, Init, Op, Scalar, Stmt, Type, ValueId};
 
@@ -74,11 +74,7 @@ impl Lowerer<'_> {
                 let ty = Type::Vec(Box::new(ty));
                 Ok(self.new_array(ty, Init::Repeat(Box::new(init), count), span))
             }
-            VecArgs::List(items) if items.is_empty() => Err(unsupported(
-                span,
-                "`Vec`s that grow",
-                "make it as long as it will be with `vec![0.0; n]`, and write the elements",
-            )),
+            VecArgs::List(items) if items.is_empty() => self.fresh_list(span),
             VecArgs::List(items) => {
                 let array = syn::ExprArray {
                     attrs: Vec::new(),
@@ -86,7 +82,11 @@ impl Lowerer<'_> {
                     elems: items,
                 };
                 // An array serves as well: its length is known.
-                self.operand(&Expr::Array(array))
+                let val = self.operand(&Expr::Array(array))?;
+                if let Val::Place(LValue::Memory(memory)) = &val {
+                    self.written_as_vec.insert(memory.place.object);
+                }
+                Ok(val)
             }
         }
     }

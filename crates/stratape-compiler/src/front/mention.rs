@@ -83,7 +83,9 @@ impl Lowerer<'_> {
             }
             Val::Place(lv) => self.spell_place(lv, mentioned),
             Val::Ref(lv) => match lv {
-                LValue::Memory(Memory { window: Some(_), .. }) => self.spell_place(lv, mentioned),
+                LValue::Memory(Memory { window: Some(_), .. } | Memory { len: Some(_), .. }) => {
+                    self.spell_place(lv, mentioned)
+                }
                 _ => {
                     let place = self.spell_place(lv, mentioned)?;
                     Some(quote!(&#place))
@@ -124,14 +126,18 @@ impl Lowerer<'_> {
                         }
                     }
                 }
-                match memory.window {
-                    Some(window) => {
+                match (memory.window, memory.len) {
+                    (None, Some(var)) => {
+                        let len = mentioned.value(self.get(var));
+                        Some(quote!(&#tokens[..#len]))
+                    }
+                    (Some(window), _) => {
                         let (start, len) =
                             (mentioned.value(window.start), mentioned.value(window.len));
                         Some(quote!(&#tokens[#start..][..#len]))
                     }
-                    None if memory.place.path.is_empty() => Some(tokens),
-                    None => Some(quote!(#tokens.clone())),
+                    (None, None) if memory.place.path.is_empty() => Some(tokens),
+                    (None, None) => Some(quote!(#tokens.clone())),
                 }
             }
         }

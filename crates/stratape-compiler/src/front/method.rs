@@ -225,6 +225,11 @@ impl Lowerer<'_> {
             Some(arg) => me.usize_expr(arg),
             None => Err(Error::new(span, format!("`{name}` takes an argument"))),
         };
+        if let LValue::Memory(memory) = lv
+            && let Some(val) = self.length_method(memory, call)?
+        {
+            return Ok(val);
+        }
         match name.as_str() {
             "len" => Ok(Val::Scalar(self.len_of(lv, span)?)),
             "is_empty" => {
@@ -349,13 +354,23 @@ impl Lowerer<'_> {
                 }
                 _ => Err(Error::new(span, "a slice was expected")),
             },
-            "push" | "pop" | "extend" | "resize" | "truncate" | "clear" | "insert" | "remove" => {
-                Err(unsupported(
-                    call.method.span(),
-                    "`Vec`s that change their length",
-                    "make it as long as it will be with `vec![0.0; n]`, and write the elements",
-                ))
+            "insert" | "remove" | "drain" | "retain" | "dedup" => Err(unsupported(
+                call.method.span(),
+                &format!("`{name}` of a `Vec`"),
+                "push what is to stay to another `Vec`",
+            )),
+            "clone_from" => {
+                let Some(arg) = call.args.first() else {
+                    return Err(Error::new(span, "`clone_from` takes an argument"));
+                };
+                let (Val::Ref(source) | Val::Place(source)) = self.operand(arg)? else {
+                    return Err(Error::new(arg.span(), "a list was expected"));
+                };
+                let copy = self.clone_of(&source, span)?;
+                self.write_parts(lv, copy, span)?;
+                Ok(Val::Unit)
             }
+            "into_boxed_slice" | "into_vec" => self.rvalue(Val::Place(lv.clone()), span),
             "sort" | "sort_by" | "sort_unstable_by" => Err(unsupported(
                 call.method.span(),
                 "sorting",

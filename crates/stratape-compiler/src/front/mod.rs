@@ -22,12 +22,14 @@ mod imports;
 mod infer;
 mod items;
 mod iter;
+mod list;
 mod loops;
 mod macros;
 mod marks;
 mod matching;
 mod mention;
 mod method;
+mod moves;
 mod naming;
 mod opaque;
 mod operator;
@@ -37,7 +39,7 @@ mod signature;
 mod val;
 mod written;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
@@ -48,9 +50,10 @@ use self::infer::{Class, Infer};
 pub use self::items::Items;
 pub(crate) use self::items::pullback_of;
 pub(crate) use self::marks::{is_marked, strip_marks};
+use self::moves::Moves;
 pub(crate) use self::opaque::half_name;
 use self::val::{Binding, Kind, LValue, Memory, Names, Val, VarId};
-use stratape_ir::{Function, Object, Op, Origin, Param, Scalar, Stmt, Type, ValueId};
+use stratape_ir::{Function, Object, ObjectId, Op, Origin, Param, Scalar, Stmt, Type, ValueId};
 
 /// Lowers a function of a module.
 ///
@@ -61,6 +64,7 @@ pub fn lower(item: &syn::ItemFn, items: &Items) -> Result<Function> {
     let mut lowerer = Lowerer::new(items, &item.sig.ident.to_string());
     lowerer.names_stack.push(item.sig.ident.to_string());
     lowerer.function(item)?;
+    lowerer.settle_empty_lists();
     let Lowerer { b, mut infer, constants, .. } = lowerer;
     let mut function = b.finish();
     function.span = items.sources.id(item.sig.ident.span());
@@ -131,6 +135,16 @@ struct Lowerer<'m> {
     globs: Vec<proc_macro2::TokenStream>,
     /// Constants the compiler does not look into, whose type it has to find.
     constants: Vec<ValueId>,
+    /// What the bodies that are being lowered do with lists, innermost last.
+    moves: Vec<Moves>,
+    /// Lists that are assigned or exchanged as wholes: moved from, they leave an empty one behind.
+    reassigned: HashSet<ObjectId>,
+    /// Arrays that are written as `vec![…]`.
+    written_as_vec: HashSet<ObjectId>,
+    /// Lists that have room for what is pushed.
+    reserved: HashSet<ObjectId>,
+    /// The elements of lists that were made empty, before their type was known.
+    untyped: Vec<(ValueId, Scalar)>,
 }
 
 impl<'m> Lowerer<'m> {
@@ -149,10 +163,16 @@ impl<'m> Lowerer<'m> {
             parallel: None,
             globs: Vec::new(),
             constants: Vec::new(),
+            moves: Vec::new(),
+            reassigned: HashSet::new(),
+            written_as_vec: HashSet::new(),
+            reserved: HashSet::new(),
+            untyped: Vec::new(),
         }
     }
 
     fn function(&mut self, item: &syn::ItemFn) -> Result<()> {
+        self.moves.push(Moves::of_block(&item.block));
         for input in &item.sig.inputs {
             let syn::FnArg::Typed(input) = input else {
                 return Err(methods_alone(input.span()));
@@ -193,6 +213,7 @@ impl<'m> Lowerer<'m> {
                     if origin == Origin::Owned { Val::Place(lv) } else { Val::Ref(lv) }
                 }
             };
+            let val = self.held(&name.to_string(), val, span)?;
             self.bind_name(&name.to_string(), val, mutable);
         }
         let output = signature::output(&item.sig, self.module)?;

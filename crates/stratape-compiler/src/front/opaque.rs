@@ -128,7 +128,8 @@ impl Lowerer<'_> {
                         ));
                     }
                     taken.push((object, mutable));
-                    let mut part = memory.window.map(|window| (window.start, window.len));
+                    let extent = self.extent(&memory, span);
+                    let mut part = extent.map(|window| (window.start, window.len));
                     if callee.recursion.is_some() && part.is_none() {
                         // The backward half can have the length when the list itself is gone.
                         let len = self.b.emit(Op::Len(memory.place.clone()), Scalar::USIZE, span);

@@ -25,7 +25,10 @@ impl Lowerer<'_> {
                 }
                 let val = match name.by_ref {
                     Some(_) => Val::Ref(super::control::lv_of(val)),
-                    None => self.rvalue(val, span)?,
+                    None => {
+                        let val = self.rvalue(val, span)?;
+                        self.held(&name.ident.to_string(), val, span)?
+                    }
                 };
                 self.bind_name(&name.ident.to_string(), val, name.mutability.is_some());
                 Ok(())

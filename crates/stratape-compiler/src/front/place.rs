@@ -73,7 +73,7 @@ impl Lowerer<'_> {
     /// A value on its own: places are read, arrays copied; references stay.
     pub(super) fn rvalue(&mut self, val: Val, span: Span) -> Result<Val> {
         match val {
-            Val::Place(lv) => self.read(&lv, span),
+            Val::Place(lv) => self.moved(&lv, span),
             Val::Parts(kind, parts) => {
                 let parts =
                     parts.into_iter().map(|part| self.rvalue(part, span)).collect::<Result<_>>()?;
@@ -168,7 +168,10 @@ impl Lowerer<'_> {
             (ty, _) => ty.clone(),
         };
         let object = self.new_local(ty.clone(), span);
-        match memory.window {
+        if self.written_as_vec.contains(&memory.place.object) && memory.place.path.is_empty() {
+            self.written_as_vec.insert(object);
+        }
+        match self.extent(memory, span) {
             None => self.b.node(Stmt::New { object, init: Init::Copy(memory.place.clone()) }),
             Some(window) => {
                 let Some(item) = ty.element().cloned() else {
@@ -196,7 +199,7 @@ impl Lowerer<'_> {
         })
     }
 
-    fn copy_elements(
+    pub(super) fn copy_elements(
         &mut self,
         target: &LValue,
         source: &LValue,
@@ -248,18 +251,15 @@ impl Lowerer<'_> {
                 }
                 Type::Tuple(items) => self.write_fields(lv, items.len(), &val, span),
                 Type::Struct(def) => self.write_fields(lv, def.fields.len(), &val, span),
-                Type::Array(..) | Type::Slice(_) | Type::Vec(_) => {
+                Type::Vec(_) => self.assign_list(memory, val, span),
+                Type::Array(..) | Type::Slice(_) => {
+                    if matches!(val, Val::Never) {
+                        return Ok(());
+                    }
                     let (Val::Place(source) | Val::Ref(source)) = val else {
                         return Err(Error::new(span, "an array was expected"));
                     };
                     let len = self.len_of(&source, span)?;
-                    if matches!(memory.ty, Type::Vec(_)) {
-                        return Err(unsupported(
-                            span,
-                            "assigning a whole `Vec`",
-                            "copy with `copy_from_slice`, or write the elements",
-                        ));
-                    }
                     self.copy_elements(lv, &source, len, span)
                 }
             },
@@ -310,7 +310,7 @@ impl Lowerer<'_> {
             LValue::Memory(memory) => {
                 let ty = memory.ty.field(index).ok_or_else(missing)?.clone();
                 let place = memory.place.with(Step::Field(index));
-                Ok(LValue::Memory(Memory { place, ty, window: None }))
+                Ok(LValue::Memory(Memory { place, ty, window: None, len: None }))
             }
             LValue::Value(val) => match &**val {
                 Val::Parts(_, parts) => parts
@@ -349,6 +349,7 @@ impl Lowerer<'_> {
     /// The length of a list.
     pub(super) fn len_of(&mut self, lv: &LValue, span: Span) -> Result<ValueId> {
         match lv {
+            LValue::Memory(Memory { len: Some(var), .. }) => Ok(self.get(*var)),
             LValue::Memory(memory) => match (&memory.ty, memory.window) {
                 (_, Some(window)) => Ok(window.len),
                 (Type::Array(_, Extent::Known(n)), None) => Ok(self.b.usize(*n, span)),
@@ -371,9 +372,12 @@ impl Lowerer<'_> {
     /// An element, checked against the window it is taken from; the object's own length is
     /// checked by the access itself.
     pub(super) fn element(&mut self, lv: &LValue, index: ValueId, span: Span) -> Result<LValue> {
-        if let LValue::Memory(Memory { window: Some(window), .. }) = lv {
+        if let LValue::Memory(memory @ Memory { window: Some(_), .. })
+        | LValue::Memory(memory @ Memory { len: Some(_), .. }) = lv
+        {
+            let len = self.len_of(&LValue::Memory(memory.clone()), span)?;
             let span = self.b.at(span);
-            self.b.node(Stmt::Check { check: Check::Bounds { index, len: window.len }, span });
+            self.b.node(Stmt::Check { check: Check::Bounds { index, len }, span });
         }
         self.element_unchecked(lv, index, span)
     }
@@ -395,7 +399,7 @@ impl Lowerer<'_> {
                     None => index,
                 };
                 let place = memory.place.with(Step::Index(index));
-                Ok(LValue::Memory(Memory { place, ty: item.clone(), window: None }))
+                Ok(LValue::Memory(Memory { place, ty: item.clone(), window: None, len: None }))
             }
             LValue::Value(val) => match &**val {
                 Val::Place(lv) | Val::Ref(lv) => self.element_unchecked(&lv.clone(), index, span),
@@ -444,6 +448,7 @@ impl Lowerer<'_> {
                     place: memory.place.clone(),
                     ty: Type::Slice(Box::new(item.clone())),
                     window: Some(Window { start, len }),
+                    len: None,
                 }))
             }
             LValue::Value(val) => match &**val {

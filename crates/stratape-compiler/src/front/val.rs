@@ -58,6 +58,8 @@ pub(super) struct Memory {
     pub(super) ty: Type,
     /// Where the place is a list: the part of it that is meant.
     pub(super) window: Option<Window>,
+    /// Where it is a `Vec` whose length changes: the variable that holds the length. The object may be longer.
+    pub(super) len: Option<VarId>,
 }
 
 /// A part of a list.
@@ -69,7 +71,7 @@ pub(super) struct Window {
 
 impl Memory {
     pub(super) fn whole(object: ObjectId, ty: Type) -> Self {
-        Self { place: Place::whole(object), ty, window: None }
+        Self { place: Place::whole(object), ty, window: None, len: None }
     }
 }
 

@@ -110,6 +110,15 @@ impl Items {
             }
             return plain(Type::Vec(Box::new(self.owned(item)?)));
         }
+        if name == "Box"
+            && let syn::PathArguments::AngleBracketed(args) = &segment.arguments
+            && let Some(syn::GenericArgument::Type(item)) = args.args.first()
+        {
+            return match self.read_type(item)? {
+                Written { ty: Type::Slice(item), reference: None } => plain(Type::Vec(item)),
+                inner => Ok(inner),
+            };
+        }
         if let Some(scalar) = scalar_named(&name) {
             return plain(Type::Scalar(scalar));
         }

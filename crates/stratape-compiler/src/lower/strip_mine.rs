@@ -112,9 +112,11 @@ impl Finder<'_> {
     fn views(&self) -> (Vec<View>, Vec<Split>) {
         let (node, function) = (self.node, self.facts.function);
         let (mut views, mut splits): (Vec<View>, Vec<Split>) = (Vec::new(), Vec::new());
-        // A view is sliced before the loop; a check inside it must come in its own time.
+        // A view is sliced before the loop; a check inside it must come in its own time, and a list must stay the same one.
         let mut checks = false;
-        walk(&node.body, &mut |node| checks |= matches!(node, Stmt::Check { .. }));
+        walk(&node.body, &mut |node| {
+            checks |= matches!(node, Stmt::Check { .. } | Stmt::Swap { .. });
+        });
         if checks || function.ty(node.counter) != Scalar::USIZE {
             return (views, splits);
         }

@@ -282,6 +282,10 @@ impl Finder<'_> {
                 let span = self.function.objects[object.index()].span;
                 self.init(init, span);
             }
+            Stmt::Swap { a, b } => {
+                self.access(a.object, Kind::Write, None, SourceId::NONE);
+                self.access(b.object, Kind::Write, None, SourceId::NONE);
+            }
             Stmt::Call(call) => call.slices().for_each(|slice| self.slice(slice, call.span)),
             Stmt::Save { slice, .. } => self.slice(slice, SourceId::NONE),
             Stmt::Check { check: Check::Assert { objects, .. }, span } => {

@@ -10,7 +10,7 @@ use super::DefUse;
 use super::affine::Affine;
 use super::context::Around;
 use super::overwrite::{Access, may_hit};
-use crate::{Block, Call, Function, Init, ObjectId, Op, Place, Stmt, StmtId, ValueId};
+use crate::{Block, Call, Function, Init, ObjectId, Op, Place, Stmt, StmtId, ValueId, swapped};
 
 /// Which memory still holds at the end of the function what was read from it or stored to it.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +24,8 @@ pub struct ReloadSafety {
     passed: HashSet<(StmtId, ObjectId)>,
     /// Locals no element of which is stored twice.
     once: HashSet<ObjectId>,
+    /// Lists that are exchanged with others.
+    swapped: HashSet<ObjectId>,
 }
 
 impl ReloadSafety {
@@ -64,7 +66,8 @@ impl ReloadSafety {
             });
             (!twice).then_some(*object)
         });
-        Self { all: false, loads, kept, passed, once: once.collect() }
+        let swapped = swapped(&function.body);
+        Self { all: false, loads, kept, passed, once: once.collect(), swapped }
     }
 
     /// Whether no element of a local is stored twice: before, it holds a literal, and nothing is added to it.
@@ -83,8 +86,13 @@ impl ReloadSafety {
     }
 
     /// Assumes that all memory is overwritten: for a function whose caller is unknown, or whose gradient is to rest on no proof.
-    pub fn everything() -> Self {
-        Self { all: true, ..Self::default() }
+    pub fn everything(function: &Function) -> Self {
+        Self { all: true, swapped: swapped(&function.body), ..Self::default() }
+    }
+
+    /// Whether a list is exchanged with others: its length may be another at the end.
+    pub fn is_swapped(&self, object: ObjectId) -> bool {
+        self.swapped.contains(&object)
     }
 
     /// Whether what a load has read may be gone at the end.

@@ -97,7 +97,7 @@ impl<'a> Uses<'a> {
             Stmt::Store { place, .. } => {
                 self.stored.insert(place.object);
             }
-            Stmt::Call(_) | Stmt::Save { .. } => {
+            Stmt::Call(_) | Stmt::Save { .. } | Stmt::Swap { .. } => {
                 self.whole.extend(item.read().iter().map(|place| place.object));
                 self.whole.extend(item.written().iter().map(|place| place.object));
                 self.stored.extend(item.written().iter().map(|place| place.object));

@@ -38,6 +38,17 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
     }
 
     pub(super) fn store(&mut self, place: &Place, datum: Datum<N>) -> Result<(), Trap> {
+        match self.memory_mut(place)? {
+            Memory::List(_) => fault(format!("{place:?} is not one value")),
+            slot => {
+                *slot = datum.into();
+                Ok(())
+            }
+        }
+    }
+
+    /// What a place holds, to be changed.
+    pub(super) fn memory_mut(&mut self, place: &Place) -> Result<&mut Memory<N>, Trap> {
         // Whether there is such a place.
         self.memory(place)?;
         let path = self.path(place)?;
@@ -54,11 +65,8 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             at = index;
         }
         match target.get_mut(at) {
-            Some(Memory::List(_)) | None => fault(format!("{place:?} is not one value")),
-            Some(slot) => {
-                *slot = datum.into();
-                Ok(())
-            }
+            Some(slot) => Ok(slot),
+            None => fault(format!("{place:?} leads nowhere")),
         }
     }
 

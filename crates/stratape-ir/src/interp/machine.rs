@@ -172,6 +172,14 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                 }
                 self.set_object(*object, memory)
             }
+            Stmt::Swap { a, b } => {
+                let (first, second) = (self.memory(a)?.clone(), self.memory(b)?.clone());
+                self.tell_write(a)?;
+                self.tell_write(b)?;
+                *self.memory_mut(a)? = second;
+                *self.memory_mut(b)? = first;
+                Ok(())
+            }
             Stmt::Loop(node) => self.repeat(node),
             Stmt::If(node) => {
                 let condition = self.bool(node.condition)?;

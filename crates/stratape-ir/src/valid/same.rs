@@ -68,7 +68,7 @@ impl Same<'_> {
             (Some(x), Some(y)) => {
                 self.ops(x, y, &mut |a, b| self.limited(a, b, fuel - 1))
                     && self.push.0.ty(a) == self.pop.0.ty(b)
-                    && (!is_load(x) || (self.is_whole() && self.keeps(a, b)))
+                    && (!self.is_read(x) || (self.is_whole() && self.keeps(a, b)))
             }
             _ => false,
         };
@@ -130,7 +130,7 @@ impl Same<'_> {
             (Some(x), Some(y)) => {
                 self.ops(x, y, &mut |a, b| self.is_one(a, b, fuel - 1))
                     && self.push.0.ty(a) == self.push.0.ty(b)
-                    && (!is_load(x) || self.keeps(a, b))
+                    && (!self.is_read(x) || self.keeps(a, b))
             }
             _ => false,
         }
@@ -141,10 +141,22 @@ impl Same<'_> {
         std::ptr::eq(self.push.0, self.pop.0)
     }
 
+    /// Whether an operation reads what may change: an element, or the length of a list that is exchanged with others.
+    fn is_read(&self, op: &Op) -> bool {
+        match op {
+            Op::Load(_) => true,
+            Op::Len(place) => self.changes().is_swapped(place.object),
+            _ => false,
+        }
+    }
+
+    fn changes(&self) -> &Changes {
+        self.changes.get_or_init(|| Changes::new(self.push.0))
+    }
+
     /// Whether nothing is written between two loads of one place, in the function that pushes.
     fn keeps(&self, a: ValueId, b: ValueId) -> bool {
-        let changes = self.changes.get_or_init(|| Changes::new(self.push.0));
-        !changes.between(self.affine.0, a, b)
+        !self.changes().between(self.affine.0, a, b)
     }
 
     /// Whether two operations are the same one on operands that are the same numbers; of loads, that they look at one place.
@@ -170,10 +182,6 @@ impl Same<'_> {
             _ => false,
         }
     }
-}
-
-fn is_load(op: &Op) -> bool {
-    matches!(op, Op::Load(_))
 }
 
 fn all(a: &[ValueId], b: &[ValueId], same: &mut dyn FnMut(ValueId, ValueId) -> bool) -> bool {

@@ -147,7 +147,9 @@ impl Scope<'_> {
             Stmt::Check { check: Check::Assert { objects, .. }, .. } => {
                 objects.iter().try_for_each(|(_, object)| self.exists(*object))?;
             }
-            Stmt::Call(_) => node.read().into_iter().try_for_each(|place| self.place(place))?,
+            Stmt::Call(_) | Stmt::Swap { .. } => {
+                node.read().into_iter().try_for_each(|place| self.place(place))?
+            }
             Stmt::Save { record, slice } => {
                 self.record(*record)?;
                 self.place(&slice.place)?;

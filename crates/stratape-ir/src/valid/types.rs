@@ -107,6 +107,13 @@ impl Types<'_> {
                 let ty = &self.function.objects[object.index()].ty;
                 self.require(self.init(init, ty) && self.shadow(*object), node)
             }
+            Stmt::Swap { a, b } => {
+                let plain =
+                    |place: &Place| place.path.iter().all(|step| matches!(step, Step::Field(_)));
+                let (first, second) = (self.function.place_type(a), self.function.place_type(b));
+                let lists = first == second && matches!(first, Some(Type::Vec(_)));
+                self.require(lists && a != b && plain(a) && plain(b), node)
+            }
             Stmt::Loop(node) => self.repeat(node),
             Stmt::If(branch) => {
                 let merges = branch.merges.iter().all(|merge| {

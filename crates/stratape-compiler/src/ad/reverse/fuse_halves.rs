@@ -20,7 +20,7 @@ use super::records::save;
 use stratape_ir::analysis::adjoints_commute;
 use stratape_ir::analysis::{Affine, DefUse};
 use stratape_ir::{
-    Function, Half, If, Loop, ObjectId, Op, Range, Stmt, StmtId, ValueId, made, walk,
+    Function, Half, If, Loop, ObjectId, Op, Range, Stmt, StmtId, ValueId, made, swapped, walk,
 };
 
 /// Which blocks were fused, and which values that needs early.
@@ -158,7 +158,8 @@ impl Reverse<'_> {
         walk(&after.to_vec(), &mut |node| {
             calls |= matches!(node, Stmt::Call(_)) || node.uses_tape(Half::Forward);
         });
-        if calls || after.iter().any(makes_shadow) {
+        // A shadow has the length that its list has in the end: it cannot be made before lists are exchanged.
+        if calls || after.iter().any(makes_shadow) || !swapped(&rest.to_vec()).is_empty() {
             return false;
         }
         self.forward(before);
@@ -260,7 +261,9 @@ impl Reverse<'_> {
                 };
                 let there = match op {
                     Op::Load(place) => made(&place.object) && !written.contains(&place.object),
-                    Op::Len(place) => made(&place.object),
+                    Op::Len(place) => {
+                        made(&place.object) && !self.facts.clobbers.is_swapped(place.object)
+                    }
                     _ => true,
                 };
                 let mut all = there;

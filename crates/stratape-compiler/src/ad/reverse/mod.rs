@@ -40,6 +40,8 @@ pub(super) struct Facts<'a> {
     pub(super) definitions: &'a DefUse,
     pub(super) clobbers: &'a ReloadSafety,
     pub(super) inputs: &'a HashSet<Param>,
+    /// The lengths that locals which are exchanged with others have in the end.
+    pub(super) lengths: &'a HashMap<ObjectId, ValueId>,
 }
 
 /// The gradient under construction.
@@ -323,6 +325,11 @@ impl<'a> Reverse<'a> {
                 if let Some(shadow) = self.shadows.get(object).copied() {
                     let ty = self.facts.function.objects[object.index()].ty.clone();
                     self.propagate_init(&stratape_ir::Place::whole(shadow), &ty, init);
+                }
+            }
+            Stmt::Swap { a, b } => {
+                if let (Some(a), Some(b)) = (self.shadow_place(a), self.shadow_place(b)) {
+                    self.b.node(Stmt::Swap { a, b });
                 }
             }
             Stmt::Loop(node) => self.repeat(node),

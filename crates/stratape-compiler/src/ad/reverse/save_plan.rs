@@ -206,7 +206,10 @@ impl Graph<'_> {
             Op::Load(place) => {
                 self.found.home_objects.contains(&place.object) && !self.clobbers.load(value)
             }
-            Op::Len(place) => self.found.home_objects.contains(&place.object),
+            Op::Len(place) => {
+                self.found.home_objects.contains(&place.object)
+                    && !self.clobbers.is_swapped(place.object)
+            }
             _ => true,
         }
     }

@@ -45,8 +45,14 @@ impl Reverse<'_> {
     pub(super) fn make_shadow(&mut self, object: ObjectId, init: &Init) {
         let shadow = self.new_shadow(object, stratape_ir::Origin::Local);
         let ty = self.b.function.objects[object.index()].ty.clone();
-        let init =
-            if self.is_home(object) { Init::ZeroLike(object) } else { self.zeros(&ty, init) };
+        let init = match (self.facts.lengths.get(&object).copied(), &ty) {
+            _ if self.is_home(object) => Init::ZeroLike(object),
+            (Some(len), Type::Vec(item)) => {
+                let len = self.primal(len);
+                Init::Repeat(Box::new(self.fixed_zeros(item)), len)
+            }
+            _ => self.zeros(&ty, init),
+        };
         self.b.node(Stmt::New { object: shadow, init });
     }
 

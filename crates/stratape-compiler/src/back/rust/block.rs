@@ -84,6 +84,9 @@ impl Emitter<'_> {
                 let ident = self.names.object(*object);
                 let ty = &self.function.objects[object.index()].ty;
                 let init = self.first_contents(*object, ty, init);
+                if self.swapped.contains(object) {
+                    return quote!(let mut #ident = #init;);
+                }
                 if self.is_kept_by_thread(*object) {
                     // Behind a plain slice LLVM keeps its address in a register.
                     let owner = Ident::new(&format!("{ident}_owner"), Span::mixed_site());
@@ -91,6 +94,10 @@ impl Emitter<'_> {
                 }
                 let mutable = if self.is_written(*object) { quote!(mut) } else { quote!() };
                 quote!(let #mutable #ident = #init;)
+            }
+            Stmt::Swap { a, b } => {
+                let (a, b) = (self.place(a), self.place(b));
+                quote!(::core::mem::swap(&mut #a, &mut #b);)
             }
             Stmt::Loop(node) => match node.schedule.as_ref().and_then(|known| known.parts.as_ref())
             {

@@ -29,7 +29,7 @@ use crate::driver::Compiled;
 use crate::source::Sources;
 use crate::tapeflow::uses_tape;
 use stratape_ir::analysis::{Affine, DefUse};
-use stratape_ir::{Function, Half, ObjectId, Op, Range, Stmt, Valid, ValueId, used, walk};
+use stratape_ir::{Function, Half, ObjectId, Op, Range, Stmt, Valid, ValueId, swapped, used, walk};
 
 /// The tokens of a gradient, from its lowered form.
 pub fn emit(
@@ -111,6 +111,8 @@ struct Emitter<'a> {
     has_parts: bool,
     /// Values that windows of parts are computed from.
     divided: HashSet<ValueId>,
+    /// Lists that are exchanged with others.
+    swapped: HashSet<ObjectId>,
     /// The loop whose part is being emitted, by its counter.
     part: Cell<Option<ValueId>>,
     /// Lists of which the part of a loop that is being emitted sees a piece.
@@ -161,6 +163,7 @@ impl<'a> Emitter<'a> {
             strips: RefCell::default(),
             has_parts,
             divided,
+            swapped: swapped(&function.body),
             part: Cell::new(None),
             pieces: RefCell::default(),
         }

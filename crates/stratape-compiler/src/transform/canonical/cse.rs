@@ -14,7 +14,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::driver::{Context, Pass, Promise};
 use crate::transform::{is_cheap, is_product};
-use stratape_ir::{Block, Function, ObjectId, Op, Stmt, Substitution, Value, ValueId, walk};
+use stratape_ir::{
+    Block, Function, ObjectId, Op, Stmt, Substitution, Value, ValueId, swapped, walk,
+};
 
 /// The pass.
 pub const CSE: Pass =
@@ -43,8 +45,9 @@ fn share_all(function: &mut Function, into_arms: bool) {
     let mut body = std::mem::take(&mut function.body);
     let literals = crate::transform::literals(function, &body);
     let substitution = Substitution::default();
-    let scales = HashSet::new();
-    let mut sharer = ValueNumbering { function, substitution, into_arms, literals, scales };
+    let (scales, swapped) = (HashSet::new(), swapped(&body));
+    let mut sharer =
+        ValueNumbering { function, substitution, into_arms, literals, scales, swapped };
     sharer.block(&mut body, &mut Table::default());
     let substitution = sharer.substitution;
     substitution.apply(&mut body);
@@ -75,6 +78,8 @@ struct ValueNumbering<'a> {
     literals: HashSet<ValueId>,
     /// Floats whose partial derivatives are not constants.
     scales: HashSet<ValueId>,
+    /// Lists that are exchanged with others: their lengths change.
+    swapped: HashSet<ObjectId>,
 }
 
 impl ValueNumbering<'_> {
@@ -139,7 +144,9 @@ impl ValueNumbering<'_> {
             op => format!("{} {op:?}", self.function.ty(value)),
         };
         let found = match op {
-            Op::Load(place) => {
+            Op::Load(place) | Op::Len(place)
+                if matches!(op, Op::Load(_)) || self.swapped.contains(&place.object) =>
+            {
                 let found = table.loads.get(&key).map(|(value, _)| *value);
                 if found.is_none() {
                     table.loads.insert(key, (value, place.object));

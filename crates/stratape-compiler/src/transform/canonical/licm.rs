@@ -18,7 +18,7 @@ use crate::transform::canonical::written;
 use crate::transform::{integers, is_cheap, is_product, is_total, literals, runs};
 use stratape_ir::{
     Block, Compare, Function, If, Loop, Merge, Op, Range, Scalar, Stmt, StmtId, ValueId, defined,
-    made,
+    made, swapped,
 };
 
 /// The pass.
@@ -125,7 +125,7 @@ impl Hoister<'_> {
         inner.insert(node.counter);
         inner.extend(node.carried.iter().map(|carried| carried.inside));
         let written = written(&node.body);
-        let local = made(&node.body);
+        let (local, swapped) = (made(&node.body), swapped(&node.body));
         let mut moved = Vec::new();
         // Loads that panic only move if nothing before them in the iteration could have acted.
         let mut first = true;
@@ -142,7 +142,9 @@ impl Hoister<'_> {
                                     && !written.contains(&place.object)
                                     && !local.contains(&place.object)
                             }
-                            Op::Len(place) => !local.contains(&place.object),
+                            Op::Len(place) => {
+                                !local.contains(&place.object) && !swapped.contains(&place.object)
+                            }
                             op if is_total(op, self.function.ty(*value)) => {
                                 let product =
                                     is_product(op, self.function.ty(*value), &self.literals);

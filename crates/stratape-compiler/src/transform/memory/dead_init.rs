@@ -11,11 +11,13 @@
 //! reached the end of the list by then. `0 + d` is `d` up to the sign of a zero, so additions become stores for adjoints only. Runs after
 //! `reorderable`: in an unordered loop, what the loop itself writes cannot be read.
 
+use std::collections::HashSet;
+
 use crate::driver::{Context, Pass, Promise};
 use stratape_ir::analysis::{Affine, DefUse, Polynomial};
 use stratape_ir::{
     Block, Check, Function, Init, Loop, ObjectId, Op, Place, Range, Scalar, Step, Stmt, Type,
-    ValueId,
+    ValueId, swapped,
 };
 
 /// The pass.
@@ -33,7 +35,8 @@ fn dead_init(function: &mut Function, cx: &mut Context<'_>) {
         let definitions = DefUse::new(function);
         let affine = Affine::new(function, &definitions);
         let mut found = Vec::new();
-        look(function, &affine, &function.body, &mut found);
+        let swapped = swapped(&function.body);
+        look((function, &swapped), &affine, &function.body, &mut found);
         found
     };
     let mut body = std::mem::take(&mut function.body);
@@ -53,24 +56,26 @@ fn dead_init(function: &mut Function, cx: &mut Context<'_>) {
 
 /// The lists made in a block or inside it, each with the numbers of its additions that are first.
 fn look(
-    function: &Function,
+    (function, swapped): (&Function, &HashSet<ObjectId>),
     affine: &Affine<'_>,
     block: &Block,
     found: &mut Vec<(ObjectId, Vec<usize>)>,
 ) {
     for (at, node) in block.iter().enumerate() {
         for inner in node.blocks() {
-            look(function, affine, inner, found);
+            look((function, swapped), affine, inner, found);
         }
         let Stmt::New { object, init } = node else { continue };
         let known = &function.objects[object.index()];
         let is_list =
             matches!(&known.ty, Type::Vec(item) if item.scalar().is_some_and(Scalar::is_float));
-        if !is_list || function.kept.contains(object) {
+        // What a list is exchanged for is written elsewhere.
+        if !is_list || function.kept.contains(object) || swapped.contains(object) {
             continue;
         }
         let len = match init {
             Init::Repeat(_, len) => Some(affine.of(*len)),
+            Init::ZeroLike(like) if swapped.contains(like) => None,
             Init::ZeroLike(like) => len_of(affine, &function.body, *like),
             _ => continue,
         };

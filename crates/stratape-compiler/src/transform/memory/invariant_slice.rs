@@ -10,7 +10,7 @@ use crate::transform::canonical::written;
 use crate::transform::{is_total, runs};
 use stratape_ir::{
     Binary, Block, Compare, Function, If, Loop, Object, ObjectId, Op, Origin, Place, Range, Scalar,
-    SourceId, Step, Stmt, StmtId, Type, ValueId, defined, made, used,
+    SourceId, Step, Stmt, StmtId, Type, ValueId, defined, made, swapped, used,
 };
 
 /// A loop with loops inside that may repeat something.
@@ -22,6 +22,7 @@ pub(crate) struct Outer {
     inside: HashSet<ValueId>,
     changed: HashSet<ObjectId>,
     made: HashSet<ObjectId>,
+    swapped: HashSet<ObjectId>,
 }
 
 impl Outer {
@@ -40,6 +41,7 @@ impl Outer {
             inside,
             changed: written(&node.body),
             made: made(&node.body),
+            swapped: swapped(&node.body),
         })
     }
 }
@@ -68,7 +70,9 @@ impl<'a> InvariantSlice<'a> {
                 Op::Load(place) => {
                     !outer.changed.contains(&place.object) && !outer.made.contains(&place.object)
                 }
-                Op::Len(place) => !outer.made.contains(&place.object),
+                Op::Len(place) => {
+                    !outer.made.contains(&place.object) && !outer.swapped.contains(&place.object)
+                }
                 op => {
                     let ty = function.ty(*value);
                     is_total(op, ty) || matches!(ty, Scalar::Int(_))

@@ -54,6 +54,11 @@ impl Parser {
                         self.expect("=")?;
                         Ok(Stmt::New { object, init: self.init()? })
                     }
+                    "swap" => {
+                        let a = self.place()?;
+                        self.expect(",")?;
+                        Ok(Stmt::Swap { a, b: self.place()? })
+                    }
                     "parallel" | "for" | "loop" => self.repeat(&word),
                     "if" => self.branch(),
                     "assert" => self.assertion(),

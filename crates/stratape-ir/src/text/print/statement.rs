@@ -39,6 +39,7 @@ impl Printer<'_> {
                 let init = self.init(init);
                 format!("new {} = {init}", self.declaration(*object, Origin::Local))
             }
+            Stmt::Swap { a, b } => format!("swap {}, {}", self.place(a), self.place(b)),
             Stmt::Loop(node) => return self.repeat(node),
             Stmt::If(node) => return self.branch(node),
             Stmt::Check { check, .. } => self.check(check),

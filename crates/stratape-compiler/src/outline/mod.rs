@@ -10,10 +10,13 @@
 //!
 //! Lists are passed as slices. A number in memory (a field of a struct) goes through a list of one.
 
+mod exchange;
+
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use stratape_ir::analysis::{Conflict, DefUse};
 
+use self::exchange::exchange_elements;
 use crate::front::half_name;
 use stratape_ir::{
     Argument, Block, Call, Check, Checkpoint, Extent, Function, Half, Init, Loop, Object, ObjectId,
@@ -107,7 +110,9 @@ impl Outliner {
         before: &[Stmt],
     ) -> Result<Vec<Stmt>, Conflict> {
         let name = format!("{}_loop{}", function.name, self.loops.len());
-        let body = std::mem::take(&mut node.body);
+        let mut body = std::mem::take(&mut node.body);
+        let own = made(&body);
+        exchange_elements(function, &mut body, &own, checkpoint.span);
         let lists = Lists::new(function, &body, checkpoint.span)?;
         let outer = Function { body: before.to_vec(), ..function.clone() };
         let mut plain = Function {

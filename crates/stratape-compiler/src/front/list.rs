@@ -1,0 +1,623 @@
+//! Lists that move and change their length.
+//!
+//! A `Vec` is an object of the language. One that is moved, assigned or exchanged changes places with another (`swap`): nothing is copied. One whose
+//! length changes is an object that may be longer than the list, and a variable that holds the length; where it gets too short, a longer
+//! one takes its place. Which lists are of which kind is found in the text ([`Moves`](super::moves::Moves)).
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{Error, Result};
+
+use super::infer::Class;
+use super::iter::Iter;
+use super::moves::LENGTH_METHODS;
+use super::val::{Kind, LValue, Memory, Val, Window};
+use super::{Lowerer, exits, left_to_rustc, unsupported};
+use stratape_ir::{
+    Binary, Check, Compare, Init, ObjectId, Op, Origin, Place, Range, Scalar, Step, Stmt, Type,
+    ValueId,
+};
+
+impl Lowerer<'_> {
+    /// The part of an object that is the list, if that is not all of it.
+    pub(super) fn extent(&mut self, memory: &Memory, span: Span) -> Option<Window> {
+        let var = match (memory.window, memory.len) {
+            (Some(window), _) => return Some(window),
+            (None, None) => return None,
+            (None, Some(var)) => var,
+        };
+        Some(Window { start: self.b.usize(0, span), len: self.get(var) })
+    }
+
+    /// An empty list, or one of zeros.
+    pub(super) fn zeros(&mut self, ty: &Type, len: ValueId, span: Span) -> Result<Memory> {
+        let item = ty.element().cloned().unwrap_or(Type::Scalar(Scalar::USIZE));
+        if !item.is_fixed() {
+            return Err(list_of_lists(span));
+        }
+        let init = self.zero_init(&item, span)?;
+        let object = self.new_local(ty.clone(), span);
+        self.b.node(Stmt::New { object, init: Init::Repeat(Box::new(init), len) });
+        Ok(Memory::whole(object, ty.clone()))
+    }
+
+    pub(super) fn empty(&mut self, ty: &Type, span: Span) -> Result<Memory> {
+        let zero = self.b.usize(0, span);
+        self.zeros(ty, zero, span)
+    }
+
+    pub(super) fn exchange(&mut self, a: &Memory, b: &Memory) {
+        if a.place != b.place {
+            self.b.node(Stmt::Swap { a: a.place.clone(), b: b.place.clone() });
+        }
+    }
+
+    /// Whether an object can change places with others: it is a local, or a field of what is behind `&mut`.
+    fn can_be_exchanged(&self, memory: &Memory) -> bool {
+        let origin = self.b.function.objects[memory.place.object.index()].origin;
+        matches!(memory.ty, Type::Vec(_))
+            && memory.place.path.iter().all(|step| matches!(step, Step::Field(_)))
+            && (origin == Origin::Local
+                || (origin == Origin::RefMut && !memory.place.path.is_empty()))
+    }
+
+    /// A value that leaves its place. A list that is assigned again later leaves an empty one behind.
+    pub(super) fn moved(&mut self, lv: &LValue, span: Span) -> Result<Val> {
+        match lv {
+            LValue::Memory(memory) if self.reassigned.contains(&memory.place.object) => {
+                match memory.ty {
+                    Type::Vec(_) if memory.place.path.is_empty() => self.taken(memory, span),
+                    _ => self.read(lv, span),
+                }
+            }
+            LValue::Parts(kind, parts) => {
+                let parts =
+                    parts.iter().map(|part| self.moved(part, span)).collect::<Result<_>>()?;
+                Ok(Val::Parts(kind.clone(), parts))
+            }
+            lv => self.read(lv, span),
+        }
+    }
+
+    /// What `mem::take` makes of a list.
+    fn taken(&mut self, memory: &Memory, span: Span) -> Result<Val> {
+        let extent = self.extent(memory, span);
+        let fresh = self.empty(&memory.ty, span)?;
+        self.exchange(memory, &fresh);
+        if let Some(var) = memory.len {
+            let zero = self.b.usize(0, span);
+            self.set(var, zero);
+        }
+        Ok(Val::Place(LValue::Memory(Memory { window: extent, ..fresh })))
+    }
+
+    /// A list of a function's own, with nothing behind its end unless `roomy`.
+    pub(super) fn own_list(&mut self, val: Val, roomy: bool, span: Span) -> Result<Memory> {
+        let (Val::Place(LValue::Memory(memory)) | Val::Ref(LValue::Memory(memory))) = &val else {
+            return Err(left_to_rustc(span, "a `Vec` was expected"));
+        };
+        let local = self.b.function.objects[memory.place.object.index()].origin == Origin::Local;
+        let exact = memory.window.is_none() && memory.len.is_none();
+        let owned = matches!(val, Val::Place(_)) && matches!(memory.ty, Type::Vec(_));
+        if owned && local && memory.place.path.is_empty() && (roomy || exact) {
+            return Ok(memory.clone());
+        }
+        let memory = memory.clone();
+        self.copied_list(&memory, span)
+    }
+
+    /// A `Vec` with the elements of any list.
+    pub(super) fn copied_list(&mut self, memory: &Memory, span: Span) -> Result<Memory> {
+        let Some(item) = memory.ty.element().cloned() else {
+            return Err(left_to_rustc(span, "a list was expected"));
+        };
+        let lv = LValue::Memory(memory.clone());
+        let len = self.len_of(&lv, span)?;
+        let copy = self.zeros(&Type::Vec(Box::new(item)), len, span)?;
+        self.copy_elements(&LValue::Memory(copy.clone()), &lv, len, span)?;
+        Ok(copy)
+    }
+
+    /// `list = val`
+    pub(super) fn assign_list(&mut self, target: &Memory, val: Val, span: Span) -> Result<()> {
+        if matches!(val, Val::Never) {
+            return Ok(());
+        }
+        self.expect_type(&val, &target.ty, span)?;
+        if !self.can_be_exchanged(target) {
+            return Err(unsupported(
+                span,
+                "assigning a whole `Vec` here",
+                "copy with `copy_from_slice`, or write the elements",
+            ));
+        }
+        let source = self.own_list(val, target.len.is_some(), span)?;
+        let len = self.len_of(&LValue::Memory(source.clone()), span)?;
+        self.exchange(target, &source);
+        if let Some(var) = target.len {
+            self.set(var, len);
+        }
+        Ok(())
+    }
+
+    /// `mem::swap`, `mem::replace` and `mem::take` of lists; `None` for other places.
+    pub(super) fn exchange_lists(
+        &mut self,
+        name: &str,
+        args: &[Val],
+        span: Span,
+    ) -> Result<Option<Val>> {
+        let list = |val: &Val| match val {
+            Val::Ref(LValue::Memory(memory)) if matches!(memory.ty, Type::Vec(_)) => {
+                Some(memory.clone())
+            }
+            _ => None,
+        };
+        let Some(first) = args.first().and_then(list) else { return Ok(None) };
+        let second = args.get(1).and_then(list);
+        for memory in [Some(&first), second.as_ref()].into_iter().flatten() {
+            if !self.can_be_exchanged(memory) {
+                return Err(unsupported(
+                    span,
+                    "exchanging a parameter",
+                    "take a copy with `to_vec()`, and exchange that",
+                ));
+            }
+        }
+        match (name, second, args) {
+            ("swap", Some(second), _) => {
+                self.unify_types(&first.ty, &second.ty, span)?;
+                match (first.len, second.len) {
+                    (Some(a), Some(b)) => {
+                        let (len_a, len_b) = (self.get(a), self.get(b));
+                        self.exchange(&first, &second);
+                        self.set(a, len_b);
+                        self.set(b, len_a);
+                    }
+                    (None, None) => self.exchange(&first, &second),
+                    _ => {
+                        let (a, b) = (self.taken(&first, span)?, self.taken(&second, span)?);
+                        self.assign_list(&first, b, span)?;
+                        self.assign_list(&second, a, span)?;
+                    }
+                }
+                Ok(Some(Val::Unit))
+            }
+            ("take", None, [_]) => self.taken(&first, span).map(Some),
+            ("replace", _, [_, new]) => {
+                let old = self.taken(&first, span)?;
+                self.assign_list(&first, new.clone(), span)?;
+                Ok(Some(old))
+            }
+            _ => Err(Error::new(span, format!("`{name}` takes other arguments"))),
+        }
+    }
+
+    /// A value as a variable or field of a name holds it.
+    pub(super) fn held(&mut self, name: &str, val: Val, span: Span) -> Result<Val> {
+        let memory = match val {
+            Val::Parts(Kind::Struct(def), parts) => {
+                let mut held = Vec::new();
+                for (part, (field, _)) in parts.into_iter().zip(&def.fields) {
+                    held.push(self.held(field, part, span)?);
+                }
+                return Ok(Val::Parts(Kind::Struct(def), held));
+            }
+            Val::Parts(kind, parts) => {
+                let parts = parts
+                    .into_iter()
+                    .map(|part| self.held(name, part, span))
+                    .collect::<Result<_>>()?;
+                return Ok(Val::Parts(kind, parts));
+            }
+            Val::Place(LValue::Memory(memory)) if memory.place.path.is_empty() => memory,
+            val => return Ok(val),
+        };
+        let object = memory.place.object;
+        let whole = self.b.function.objects[object.index()].ty.clone();
+        let is_list = matches!(whole, Type::Vec(_)) || self.written_as_vec.contains(&object);
+        let moves = self.moves.last();
+        let resized = moves.is_some_and(|moves| {
+            moves.resized.contains(name) || (self.module.lends_lists && moves.lent.contains(name))
+        });
+        let assigned = moves.is_some_and(|moves| moves.assigned.contains(name));
+        if !is_list || !(resized || assigned || memory.len.is_some()) {
+            return Ok(Val::Place(LValue::Memory(memory)));
+        }
+        let ty = if memory.window.is_none() { whole } else { memory.ty.clone() };
+        let val = Val::Place(LValue::Memory(Memory { ty, ..memory }));
+        let mut list = self.own_list(val, true, span)?;
+        if assigned {
+            self.reassigned.insert(list.place.object);
+        }
+        if resized || list.len.is_some() {
+            let len = self.len_of(&LValue::Memory(list.clone()), span)?;
+            list = Memory { window: None, len: Some(self.new_var(len)), ..list };
+        } else if list.window.is_some() && assigned {
+            list = self.copied_list(&list, span)?;
+            self.reassigned.insert(list.place.object);
+        }
+        Ok(Val::Place(LValue::Memory(list)))
+    }
+
+    /// `Vec::new()` and other functions that make lists.
+    pub(super) fn list_function(
+        &mut self,
+        name: &str,
+        args: Vec<Val>,
+        at: Span,
+        span: Span,
+    ) -> Result<Val> {
+        let mut args = args.into_iter();
+        match (name, args.next()) {
+            ("new", None) | ("default", None) => self.fresh_list(span),
+            ("with_capacity", Some(_)) => self.fresh_list(span),
+            ("from" | "from_iter", Some(Val::Iter(iter))) => self.collect_list(&iter, span),
+            ("from_iter", Some(val)) => {
+                let iter = self.iterator(val, span)?;
+                self.collect_list(&iter, span)
+            }
+            ("from", Some(val)) => {
+                let list = self.own_list(val, true, span)?;
+                Ok(Val::Place(LValue::Memory(list)))
+            }
+            _ => Err(unsupported(
+                at,
+                &format!("`Vec::{name}`"),
+                "use `Vec::new`, `Vec::with_capacity`, `Vec::from`, `vec![…]` or `collect`",
+            )),
+        }
+    }
+
+    /// An empty list of elements whose type will show.
+    pub(super) fn fresh_list(&mut self, span: Span) -> Result<Val> {
+        let item = self.fresh(Class::Any);
+        let ty = Type::Vec(Box::new(Type::Scalar(item)));
+        let object = self.new_local(ty.clone(), span);
+        let (len, zero) = (self.b.usize(0, span), self.b.new_value(item, span));
+        self.b.node(Stmt::Let { value: zero, op: Op::Int(0) });
+        self.untyped.push((zero, item));
+        let init = Init::Repeat(Box::new(Init::Value(zero)), len);
+        self.b.node(Stmt::New { object, init });
+        let len = Some(self.new_var(len));
+        Ok(Val::Place(LValue::Memory(Memory { len, ..Memory::whole(object, ty) })))
+    }
+
+    /// A list with elements of the type that has shown since it was bound.
+    pub(super) fn retyped(&self, val: Val) -> Val {
+        let now = |memory: Memory| {
+            let whole = memory.len.is_some() && memory.place.path.is_empty();
+            let known = &self.b.function.objects[memory.place.object.index()].ty;
+            let ty = if whole { known.clone() } else { memory.ty.clone() };
+            LValue::Memory(Memory { ty, ..memory })
+        };
+        match val {
+            Val::Place(LValue::Memory(memory)) => Val::Place(now(memory)),
+            Val::Ref(LValue::Memory(memory)) => Val::Ref(now(memory)),
+            val => val,
+        }
+    }
+
+    /// Gives the elements of lists that were made empty their type, now that all types are known.
+    pub(super) fn settle_empty_lists(&mut self) {
+        for (value, ty) in std::mem::take(&mut self.untyped) {
+            if self.infer.class(ty) == Some(Class::Any) {
+                // Nothing was ever put there.
+                let float = Scalar::Float(stratape_ir::Float::F64);
+                let _ = self.infer.unify(ty, float, Span::call_site());
+            }
+            let op = self.zero_op(ty);
+            self.b.redefine(value, &op);
+        }
+    }
+
+    /// Gives the elements of an empty list the type that has shown.
+    pub(super) fn retype(&mut self, memory: &Memory, item: &Type, span: Span) -> Result<()> {
+        let unknown = matches!(memory.ty.element(), Some(Type::Scalar(scalar))
+            if self.infer.class(*scalar) == Some(Class::Any));
+        if !unknown || matches!(item, Type::Scalar(_)) || !memory.place.path.is_empty() {
+            return Ok(());
+        }
+        if !item.is_fixed() {
+            return Err(list_of_lists(span));
+        }
+        let object = memory.place.object;
+        self.b.function.objects[object.index()].ty = Type::Vec(Box::new(item.clone()));
+        self.b.open();
+        let init = self.zero_init(item, span)?;
+        let before = self.b.close();
+        self.b.remake(object, before, init);
+        Ok(())
+    }
+
+    /// A method that changes the length of a list.
+    pub(super) fn length_method(
+        &mut self,
+        memory: &Memory,
+        call: &syn::ExprMethodCall,
+    ) -> Result<Option<Val>> {
+        let (name, span) = (call.method.to_string(), call.span());
+        if !LENGTH_METHODS.contains(&name.as_str()) {
+            return Ok(None);
+        }
+        let Some(var) = memory.len else {
+            return Err(unsupported(
+                call.method.span(),
+                "a change of the length of this list",
+                "make a list of the function's own (`let mut v = Vec::new();`, `let mut v = x.to_vec();`), and change that",
+            ));
+        };
+        let one = || {
+            let missing = || Error::new(span, format!("`{name}` takes an argument"));
+            call.args.first().ok_or_else(missing)
+        };
+        match name.as_str() {
+            "push" => {
+                let val = self.expr(one()?)?;
+                self.push(memory, val, span)?;
+            }
+            "pop" => return self.pop(memory, span).map(Some),
+            "clear" => {
+                let zero = self.b.usize(0, span);
+                self.set(var, zero);
+            }
+            "truncate" => {
+                let len = self.usize_expr(one()?)?;
+                let len = self.int_method("min", vec![self.get(var), len], span);
+                self.set(var, len);
+            }
+            "resize" => {
+                let len = self.usize_expr(one()?)?;
+                let Some(fill) = call.args.get(1) else {
+                    return Err(Error::new(span, "`resize` takes two arguments"));
+                };
+                let fill = self.expr(fill)?;
+                self.resize(memory, len, fill, span)?;
+            }
+            "extend" | "extend_from_slice" | "append" => {
+                let val = self.expr(one()?)?;
+                let source = val.clone();
+                let iter = self.iterator(val, span)?;
+                self.extend(memory, &iter, span)?;
+                if let ("append", Val::Ref(LValue::Memory(Memory { len: Some(other), .. }))) =
+                    (name.as_str(), source)
+                {
+                    let zero = self.b.usize(0, span);
+                    self.set(other, zero);
+                }
+            }
+            _ => {
+                let index = self.usize_expr(one()?)?;
+                return self.swap_remove(memory, index, span).map(Some);
+            }
+        }
+        Ok(Some(Val::Unit))
+    }
+
+    /// The variable of a list that changes its length, and the list as it is typed by now.
+    fn growing(&self, memory: &Memory, span: Span) -> Result<(super::VarId, LValue)> {
+        let Some(var) = memory.len else { return Err(Error::new(span, "a `Vec` was expected")) };
+        let mut memory = memory.clone();
+        if memory.place.path.is_empty() {
+            memory.ty = self.b.function.objects[memory.place.object.index()].ty.clone();
+        }
+        Ok((var, LValue::Memory(memory)))
+    }
+
+    fn push(&mut self, memory: &Memory, val: Val, span: Span) -> Result<()> {
+        let (_, item) = self.init_of(val.clone(), span)?;
+        self.retype(memory, &item, span)?;
+        let (var, list) = self.growing(memory, span)?;
+        let (len, one) = (self.get(var), self.b.usize(1, span));
+        let more = self.b.binary(Binary::Add, len, one, span);
+        if !self.reserved.contains(&memory.place.object) {
+            self.reserve(&list, more, span)?;
+        }
+        let place = self.element_unchecked(&list, len, span)?;
+        self.write_parts(&place, val, span)?;
+        self.set(var, more);
+        Ok(())
+    }
+
+    fn pop(&mut self, memory: &Memory, span: Span) -> Result<Val> {
+        let (var, list) = self.growing(memory, span)?;
+        let (len, zero, one) = (self.get(var), self.b.usize(0, span), self.b.usize(1, span));
+        let some = self.b.compare(Compare::Gt, len, zero, span);
+        let last = self.int_method("saturating_sub", vec![len, one], span);
+        self.set(var, last);
+        let val = self.branch(
+            some,
+            span,
+            |me| {
+                let place = me.element_unchecked(&list, last, span)?;
+                me.read(&place, span)
+            },
+            |_| Ok(Val::Never),
+        )?;
+        Ok(Val::Maybe(some, Box::new(val)))
+    }
+
+    fn swap_remove(&mut self, memory: &Memory, index: ValueId, span: Span) -> Result<Val> {
+        let (var, list) = self.growing(memory, span)?;
+        let (len, one) = (self.get(var), self.b.usize(1, span));
+        let at = self.b.at(span);
+        self.b.node(Stmt::Check { check: Check::Bounds { index, len }, span: at });
+        let last = self.b.binary(Binary::Sub, len, one, span);
+        let (place, end) = (
+            self.element_unchecked(&list, index, span)?,
+            self.element_unchecked(&list, last, span)?,
+        );
+        let (removed, moved) = (self.read(&place, span)?, self.read(&end, span)?);
+        self.write_parts(&place, moved, span)?;
+        self.set(var, last);
+        Ok(removed)
+    }
+
+    fn resize(&mut self, memory: &Memory, to: ValueId, fill: Val, span: Span) -> Result<()> {
+        let (_, item) = self.init_of(fill.clone(), span)?;
+        self.retype(memory, &item, span)?;
+        let (var, list) = self.growing(memory, span)?;
+        self.reserve(&list, to, span)?;
+        let range = Range::UpTo { from: self.get(var), to };
+        self.repeat(range, false, None, &[], span, |me, at| {
+            let place = me.element_unchecked(&list, at, span)?;
+            me.write_parts(&place, fill.clone(), span)
+        })?;
+        self.set(var, to);
+        Ok(())
+    }
+
+    fn extend(&mut self, memory: &Memory, iter: &Iter, span: Span) -> Result<()> {
+        let (var, list) = self.growing(memory, span)?;
+        let more = self.iter_len(iter, span)?;
+        let most = self.b.binary(Binary::Add, self.get(var), more, span);
+        self.reserve(&list, most, span)?;
+        let newly = self.reserved.insert(memory.place.object);
+        let looped = self.each(iter, None, &[], span, &mut |me, item| {
+            let item = me.value_of(item, span)?;
+            me.push(memory, item, span)
+        });
+        if newly {
+            self.reserved.remove(&memory.place.object);
+        }
+        looped.map(|_| ())
+    }
+
+    /// Sees to it that an object has room for a list of a length.
+    fn reserve(&mut self, list: &LValue, len: ValueId, span: Span) -> Result<()> {
+        let LValue::Memory(memory) = list else { return Ok(()) };
+        if self.b.remake_unused(memory.place.object, len) {
+            return Ok(());
+        }
+        let room = self.b.emit(Op::Len(memory.place.clone()), Scalar::USIZE, span);
+        let short = self.b.compare(Compare::Lt, room, len, span);
+        self.branch(
+            short,
+            span,
+            |me| {
+                let two = me.b.usize(2, span);
+                let twice = me.b.binary(Binary::Mul, two, room, span);
+                let room = me.int_method("max", vec![twice, len], span);
+                let longer = me.zeros(&memory.ty, room, span)?;
+                let now = me.len_of(list, span)?;
+                me.copy_elements(&LValue::Memory(longer.clone()), list, now, span)?;
+                me.exchange(memory, &longer);
+                Ok(Val::Unit)
+            },
+            |_| Ok(Val::Unit),
+        )?;
+        Ok(())
+    }
+
+    /// Makes room before a loop for what every iteration pushes. The objects it made room in are to be taken off `reserved` after the loop.
+    pub(super) fn reserve_for(
+        &mut self,
+        body: &syn::Block,
+        iter: &Iter,
+        span: Span,
+    ) -> Result<Vec<ObjectId>> {
+        let mut made = Vec::new();
+        if !exits::of_block(body).is_empty() {
+            return Ok(made);
+        }
+        for (name, count) in pushed_always(body) {
+            let Some(binding) = self.lookup(&name) else { continue };
+            let Val::Place(LValue::Memory(memory @ Memory { len: Some(var), .. })) =
+                binding.val.clone()
+            else {
+                continue;
+            };
+            if self.reserved.contains(&memory.place.object) {
+                continue;
+            }
+            let (_, list) = self.growing(&memory, span)?;
+            let trips = self.iter_len(iter, span)?;
+            let times = self.b.usize(count, span);
+            let more = self.b.binary(Binary::Mul, times, trips, span);
+            let most = self.b.binary(Binary::Add, self.get(var), more, span);
+            self.reserve(&list, most, span)?;
+            self.reserved.insert(memory.place.object);
+            made.push(memory.place.object);
+        }
+        Ok(made)
+    }
+
+    /// `collect` into a `Vec`: of the items a filter lets through, if there is one.
+    pub(super) fn collect_list(&mut self, iter: &Iter, span: Span) -> Result<Val> {
+        let len = self.iter_len(iter, span)?;
+        let item = self.fresh(Class::Any);
+        let object = self.new_local(Type::Vec(Box::new(Type::Scalar(item))), span);
+        let zero = self.b.usize(0, span);
+        let var = iter.has_filter().then(|| self.new_var(zero));
+        let mut found: Option<Type> = None;
+        self.b.open();
+        let looped =
+            self.repeat(Range::UpTo { from: zero, to: len }, false, None, &[], span, |me, at| {
+                me.visit(iter, at, span, &mut |me, item| {
+                    let item = me.value_of(item, span)?;
+                    let (_, ty) = me.init_of(item.clone(), span)?;
+                    if !ty.is_fixed() {
+                        return Err(list_of_lists(span));
+                    }
+                    let at = var.map_or(at, |var| me.get(var));
+                    let list = Memory::whole(object, Type::Vec(Box::new(ty.clone())));
+                    found = Some(ty);
+                    let place = me.element_unchecked(&LValue::Memory(list), at, span)?;
+                    me.write_parts(&place, item, span)?;
+                    if let Some(var) = var {
+                        let one = me.b.usize(1, span);
+                        let next = me.b.binary(Binary::Add, at, one, span);
+                        me.set(var, next);
+                    }
+                    Ok(())
+                })
+            });
+        let block = self.b.close();
+        looped?;
+        let item = found.unwrap_or(Type::Scalar(item));
+        let ty = Type::Vec(Box::new(item.clone()));
+        self.b.function.objects[object.index()].ty = ty.clone();
+        let init = self.zero_init(&item, span)?;
+        self.b.node(Stmt::New { object, init: Init::Repeat(Box::new(init), len) });
+        block.into_iter().for_each(|node| self.b.node(node));
+        let window = var.map(|var| Window { start: zero, len: self.get(var) });
+        let memory = Memory { place: Place::whole(object), ty, window, len: None };
+        Ok(Val::Place(LValue::Memory(memory)))
+    }
+}
+
+pub(super) fn list_of_lists(span: Span) -> Error {
+    unsupported(
+        span,
+        "a list of lists that is collected, moved or grows",
+        "keep one long list, and index it by `row * width + column`",
+    )
+}
+
+/// Lists that a loop's body pushes to in its own statements and changes nowhere else, by their names, and how often.
+fn pushed_always(body: &syn::Block) -> Vec<(String, usize)> {
+    let name_of = |expr: &syn::Expr| match expr {
+        syn::Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
+        _ => None,
+    };
+    let mut pushed: Vec<(String, usize)> = Vec::new();
+    for stmt in &body.stmts {
+        if let syn::Stmt::Expr(syn::Expr::MethodCall(call), _) = stmt
+            && call.method == "push"
+            && let Some(name) = name_of(&call.receiver)
+        {
+            match pushed.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, count)) => *count += 1,
+                None => pushed.push((name, 1)),
+            }
+        }
+    }
+    pushed.retain(|(name, count)| mentions(body, name) == *count);
+    pushed
+}
+
+/// How often a name is mentioned.
+fn mentions(body: &syn::Block, name: &str) -> usize {
+    let words = super::mention::words_of(quote::ToTokens::to_token_stream(body));
+    words.iter().filter(|(word, _)| word == name).count()
+}

@@ -1,0 +1,110 @@
+//! Which lists a body makes longer or shorter, assigns as wholes, and exchanges: found in its text, before it is lowered.
+
+use std::collections::HashSet;
+
+use syn::Expr;
+use syn::visit::{self, Visit};
+
+/// Methods that change the length of a `Vec`.
+pub(super) const LENGTH_METHODS: [&str; 9] = [
+    "push",
+    "pop",
+    "extend",
+    "extend_from_slice",
+    "truncate",
+    "clear",
+    "resize",
+    "append",
+    "swap_remove",
+];
+
+/// The variables and fields that hold such lists, by their names.
+#[derive(Debug, Default)]
+pub(super) struct Moves {
+    /// Their length changes.
+    pub(super) resized: HashSet<String>,
+    /// They are assigned or exchanged as wholes.
+    pub(super) assigned: HashSet<String>,
+    /// They are lent out as `&mut`.
+    pub(super) lent: HashSet<String>,
+}
+
+impl Moves {
+    /// Those of a block.
+    pub(super) fn of_block(block: &syn::Block) -> Self {
+        let mut moves = Self::default();
+        moves.visit_block(block);
+        moves
+    }
+
+    /// Those of an expression.
+    pub(super) fn of_expr(expr: &Expr) -> Self {
+        let mut moves = Self::default();
+        moves.visit_expr(expr);
+        moves
+    }
+
+    /// Those of an assignment's left side.
+    fn assign(&mut self, target: &Expr) {
+        match target {
+            Expr::Tuple(tuple) => tuple.elems.iter().for_each(|item| self.assign(item)),
+            Expr::Array(array) => array.elems.iter().for_each(|item| self.assign(item)),
+            target => self.assigned.extend(name_of(target)),
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Moves {
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        match expr {
+            Expr::Assign(assign) => self.assign(&assign.left),
+            Expr::MethodCall(call) => {
+                let method = call.method.to_string();
+                if LENGTH_METHODS.contains(&method.as_str()) {
+                    self.resized.extend(name_of(&call.receiver));
+                }
+                if method == "clone_from" {
+                    self.assigned.extend(name_of(&call.receiver));
+                }
+                self.lent.extend(call.args.iter().filter_map(lent));
+            }
+            Expr::Call(call) => {
+                let exchanges = matches!(&*call.func, Expr::Path(path)
+                if path.path.segments.last().is_some_and(|last| {
+                    ["swap", "take", "replace"].iter().any(|name| last.ident == name)
+                }));
+                if exchanges {
+                    self.assigned.extend(call.args.iter().filter_map(name_of));
+                }
+                self.lent.extend(call.args.iter().filter_map(lent));
+            }
+            _ => {}
+        }
+        visit::visit_expr(self, expr);
+    }
+
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+}
+
+/// The variable or field that a place is.
+fn name_of(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
+        Expr::Field(field) => match &field.member {
+            syn::Member::Named(name) => Some(name.to_string()),
+            syn::Member::Unnamed(index) => Some(index.index.to_string()),
+        },
+        Expr::Paren(inner) => name_of(&inner.expr),
+        Expr::Group(inner) => name_of(&inner.expr),
+        Expr::Reference(inner) => name_of(&inner.expr),
+        Expr::Unary(inner) if matches!(inner.op, syn::UnOp::Deref(_)) => name_of(&inner.expr),
+        _ => None,
+    }
+}
+
+fn lent(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Reference(inner) if inner.mutability.is_some() => name_of(&inner.expr),
+        _ => None,
+    }
+}
