@@ -4,6 +4,7 @@
 //! `A` and `B`, sums `S` and `T` that start at zero, terms `E`, and `F`, which stands for the type.
 
 use super::generate::{Access, COLLECTED, Generator, Kind};
+use super::lists::LISTS;
 
 /// Templates in which every loop goes through the lists once.
 const LINEAR: &[&str] = &[
@@ -117,7 +118,8 @@ impl Generator<'_> {
     /// An idiom, of this file or one made of random statements.
     pub(super) fn idiom(&mut self) {
         match self.random.below(10) {
-            0..=3 => self.template(LINEAR, false),
+            0..=2 => self.template(LINEAR, false),
+            3 => self.template(LISTS, false),
             4..=5 => self.template(NESTED, true),
             6 if self.config.library && self.random.chance(50) => self.template(MARKED, false),
             6 if self.config.loops => self.nest(),

@@ -18,6 +18,7 @@ mod idiom;
 mod iterate;
 pub(crate) mod judge;
 mod library;
+mod lists;
 mod measure;
 mod memory;
 mod nest;

@@ -20,7 +20,7 @@ impl Generator<'_> {
         if config.modules && self.random.chance(12) {
             return self.use_of_module(depth);
         }
-        match self.random.below(49) {
+        match self.random.below(51) {
             0..=4 => self.let_float(),
             5 if nested && config.branches => self.let_block(depth),
             6 => self.let_bool_or_integer(),
@@ -48,6 +48,7 @@ impl Generator<'_> {
             40..=43 if config.arrays => self.recurrence(),
             44..=45 if nested && config.arrays && config.loops => self.scratch(depth),
             46..=48 if nested && config.arrays && config.loops => self.nest(),
+            49..=50 if nested && config.arrays && config.loops => self.buffers(depth),
             _ => {
                 if self.random.chance(50) {
                     self.assign_scalar();

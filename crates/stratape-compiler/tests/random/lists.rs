@@ -1,0 +1,72 @@
+//! Lists that move, change places and change their length: templates as in `idiom`, and loops over two buffers with random bodies.
+
+use super::generate::{Access, COLLECTED, Generator, Kind, TAME};
+
+/// Templates, with the names of `idiom`.
+pub(super) const LISTS: &[&str] = &[
+    "let mut u = X[..N].to_vec(); let mut v: Vec<F> = vec![0.0; N]; for t in 0..3 { for i in 0..N { v[i] = (u[i] * A + 0.3 * u[(i + 1) % N]).sin(); } std::mem::swap(&mut u, &mut v); for i in 0..N { S += u[i] * (t as F + 1.0) + v[i]; } }",
+    "let mut u = X[..N].to_vec(); for t in 0..3 { let mut next: Vec<F> = vec![0.0; N]; for i in 0..N { next[i] = u[i].cos() * X[(i + t) % N]; } u = next; } for i in 0..N { W[i] = u[i]; S += u[i] * A; }",
+    "let mut u = X[..N].to_vec(); for t in 0..3 { u = u.iter().map(|a| (a * A).sin() + 0.1 * t as F).collect(); S += u.iter().sum::<F>(); }",
+    "let mut u: Vec<F> = vec![A; N + 1]; for t in 0..4 { let width = 1 + (N + t) % 3; let mut next: Vec<F> = vec![0.0; width]; for i in 0..width { for j in 0..u.len() { next[i] += u[j] * ((i + 2 * j) as F).cos(); } next[i] = next[i].tanh(); } u = next; S += u[0]; }",
+    "let (mut u, mut v) = (X[..N].to_vec(), W[..N].to_vec()); for i in 0..N { (u, v) = (v, u); u[i] = (u[i] + v[i]).sin(); T += v[N - 1 - i]; } for i in 0..N { S += u[i] * v[i]; }",
+    "let (mut u, mut v) = (X[..N].to_vec(), W[..N].to_vec()); for i in 0..N { if X[i] > 0.0 { std::mem::swap(&mut u, &mut v); } else { u[i] *= A; } v[i] += 0.5 * u[i]; } for i in 0..N { W[i] = u[i] * v[i]; }",
+    "let mut u = X[..N].to_vec(); for i in 0..N { let old = std::mem::replace(&mut u, vec![A; N]); u[i] = old[i] * B; S += old[N - 1] * u[0]; }",
+    "let mut u = X[..N].to_vec(); for i in 0..N { let mut taken = std::mem::take(&mut u); taken[i] = taken[i].sin(); S += u.len() as F + taken[0]; u = taken; }",
+    "let mut v = Vec::new(); for i in 0..N { v.push(X[i] * A); } for i in 0..v.len() { S += v[i] * v[v.len() - 1 - i]; }",
+    "let mut v = Vec::new(); for i in 0..N { if X[i] > 0.0 { v.push(X[i].sqrt()); } } for (i, a) in v.iter().enumerate() { S += a * (i as F + 1.0); } T += v.len() as F;",
+    "let mut v: Vec<F> = Vec::with_capacity(N); v.push(A); for i in 0..N { let last = v[v.len() - 1]; v.push((last + X[i]).sin()); if i % 3 == 2 { v.push(last * B); } } for a in &v { S += a; T = T * 0.5 + a; }",
+    "let mut s = vec![A]; for i in 0..N { if X[i] > 0.2 { s.push(X[i] * s[s.len() - 1]); } else if s.len() > 1 { let a = s.pop().unwrap(); T += a * X[i]; } } while s.len() > 1 { let a = s.pop().unwrap(); let b = s.pop().unwrap(); s.push((a * b).sin()); S += a; } S += s.pop().unwrap_or(B);",
+    "let mut v = X[..N].to_vec(); v.extend_from_slice(&X[..N]); v.truncate(N + N / 2); v.resize(2 * N + 1, A); v.extend(X[..N].iter().map(|a| a * B)); for i in 0..v.len() { S += v[i] * ((i * 3) as F).sin(); }",
+    "let v: Vec<F> = X[..N].iter().filter(|a| **a > 0.1).map(|a| a.ln()).collect(); for i in 0..v.len() { S += v[i] * (i as F + A); }",
+    "let v: Vec<(F, usize)> = X[..N].iter().enumerate().filter(|(i, _)| i % 2 == 0).map(|(i, a)| (a * A, i)).collect(); for (a, i) in &v { S += a * X[*i]; }",
+    "let v = if N > 2 { X[..2].to_vec() } else { vec![A, B] }; let w = if A > B { v.clone() } else { X[..N].to_vec() }; S += v[0] * v[1]; for a in &w { T += a.sin(); }",
+    "let mut v = vec![A, B]; for i in 0..N { v.clear(); for j in 0..=i % 3 { v.push(X[i] * (j as F + 1.0)); } for a in &v { S += a * a; } W[i] = v[v.len() - 1]; }",
+    "let mut v = X[..N].to_vec(); for i in 0..N { if v.len() > 1 && X[i] < 0.5 { let a = v.swap_remove(i % v.len()); S += a * A; } } for a in &v { T += a * B; }",
+    "let mut rows: Vec<[F; 2]> = Vec::new(); for i in 0..N { rows.push([X[i], A]); } for i in 0..N { rows[i][1] *= rows[N - 1 - i][0]; } for [a, b] in &rows { S += a * b; }",
+];
+
+impl Generator<'_> {
+    /// A loop over two buffers that change places or are assigned, with a random body.
+    pub(super) fn buffers(&mut self, depth: usize) {
+        let Some((range, from, to, trips)) = self.range() else { return self.assign_element() };
+        let ty = self.config.float;
+        let (u, v, counter) = (self.fresh("u"), self.fresh("u"), self.fresh("i"));
+        let len = self.random.within(1, 4);
+        let item = self.float(1).typed(ty);
+        self.line(&format!("let mut {u} = vec![{item}; {len}];"));
+        self.line(&format!("let mut {v}: Vec<{ty}> = vec![0.5; {len}];"));
+        let (access, bound) = match self.random.chance(50) {
+            true => (Access::Write, COLLECTED),
+            false => (Access::Read, TAME),
+        };
+        for name in [&u, &v] {
+            let kind = Kind::Floats { len, bound, collects: access == Access::Write };
+            self.declare(name, kind, access);
+        }
+        let mark = self.variables.len();
+        let label = self.enter(true, false);
+        self.open(&format!("{label}for {counter} in {range} {{"));
+        self.declare(&counter, Kind::Int { from, to }, Access::Read);
+        self.open("{");
+        self.body(depth - 1, trips);
+        self.close("}");
+        let (index, value) = (self.index(len, None), self.float(2));
+        match self.random.below(5) {
+            0 => self.line(&format!("std::mem::swap(&mut {u}, &mut {v});")),
+            1 => self.line(&format!("({u}, {v}) = ({v}, {u});")),
+            2 => {
+                self.line(&format!("let mut next = {u}.clone();"));
+                self.line(&format!("next[{index}] = ({}).sin();", value.text));
+                self.line(&format!("{v} = next;"));
+            }
+            3 => self.line(&format!("{u} = {v}.iter().map(|a| (0.9 * a).sin()).collect();")),
+            _ => {
+                let condition = self.condition(1);
+                self.line(&format!("if {condition} {{ std::mem::swap(&mut {u}, &mut {v}); }}"));
+            }
+        }
+        self.close("}");
+        self.loops.pop();
+        self.variables.truncate(mark);
+    }
+}
