@@ -45,6 +45,10 @@ impl Parse for Arguments {
                     input.parse::<Token![=]>()?;
                     arguments.name = Some(input.parse()?);
                 }
+                name if name.starts_with(char::is_uppercase) => {
+                    input.parse::<Token![=]>()?;
+                    arguments.types.push((key, input.parse()?));
+                }
                 "parallel" if arguments.parallel.is_none() => arguments.parallel = Some(key.span()),
                 "plain" if !arguments.plain => arguments.plain = true,
                 "wrt" | "name" | "parallel" | "plain" => {
@@ -54,7 +58,7 @@ impl Parse for Arguments {
                     return Err(Error::new(
                         key.span(),
                         format!(
-                            "unknown argument `{key}`: `wrt(x, y)`, `name = my_grad`, `parallel` and `plain` are known"
+                            "unknown argument `{key}`: `wrt(x, y)`, `name = my_grad`, `T = f64`, `parallel` and `plain` are known"
                         ),
                     ));
                 }
@@ -462,11 +466,25 @@ fn one(
     arguments: &Arguments,
     module: &Items,
 ) -> Result<(Compiled, TokenStream)> {
+    let item = &concrete(item, &arguments.0.types)?;
     let compiled = compile(item, module, &arguments.0)?;
     let tokens = rust::emit(item, &compiled, valid(item, compiled.valid())?, &module.sources);
     let loops = emit_loops(item, &compiled.loops, &module.sources)?;
     let tokens = under_conditions(&item.attrs, quote!(#tokens #loops))?;
     Ok((compiled, tokens))
+}
+
+/// A function with types for its type parameters.
+fn concrete(item: &syn::ItemFn, types: &[(Ident, syn::Type)]) -> Result<syn::ItemFn> {
+    let mut item = item.clone();
+    for (name, ty) in types {
+        let declared = item.sig.generics.type_params().any(|param| param.ident == *name);
+        if !declared {
+            return Err(Error::new(name.span(), format!("there is no type parameter `{name}`")));
+        }
+        front::replace_type(&mut item, name, ty);
+    }
+    Ok(item)
 }
 
 fn emit_loops(

@@ -35,6 +35,8 @@ pub struct Options {
     pub wrt: Option<Vec<Ident>>,
     /// The gradient's name; `f_grad` for `f`, if `None`.
     pub name: Option<Ident>,
+    /// What the type parameters of the function stand for.
+    pub types: Vec<(Ident, syn::Type)>,
     /// Where every independent loop was asked to run in parallel.
     pub parallel: Option<Span>,
     /// Whether only the required passes run.
@@ -52,6 +54,7 @@ impl Default for Options {
         Self {
             wrt: None,
             name: None,
+            types: Vec::new(),
             parallel: None,
             plain: false,
             target: Target::default(),

@@ -96,29 +96,45 @@ impl Lowerer<'_> {
         if let Some(why) = self.module.refused.get(&name) {
             return Err(Error::new(literal.path.span(), why));
         }
-        let Some(def) = self.module.structs.get(&name).cloned() else {
-            return Err(Error::new(
-                literal.path.span(),
-                format!(
-                    "the compiler does not know the struct `{name}`: declare it in the same `#[stratape::differentiable] mod`"
-                ),
-            ));
+        let mut def = self.module.structs.get(&name).cloned();
+        if let (None, Some(segment)) = (&def, literal.path.segments.last()) {
+            def = self.module.named_instance(segment)?;
+        }
+        let names: Vec<String> = match (&def, self.module.generic_structs.get(&name)) {
+            (Some(def), _) => def.fields.iter().map(|(name, _)| name.clone()).collect(),
+            (None, Some(declared)) => {
+                let named = |(at, field): (usize, &syn::Field)| match &field.ident {
+                    Some(name) => name.to_string(),
+                    None => at.to_string(),
+                };
+                declared.fields.iter().enumerate().map(named).collect()
+            }
+            (None, None) => {
+                return Err(Error::new(
+                    literal.path.span(),
+                    format!(
+                        "the compiler does not know the struct `{name}`: declare it in the same `#[stratape::differentiable] mod`"
+                    ),
+                ));
+            }
         };
-        let mut parts: Vec<Option<Val>> = vec![None; def.fields.len()];
+        let mut parts: Vec<Option<Val>> = vec![None; names.len()];
         for field in &literal.fields {
-            let name = match &field.member {
+            let field_name = match &field.member {
                 syn::Member::Named(name) => name.to_string(),
                 syn::Member::Unnamed(index) => index.index.to_string(),
             };
-            let Some(index) = def.fields.iter().position(|(known, _)| *known == name) else {
+            let Some(index) = names.iter().position(|known| *known == field_name) else {
                 return Err(Error::new(
                     field.member.span(),
-                    format!("`{}` has no field `{name}`", def.name),
+                    format!("`{name}` has no field `{field_name}`"),
                 ));
             };
             let val = self.expr(&field.expr)?;
-            self.expect_type(&val, &def.fields[index].1, field.expr.span())?;
-            parts[index] = Some(self.held(&name, val, field.expr.span())?);
+            if let Some(def) = &def {
+                self.expect_type(&val, &def.fields[index].1, field.expr.span())?;
+            }
+            parts[index] = Some(self.held(&field_name, val, field.expr.span())?);
         }
         if let Some(rest) = &literal.rest {
             let base = self.operand(rest)?;
@@ -132,11 +148,24 @@ impl Lowerer<'_> {
                 }
             }
         }
-        let parts = parts.into_iter().collect::<Option<Vec<_>>>();
-        match parts {
-            Some(parts) => Ok(Val::Parts(Kind::Struct(def), parts)),
-            None => Err(Error::new(span, "some fields are missing")),
-        }
+        let Some(parts) = parts.into_iter().collect::<Option<Vec<_>>>() else {
+            return Err(Error::new(span, "some fields are missing"));
+        };
+        let def = match def {
+            Some(def) => def,
+            None => {
+                let fields: Vec<(usize, &Val)> = parts.iter().enumerate().collect();
+                let unknown = || {
+                    unsupported(
+                        span,
+                        &format!("`{name}` whose parameters do not show in its fields"),
+                        &format!("write them, as in `{name}::<f64> {{ … }}`"),
+                    )
+                };
+                self.instance_of(&name, &fields)?.ok_or_else(unknown)?
+            }
+        };
+        Ok(Val::Parts(Kind::Struct(def), parts))
     }
 }
 

@@ -5,7 +5,8 @@ use syn::spanned::Spanned;
 use syn::{Expr, Pat, Result, Stmt};
 
 use super::exits;
-use super::val::{LValue, Val};
+use super::generic::base_name;
+use super::val::{Kind, LValue, Val};
 use super::{Lowerer, left_to_rustc, unsupported};
 use stratape_ir::{Extent, Int, Scalar, Type};
 
@@ -195,6 +196,12 @@ impl Lowerer<'_> {
                 Some(scalar) => self.expect(*value, scalar, span),
                 None => Err(left_to_rustc(span, format!("`{ty}` was expected, found a number"))),
             },
+            (Val::Parts(Kind::Struct(def), parts), Type::Struct(wanted))
+                if base_name(&def.name) == base_name(&wanted.name) =>
+            {
+                let types = wanted.fields.iter().map(|(_, ty)| ty);
+                parts.iter().zip(types).try_for_each(|(part, ty)| self.expect_type(part, ty, span))
+            }
             (Val::Parts(_, parts), Type::Tuple(types)) if parts.len() == types.len() => {
                 parts.iter().zip(types).try_for_each(|(part, ty)| self.expect_type(part, ty, span))
             }
@@ -229,6 +236,10 @@ impl Lowerer<'_> {
                 a.iter().zip(b).try_for_each(|(a, b)| self.unify_types(a, b, span))
             }
             (a, b) if a == b => Ok(()),
+            (Type::Struct(a), Type::Struct(b)) if base_name(&a.name) == base_name(&b.name) => {
+                let pairs = a.fields.iter().zip(&b.fields);
+                pairs.into_iter().try_for_each(|((_, a), (_, b))| self.unify_types(a, b, span))
+            }
             (Type::Enum(_), other) | (other, Type::Enum(_))
                 if *other == Type::Scalar(Scalar::Int(Int::Isize)) =>
             {

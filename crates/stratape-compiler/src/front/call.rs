@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
 use super::control::{Frame, lv_of};
+use super::items::type_text;
 use super::iter::{Iter, after_filter};
 use super::moves::Moves;
 use super::val::{Closure, Kind, LValue, Names, Val};
@@ -16,6 +17,15 @@ use stratape_ir::{Op, Scalar, Type};
 
 /// How deep calls may nest before it is taken for an endless recursion.
 const DEPTH: usize = 64;
+
+/// A function that is expanded where it is called.
+struct Callee<'a> {
+    label: &'a str,
+    sig: &'a syn::Signature,
+    block: &'a syn::Block,
+    /// Its name where it is called, with the generic arguments that are written there.
+    written: Option<&'a syn::PathSegment>,
+}
 
 impl Lowerer<'_> {
     /// `f(…)`
@@ -107,9 +117,23 @@ impl Lowerer<'_> {
                 return self.opaque_call(path, &function.sig, pullback, args, span);
             }
             if let Some(function) = self.module.functions.get(only).cloned() {
-                return self.expand(only, &function.sig, &function.block, args, path.span());
+                let callee = Callee {
+                    label: only,
+                    sig: &function.sig,
+                    block: &function.block,
+                    written: path.path.segments.last(),
+                };
+                return self.expand_generic(&callee, args, path.span());
             }
-            if let Some(def) = self.module.structs.get(&self.module.type_name(only)).cloned()
+            let name = self.module.type_name(only);
+            let def = match self.module.structs.get(&name).cloned() {
+                Some(def) => Some(def),
+                None => {
+                    let fields: Vec<(usize, &Val)> = args.iter().enumerate().collect();
+                    self.instance_of(&name, &fields)?
+                }
+            };
+            if let Some(def) = def
                 && def.tuple
                 && def.fields.len() == args.len()
             {
@@ -119,15 +143,20 @@ impl Lowerer<'_> {
                 return Ok(Val::Parts(Kind::Struct(def), args));
             }
         }
-        if let [.., owner, method] = segments.as_slice() {
-            let owner = self.module.type_name(owner);
+        if let Some((owner, method)) = self.owner_and_method(path, &args) {
+            let (owner, method) = (&owner, &method);
             if let Some(function) =
                 self.module.methods.get(&(owner.clone(), method.clone())).cloned()
             {
-                let label = format!("{owner}::{method}");
-                return self.expand(&label, &function.sig, &function.block, args, path.span());
+                let callee = Callee {
+                    label: &format!("{owner}::{method}"),
+                    sig: &function.sig,
+                    block: &function.block,
+                    written: path.path.segments.last(),
+                };
+                return self.expand_generic(&callee, args, path.span());
             }
-            if let Some(scalar) = scalar_named(&owner) {
+            if let Some(scalar) = scalar_named(owner) {
                 return self.scalar_function(scalar, method, args, path.span(), span);
             }
             if owner == "mem" && ["swap", "take", "replace"].contains(&method.as_str()) {
@@ -329,6 +358,40 @@ impl Lowerer<'_> {
         self.expand(&label, &function.sig, &function.block, args, call.method.span())
     }
 
+    /// The type and the method that a path names; for a method of a trait, the type is that of its first argument.
+    fn owner_and_method(&self, path: &syn::ExprPath, args: &[Val]) -> Option<(String, String)> {
+        let segments = &path.path.segments;
+        let method = segments.last()?.ident.to_string();
+        let owner = match &path.qself {
+            Some(qself) => type_text(&qself.ty),
+            None => segments.iter().rev().nth(1)?.ident.to_string(),
+        };
+        if self.module.traits.contains_key(&owner)
+            && let Some(found) = args.first().and_then(|arg| self.receiver_name(arg, &method))
+        {
+            return Some((found, method));
+        }
+        Some((self.module.type_name(&owner), method))
+    }
+
+    /// The name under which the module has a method of a value's type, a number's and a list's included.
+    pub(super) fn receiver_name(&self, val: &Val, method: &str) -> Option<String> {
+        if let Some(owner) = self.owner_of(val) {
+            return Some(owner);
+        }
+        let names = match self.type_of(val)? {
+            Type::Scalar(Scalar::Infer(_)) => vec!["f64".to_owned(), "f32".to_owned()],
+            ty @ Type::Scalar(_) => vec![ty.to_string()],
+            Type::Vec(item) => vec![format!("Vec<{item}>"), format!("[{item}]")],
+            Type::Slice(item) => vec![format!("[{item}]")],
+            Type::Array(item, extent) => vec![format!("[{item}; {extent}]"), format!("[{item}]")],
+            _ => Vec::new(),
+        };
+        let known =
+            |name: &String| self.module.methods.contains_key(&(name.clone(), method.to_owned()));
+        names.into_iter().find(known)
+    }
+
     /// Expands the body of a function with its arguments.
     pub(super) fn expand(
         &mut self,
@@ -338,6 +401,11 @@ impl Lowerer<'_> {
         args: Vec<Val>,
         span: Span,
     ) -> Result<Val> {
+        self.expand_generic(&Callee { label, sig, block, written: None }, args, span)
+    }
+
+    fn expand_generic(&mut self, callee: &Callee<'_>, args: Vec<Val>, span: Span) -> Result<Val> {
+        let Callee { label, sig, block, written } = *callee;
         if self.names_stack.iter().any(|name| name == label) {
             if label.contains("::") {
                 return Err(recursion(span));
@@ -354,10 +422,19 @@ impl Lowerer<'_> {
                 format!("`{label}` takes {} arguments", sig.inputs.len()),
             ));
         }
+        let outer = label.split_once("::").and_then(|(owner, method)| {
+            let method = method.split('<').next().unwrap_or(method);
+            self.module.impl_params.get(&(owner.to_owned(), method.to_owned())).cloned()
+        });
+        let params = self.params_of_call(outer.as_deref(), sig, written, &args)?;
+        self.module.enter(params);
         self.names_stack.push(label.to_owned());
         self.moves.push(Moves::of_block(block));
         let scopes = std::mem::replace(&mut self.scopes, vec![Names::new()]);
         let result = self.in_frame(Names::new(), |me| {
+            for (name, val) in me.constant_params(span) {
+                me.bind_name(&name, val, false);
+            }
             for (input, arg) in sig.inputs.iter().zip(args) {
                 match input {
                     syn::FnArg::Receiver(receiver) => {
@@ -390,6 +467,7 @@ impl Lowerer<'_> {
         self.scopes = scopes;
         self.moves.pop();
         self.names_stack.pop();
+        self.module.leave();
         result
     }
 }

@@ -6,6 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
 use super::infer::Class;
+use super::items::type_text;
 use super::mention::words_of;
 use super::val::{Binding, Closure, LValue, Names, Val};
 use super::written::scalar_named;
@@ -260,7 +261,7 @@ impl Lowerer<'_> {
 
     fn path(&mut self, path: &syn::ExprPath) -> Result<Val> {
         let span = path.span();
-        if let Some(name) = path.path.get_ident() {
+        if let Some(name) = path.path.get_ident().filter(|_| path.qself.is_none()) {
             let name = name.to_string();
             if let Some(full) = self.imported(path) {
                 return self.path(&full);
@@ -269,7 +270,7 @@ impl Lowerer<'_> {
                 let val = binding.val.clone();
                 return Ok(self.retyped(val));
             }
-            if let Some(constant) = self.module.constants.get(&name) {
+            if let Some(constant) = self.module.items().constants.get(&name) {
                 return self.constant_item(&constant.ty, &constant.expr);
             }
             if self.module.functions.contains_key(&name) {
@@ -289,9 +290,13 @@ impl Lowerer<'_> {
             path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let (owner, name) = match segments.as_slice() {
             [.., owner, name] => (owner.as_str(), name.as_str()),
+            [name] if path.qself.is_some() => ("", name.as_str()),
             _ => return Err(Error::new(span, "a name was expected")),
         };
-        let owner_type = self.module.type_name(owner);
+        let owner_type = match &path.qself {
+            Some(qself) => self.module.type_name(&type_text(&qself.ty)),
+            None => self.module.type_name(owner),
+        };
         if owner_type == "Ordering" {
             return Err(unsupported(
                 span,
@@ -307,7 +312,7 @@ impl Lowerer<'_> {
             return Ok(Val::Scalar(value));
         }
         let key = (owner_type.clone(), name.to_owned());
-        if let Some(constant) = self.module.associated_constants.get(&key) {
+        if let Some(constant) = self.module.items().associated_constants.get(&key) {
             return self.constant_item(&constant.ty, &constant.expr);
         }
         let upper = name.chars().all(|c| c.is_uppercase() || c.is_numeric() || c == '_');

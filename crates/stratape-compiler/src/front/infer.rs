@@ -130,7 +130,18 @@ fn settle(ty: &mut stratape_ir::Type, last: &dyn Fn(Scalar) -> Scalar) {
         Type::Scalar(scalar) => *scalar = last(*scalar),
         Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => settle(item, last),
         Type::Tuple(items) => items.iter_mut().for_each(|item| settle(item, last)),
-        Type::Struct(_) | Type::Enum(_) => {}
+        Type::Struct(def) => {
+            let mut settled = def.fields.clone();
+            settled.iter_mut().for_each(|(_, ty)| settle(ty, last));
+            if settled != def.fields {
+                *def = std::sync::Arc::new(stratape_ir::Struct {
+                    name: def.name.clone(),
+                    fields: settled,
+                    tuple: def.tuple,
+                });
+            }
+        }
+        Type::Enum(_) => {}
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the compiler can see beside the function: structs, enums, constants, aliases, helper
 //! functions and methods of its module.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -10,9 +10,10 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Error, Item, Result};
 
+use super::generic::{Visible, base_name};
 use super::naming::NamesSelf;
 use crate::source::Sources;
-use stratape_ir::Struct;
+use stratape_ir::{Struct, Type};
 
 /// An operator for a type on the left, found by that type and the method: the type on the right,
 /// and the function.
@@ -29,6 +30,14 @@ pub struct Items {
     pub(super) associated_constants: HashMap<(String, String), syn::ImplItemConst>,
     pub(super) operators: HashMap<(String, String), Vec<Implementation>>,
     pub(super) aliases: HashMap<String, syn::Type>,
+    /// Structs that hold references: they are never in memory.
+    borrowing: HashSet<String>,
+    /// Structs with type or constant parameters.
+    pub(super) generic_structs: HashMap<String, Rc<syn::ItemStruct>>,
+    /// The parameters of the `impl` that a method stands in, and the type it is for.
+    pub(super) impl_params: HashMap<(String, String), Rc<(syn::Generics, syn::Type)>>,
+    pub(super) associated_types: HashMap<(String, String), syn::Type>,
+    pub(super) traits: HashMap<String, syn::ItemTrait>,
     /// Why a struct or enum of the module cannot be used.
     pub(super) refused: HashMap<String, String>,
     /// Functions the compiler does not look into, and the pullbacks of those that have one.
@@ -86,18 +95,29 @@ impl Items {
                     &def.ident,
                     "holds data: use an enum without data, and a struct with the numbers beside it",
                 ),
-                Item::Struct(def) if !def.generics.params.is_empty() => module.refuse(
-                    &def.ident,
-                    "is generic: write it for `f64` or `f32`, and own the data",
-                ),
+                Item::Struct(def) if is_generic(&def.generics) => {
+                    module.generic_structs.insert(def.ident.to_string(), Rc::new(def.clone()));
+                }
+                Item::Trait(def) => {
+                    module.traits.insert(def.ident.to_string(), def.clone());
+                }
                 Item::Fn(function) => {
                     module.note_opaque(function)?;
                     module
                         .functions
                         .insert(function.sig.ident.to_string(), Rc::new(function.clone()));
                 }
-                Item::Impl(block) => module.collect_impl(block),
                 _ => {}
+            }
+        }
+        for item in items {
+            if let Item::Struct(def) = item
+                && def.fields.iter().any(|field| matches!(field.ty, syn::Type::Reference(_)))
+            {
+                module.borrowing.insert(def.ident.to_string());
+            }
+            if let Item::Impl(block) = item {
+                module.collect_impl(block);
             }
         }
         module.lends_lists = module.functions.values().any(|f| takes_list(&f.sig))
@@ -106,7 +126,7 @@ impl Items {
         let mut left: Vec<&syn::ItemStruct> = items
             .iter()
             .filter_map(|item| match item {
-                Item::Struct(def) if def.generics.params.is_empty() => Some(def),
+                Item::Struct(def) if !is_generic(&def.generics) => Some(def),
                 _ => None,
             })
             .collect();
@@ -128,6 +148,21 @@ impl Items {
             }
         }
         Ok(module)
+    }
+
+    /// Whether memory of a type would hold references.
+    pub(super) fn holds_references(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Scalar(_) | Type::Enum(_) => false,
+            Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => {
+                self.holds_references(item)
+            }
+            Type::Tuple(items) => items.iter().any(|item| self.holds_references(item)),
+            Type::Struct(def) => {
+                self.borrowing.contains(base_name(&def.name))
+                    || def.fields.iter().any(|(_, ty)| self.holds_references(ty))
+            }
+        }
     }
 
     fn refuse(&mut self, name: &syn::Ident, why: &str) {
@@ -157,15 +192,31 @@ impl Items {
     }
 
     fn collect_impl(&mut self, block: &syn::ItemImpl) {
-        let owner = type_text(&block.self_ty);
+        // Numbers and lists have methods of the module's traits, under the names of their types.
+        let owner = match self.read_type(&block.self_ty).map(|written| written.ty) {
+            Ok(ty @ (Type::Scalar(_) | Type::Slice(_) | Type::Array(..) | Type::Vec(_))) => {
+                ty.to_string()
+            }
+            _ => type_text(&block.self_ty),
+        };
         let mut names = NamesSelf::new(&owner, block);
         let traits = block.trait_.as_ref().map(|(path, _)| operator_trait(path, &owner));
-        for item in &block.items {
+        let params = is_generic(&block.generics)
+            .then(|| Rc::new((block.generics.clone(), (*block.self_ty).clone())));
+        // What the trait supplies, the type may supply itself.
+        let supplied = block.trait_.as_ref().and_then(|(path, _)| {
+            let last = path.segments.last()?.ident.to_string();
+            Some(defaults(self.traits.get(&last)?, block))
+        });
+        for item in block.items.iter().chain(&supplied.unwrap_or_default()) {
             match item {
                 syn::ImplItem::Fn(method) => {
                     let mut method = method.clone();
                     names.visit_impl_item_fn_mut(&mut method);
                     let key = (owner.clone(), method.sig.ident.to_string());
+                    if let Some(params) = &params {
+                        self.impl_params.insert(key.clone(), Rc::clone(params));
+                    }
                     match &traits {
                         Some(Some(right)) => {
                             let all = self.operators.entry(key).or_default();
@@ -186,28 +237,62 @@ impl Items {
                     let key = (owner.clone(), constant.ident.to_string());
                     self.associated_constants.insert(key, constant);
                 }
+                syn::ImplItem::Type(alias) => {
+                    let key = (owner.clone(), alias.ident.to_string());
+                    self.associated_types.insert(key, alias.ty.clone());
+                }
                 _ => {}
             }
         }
     }
 
     fn read_struct(&self, def: &syn::ItemStruct) -> Result<Struct> {
+        Visible::new(self).read_struct(def)
+    }
+}
+
+impl Visible<'_> {
+    /// A struct with its fields' types.
+    pub(super) fn read_struct(&self, def: &syn::ItemStruct) -> Result<Struct> {
         let mut fields = Vec::new();
         for (position, field) in def.fields.iter().enumerate() {
             let name =
                 field.ident.as_ref().map_or_else(|| position.to_string(), ToString::to_string);
             let written = self.read_type(&field.ty)?;
-            if written.reference.is_some() {
-                return Err(Error::new(
-                    field.ty.span(),
-                    format!("its field `{name}` is behind a reference; let it own the data"),
-                ));
-            }
             fields.push((name, written.ty));
         }
         let tuple = matches!(def.fields, syn::Fields::Unnamed(_));
         Ok(Struct { name: def.ident.to_string(), fields, tuple })
     }
+}
+
+/// Whether there are parameters besides lifetimes.
+fn is_generic(generics: &syn::Generics) -> bool {
+    generics.params.iter().any(|param| !matches!(param, syn::GenericParam::Lifetime(_)))
+}
+
+/// What a trait supplies that an `impl` of it does not.
+fn defaults(def: &syn::ItemTrait, block: &syn::ItemImpl) -> Vec<syn::ImplItem> {
+    let has = |name: &syn::Ident| {
+        block.items.iter().any(|item| match item {
+            syn::ImplItem::Fn(method) => method.sig.ident == *name,
+            syn::ImplItem::Const(constant) => constant.ident == *name,
+            _ => false,
+        })
+    };
+    let supplied = def.items.iter().filter_map(|item| match item {
+        syn::TraitItem::Fn(method) if !has(&method.sig.ident) => {
+            let (sig, body) = (&method.sig, method.default.as_ref()?);
+            syn::parse2(quote::quote!(#sig #body)).ok()
+        }
+        syn::TraitItem::Const(constant) if !has(&constant.ident) => {
+            let (name, ty, (_, value)) =
+                (&constant.ident, &constant.ty, constant.default.as_ref()?);
+            syn::parse2(quote::quote!(const #name: #ty = #value;)).ok()
+        }
+        _ => None,
+    });
+    supplied.collect()
 }
 
 /// The function that `#[pullback(of = f)]` names.
@@ -238,7 +323,7 @@ fn takes_list(sig: &syn::Signature) -> bool {
 }
 
 /// A type's name, references and lifetimes left out.
-fn type_text(ty: &syn::Type) -> String {
+pub(super) fn type_text(ty: &syn::Type) -> String {
     match ty {
         syn::Type::Reference(reference) => type_text(&reference.elem),
         syn::Type::Paren(inner) => type_text(&inner.elem),

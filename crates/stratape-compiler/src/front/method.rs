@@ -4,6 +4,7 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
+use super::generic::base_name;
 use super::iter::Iter;
 use super::loops::root_name;
 use super::val::{Kind, LValue, Memory, Val};
@@ -40,7 +41,7 @@ impl Lowerer<'_> {
                 )),
             },
             receiver => {
-                if let Some(owner) = self.owner_of(&receiver) {
+                if let Some(owner) = self.receiver_name(&receiver, &name) {
                     return self.method_of(&owner, receiver, call);
                 }
                 // An array that is consumed is a copy, if it is a variable.
@@ -464,10 +465,12 @@ impl Lowerer<'_> {
     pub(super) fn owner_of(&self, val: &Val) -> Option<String> {
         match val {
             Val::Scalar(value) => self.enums.get(value).cloned(),
-            Val::Parts(Kind::Struct(def), _) => Some(def.name.clone()),
+            Val::Parts(Kind::Struct(def), _) => Some(base_name(&def.name).to_owned()),
             Val::Place(lv) | Val::Ref(lv) => match lv {
                 LValue::Parts(Kind::Struct(def), _)
-                | LValue::Memory(Memory { ty: Type::Struct(def), .. }) => Some(def.name.clone()),
+                | LValue::Memory(Memory { ty: Type::Struct(def), .. }) => {
+                    Some(base_name(&def.name).to_owned())
+                }
                 LValue::Memory(Memory { ty: Type::Enum(name), .. }) => Some(name.clone()),
                 LValue::Var(var) => self.enums.get(&self.get(*var)).cloned(),
                 LValue::Value(val) => self.owner_of(val),

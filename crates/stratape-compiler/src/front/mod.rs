@@ -18,6 +18,7 @@ mod consume;
 mod control;
 mod exits;
 mod expr;
+mod generic;
 mod imports;
 mod infer;
 mod items;
@@ -46,11 +47,13 @@ use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use self::control::Frame;
+use self::generic::Visible;
 use self::infer::{Class, Infer};
 pub use self::items::Items;
 pub(crate) use self::items::pullback_of;
 pub(crate) use self::marks::{is_marked, strip_marks};
 use self::moves::Moves;
+pub(crate) use self::naming::replace_type;
 pub(crate) use self::opaque::half_name;
 use self::val::{Binding, Kind, LValue, Memory, Names, Val, VarId};
 use stratape_ir::{Function, Object, ObjectId, Op, Origin, Param, Scalar, Stmt, Type, ValueId};
@@ -61,6 +64,7 @@ use stratape_ir::{Function, Object, ObjectId, Op, Origin, Param, Scalar, Stmt, T
 /// At the first token outside the language.
 pub fn lower(item: &syn::ItemFn, items: &Items) -> Result<Function> {
     signature::check(&item.sig)?;
+    signature::check_params(&item.sig)?;
     let mut lowerer = Lowerer::new(items, &item.sig.ident.to_string());
     lowerer.names_stack.push(item.sig.ident.to_string());
     lowerer.function(item)?;
@@ -114,7 +118,7 @@ fn unsupported(span: Span, what: &str, instead: &str) -> Error {
 
 /// The state of lowering.
 struct Lowerer<'m> {
-    module: &'m Items,
+    module: Visible<'m>,
     b: build::Builder<'m>,
     infer: Infer,
     /// The current value of each variable.
@@ -150,7 +154,7 @@ struct Lowerer<'m> {
 impl<'m> Lowerer<'m> {
     fn new(module: &'m Items, name: &str) -> Self {
         Self {
-            module,
+            module: Visible::new(module),
             b: build::Builder::new(name, &module.sources),
             infer: Infer::default(),
             vars: Vec::new(),
@@ -179,6 +183,13 @@ impl<'m> Lowerer<'m> {
             };
             let (name, mutable) = signature::param_name(input)?;
             let written = self.module.read_type(&input.ty)?;
+            if self.module.holds_references(&written.ty) {
+                return Err(unsupported(
+                    input.ty.span(),
+                    "a parameter that holds references",
+                    "take the slices as parameters, and make the struct of them in the function",
+                ));
+            }
             let span = name.span();
             let origin = match written.reference {
                 None => Origin::Owned,
@@ -216,7 +227,7 @@ impl<'m> Lowerer<'m> {
             let val = self.held(&name.to_string(), val, span)?;
             self.bind_name(&name.to_string(), val, mutable);
         }
-        let output = signature::output(&item.sig, self.module)?;
+        let output = signature::output(&item.sig, self.module.items())?;
         let val = self.body(&item.block, output.clone())?;
         if let Some(ty) = output {
             let span = item.block.stmts.last().map_or_else(|| item.sig.span(), Spanned::span);

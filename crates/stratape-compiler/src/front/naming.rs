@@ -1,4 +1,4 @@
-//! `Self` in the text of an `impl`.
+//! `Self` in the text of an `impl`, and type parameters that an attribute gives a type.
 
 use std::collections::HashMap;
 
@@ -70,4 +70,42 @@ impl VisitMut for NamesSelf<'_> {
     fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
         mac.tokens = self.rename_in(std::mem::take(&mut mac.tokens));
     }
+}
+
+/// Writes a type for a type parameter of a function, which then is none any more.
+pub(crate) fn replace_type(item: &mut syn::ItemFn, name: &Ident, ty: &syn::Type) {
+    struct Replace<'a>(&'a Ident, &'a syn::Type);
+
+    impl VisitMut for Replace<'_> {
+        fn visit_type_mut(&mut self, ty: &mut syn::Type) {
+            if matches!(ty, syn::Type::Path(path) if path.path.is_ident(self.0)) {
+                *ty = self.1.clone();
+                return;
+            }
+            visit_mut::visit_type_mut(self, ty);
+        }
+
+        fn visit_path_mut(&mut self, path: &mut syn::Path) {
+            // `T::MAX`, `T::sqrt(x)`
+            if path.segments.len() > 1
+                && path.segments[0].ident == *self.0
+                && let syn::Type::Path(known) = self.1
+                && let Some(last) = known.path.segments.last()
+            {
+                path.segments[0] = last.clone();
+            }
+            visit_mut::visit_path_mut(self, path);
+        }
+    }
+
+    let generics = &mut item.sig.generics;
+    let others = std::mem::take(&mut generics.params).into_iter();
+    generics.params = others
+        .filter(|param| !matches!(param, syn::GenericParam::Type(param) if param.ident == *name))
+        .collect();
+    generics.where_clause = None;
+    if generics.params.is_empty() {
+        (generics.lt_token, generics.gt_token) = (None, None);
+    }
+    Replace(name, ty).visit_item_fn_mut(item);
 }

@@ -109,7 +109,10 @@ impl Lowerer<'_> {
     }
 
     fn is_struct(&self, val: &Val) -> bool {
-        self.owner_of(val).is_some_and(|name| self.module.structs.contains_key(&name))
+        self.owner_of(val).is_some_and(|name| {
+            self.module.structs.contains_key(&name)
+                || self.module.generic_structs.contains_key(&name)
+        })
     }
 
     /// An operator on structs: the module's own implementation, expanded.
@@ -120,9 +123,16 @@ impl Lowerer<'_> {
         };
         let is = |names: &[String], written: &str| names.contains(&self.module.type_name(written));
         let mut found = None;
-        for ((owner, name), all) in &self.module.operators {
+        for ((owner, name), all) in &self.module.items().operators {
             if name == method && is(left, owner) {
-                let fitting = all.iter().find(|(written, _)| is(right, written));
+                let key = (owner.clone(), name.clone());
+                // `impl<T> Mul<T> for …` takes whatever is there.
+                let any = |written: &String| {
+                    self.module.impl_params.get(&key).is_some_and(|params| {
+                        params.0.type_params().any(|param| param.ident == *written)
+                    })
+                };
+                let fitting = all.iter().find(|(written, _)| is(right, written) || any(written));
                 found = found.or(fitting.map(|(written, function)| (owner, written, function)));
             }
         }

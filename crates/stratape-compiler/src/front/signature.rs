@@ -12,15 +12,6 @@ pub(super) fn check(sig: &syn::Signature) -> Result<()> {
     if let Some(token) = &sig.asyncness {
         return Err(unsupported(token.span(), "`async` functions", "make it a plain function"));
     }
-    if let Some(param) =
-        sig.generics.params.iter().find(|param| !matches!(param, syn::GenericParam::Lifetime(_)))
-    {
-        return Err(unsupported(
-            param.span(),
-            "generic functions",
-            "write the function for `f64` or `f32`, or name the type with an alias",
-        ));
-    }
     if let syn::Safety::Unsafe(token) = &sig.safety {
         return Err(unsupported(token.span(), "`unsafe` functions", "make it a safe function"));
     }
@@ -28,6 +19,21 @@ pub(super) fn check(sig: &syn::Signature) -> Result<()> {
         return Err(unsupported(abi.span(), "`extern` functions", "wrap it in a plain function"));
     }
     Ok(())
+}
+
+/// Refuses a function under `#[gradient]` with a type parameter: there is one gradient, of one type.
+pub(super) fn check_params(sig: &syn::Signature) -> Result<()> {
+    match sig.generics.type_params().next() {
+        Some(param) => {
+            let name = &param.ident;
+            Err(unsupported(
+                param.span(),
+                &format!("a type that is not named, `{name}`"),
+                &format!("name it in the attribute, as in `#[gradient({name} = f64)]`"),
+            ))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The name of a parameter.

@@ -4,6 +4,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
+use super::generic::{Visible, base_name};
 use super::items::Items;
 use stratape_ir::{Extent, Float, Int, Scalar, Type};
 
@@ -24,6 +25,13 @@ pub(super) struct Written {
 }
 
 impl Items {
+    /// Reads a type outside of any function.
+    pub(super) fn read_type(&self, ty: &syn::Type) -> Result<Written> {
+        Visible::new(self).read_type(ty)
+    }
+}
+
+impl Visible<'_> {
     /// Reads a type.
     pub(super) fn read_type(&self, ty: &syn::Type) -> Result<Written> {
         let plain = |ty| Written { ty, reference: None };
@@ -61,12 +69,23 @@ impl Items {
     /// reading of the body can tell, as for closures and for references inside tuples.
     pub(super) fn read_helper_type(&self, ty: &syn::Type) -> Result<Option<Written>> {
         match ty {
-            syn::Type::ImplTrait(_) | syn::Type::Infer(_) => Ok(None),
-            syn::Type::Reference(reference)
-                if matches!(*reference.elem, syn::Type::TraitObject(_)) =>
+            syn::Type::ImplTrait(_) | syn::Type::Infer(_) | syn::Type::FnPtr(_) => Ok(None),
+            // A parameter whose type does not show in the arguments, as that of a closure; a struct without its arguments.
+            syn::Type::Path(path)
+                if path.path.get_ident().is_some_and(|name| {
+                    let name = name.to_string();
+                    (self.is_param(&name) && self.type_param(&name).is_none())
+                        || self.generic_structs.contains_key(&name)
+                }) =>
             {
                 Ok(None)
             }
+            syn::Type::TraitObject(_) => Ok(None),
+            syn::Type::Paren(inner) => self.read_helper_type(&inner.elem),
+            syn::Type::Reference(reference) => match self.read_helper_type(&reference.elem)? {
+                None => Ok(None),
+                Some(_) => self.read_type(ty).map(Some),
+            },
             syn::Type::Tuple(tuple) => {
                 for item in &tuple.elems {
                     match self.read_helper_type(item)? {
@@ -98,6 +117,15 @@ impl Items {
             return Err(Error::new(span, "a type was expected"));
         };
         let name = segment.ident.to_string();
+        if let Some(ty) = self.type_param(&name).filter(|_| path.path.segments.len() == 1) {
+            return plain(ty.clone());
+        }
+        if let Some(ty) = self.associated_type(path) {
+            return self.read_type(&ty);
+        }
+        if let Some(def) = self.named_instance(segment)? {
+            return plain(Type::Struct(def));
+        }
         if name == "Vec"
             && let syn::PathArguments::AngleBracketed(args) = &segment.arguments
             && let Some(syn::GenericArgument::Type(item)) = args.args.first()
@@ -162,7 +190,13 @@ impl Items {
         ))
     }
 
-    fn extent(&self, len: &Expr) -> Extent {
+    pub(super) fn extent(&self, len: &Expr) -> Extent {
+        if let Expr::Path(path) = len
+            && let Some(name) = path.path.get_ident()
+            && let Some(extent) = self.constant_param(&name.to_string())
+        {
+            return extent.clone();
+        }
         match self.integer(len) {
             Some(n) => Extent::Known(n),
             None => Extent::Const(self.sources.opaque(len.to_token_stream())),
@@ -177,6 +211,9 @@ impl Items {
             Expr::Group(inner) => self.integer(&inner.expr),
             Expr::Path(path) => {
                 let name = path.path.get_ident()?.to_string();
+                if let Some(Extent::Known(n)) = self.constant_param(&name) {
+                    return Some(*n);
+                }
                 self.integer(&self.constants.get(&name)?.expr)
             }
             Expr::Binary(binary) => {
@@ -194,8 +231,24 @@ impl Items {
         }
     }
 
+    /// What `T::Name` or `<T as Trait>::Name` stands for.
+    fn associated_type(&self, path: &syn::TypePath) -> Option<syn::Type> {
+        let name = path.path.segments.last()?.ident.to_string();
+        let owner = match (&path.qself, path.path.segments.len()) {
+            (Some(qself), _) => qself.ty.to_token_stream().to_string(),
+            (None, 2) => path.path.segments[0].ident.to_string(),
+            _ => return None,
+        };
+        self.associated_types.get(&(self.type_name(&owner), name)).cloned()
+    }
+
     /// The struct, enum or number type that a name or alias stands for.
     pub(super) fn type_name(&self, name: &str) -> String {
+        match self.type_param(name) {
+            Some(Type::Scalar(Scalar::Infer(_))) => return "f64".to_owned(),
+            Some(ty) => return base_name(&ty.to_string()).to_owned(),
+            None => {}
+        }
         self.follow(name).unwrap_or_else(|| name.to_owned())
     }
 
