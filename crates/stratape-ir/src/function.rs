@@ -97,6 +97,8 @@ pub struct Function {
     pub strided_copies: BTreeMap<ObjectId, StridedCopy>,
     /// Local lists whose initial contents are dead: each element is written before it is read.
     pub unfilled: BTreeSet<ObjectId>,
+    /// Local lists of lists that hold only empty ones when their block ends.
+    pub emptied: BTreeSet<ObjectId>,
     /// Locals, shadows of nothing, that hold sums of adjoints: their last bits are free.
     pub sums: BTreeSet<ObjectId>,
     /// Whether nothing is to be reordered or fused: optional passes do nothing.
@@ -123,6 +125,7 @@ impl Function {
             parallel: false,
             strided_copies: BTreeMap::new(),
             unfilled: BTreeSet::new(),
+            emptied: BTreeSet::new(),
             sums: BTreeSet::new(),
             plain: false,
             recursive: BTreeSet::new(),

@@ -123,6 +123,7 @@
 //! |---|---|
 //! | [`Function::kept`] | locals that are returned |
 //! | [`Function::unfilled`] | locals whose initial contents are never read; a back end need not write them |
+//! | [`Function::emptied`] | lists of lists whose rows have all been moved elsewhere in the end |
 //! | [`Function::sums`] | locals, shadows of nothing, that hold sums of adjoints |
 //! | [`Function::strided_copies`] | locals that hold every *k*-th element of another object; an index out of bounds is reported as one of that object |
 //! | [`Function::recursive`] | functions that are called in halves |

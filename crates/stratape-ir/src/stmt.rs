@@ -79,7 +79,7 @@ pub enum Stmt {
     },
     /// Exchanges two lists, their lengths included. Nothing is copied.
     Swap {
-        /// One list: an object, or a field of one.
+        /// One list: an object, a field, or an element of a list of lists.
         a: Place,
         /// The other, of the same type.
         b: Place,

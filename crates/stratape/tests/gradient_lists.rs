@@ -394,6 +394,72 @@ both! {
     }
 
     #[gradient]
+    fn nested(x: &[T; 4], n: usize) -> T {
+        let table: Vec<Vec<T>> =
+            (0..n).map(|i| (0..=i).map(|j| x[i % 4] * x[j % 4]).collect()).collect();
+        let mut rows = Vec::new();
+        let mut h = x.to_vec();
+        for i in 0..n {
+            h = h.iter().map(|v| v * x[i % 4]).collect();
+            if i % 2 == 1 {
+                h.push(x[0]);
+            }
+            rows.push(h.clone());
+        }
+        let mut sum = 0.0;
+        for (i, row) in rows.iter().enumerate() {
+            sum += row.iter().sum::<T>() * (i + 1) as T;
+        }
+        let mut last = rows.pop().unwrap();
+        last.push(2.0);
+        rows.push(vec![x[1], last[0]]);
+        rows[0] = last;
+        let taken = std::mem::take(&mut rows[0]);
+        sum += rows[0].len() as T + taken.iter().product::<T>();
+        for row in &table {
+            sum += row[0] * row[row.len() - 1];
+        }
+        sum + rows[rows.len() - 1].iter().sum::<T>()
+    }
+
+    #[test]
+    fn lists_hold_lists() {
+        for n in 1..5 {
+            check([0.0; 4], |x| nested(x, n), |x, dx, seed| nested_grad(x, dx, n, seed));
+        }
+    }
+
+    struct Layer {
+        w: Vec<T>,
+        bias: T,
+    }
+
+    #[gradient]
+    fn layers(x: &[T; 3], n: usize) -> T {
+        let mut all: Vec<Layer> = Vec::new();
+        for i in 0..n {
+            let w: Vec<T> = (0..i + 2).map(|j| x[j % 3] * (i + 1) as T).collect();
+            all.push(Layer { w, bias: x[i % 3] });
+        }
+        let mut h = vec![x[0], x[1]];
+        for layer in &all {
+            let mut next = vec![layer.bias; layer.w.len()];
+            for (a, w) in next.iter_mut().zip(&layer.w) {
+                *a = (*a + w * h[0]).tanh();
+            }
+            h = next;
+        }
+        h.iter().sum::<T>() * all.len() as T
+    }
+
+    #[test]
+    fn lists_hold_structs_that_hold_lists() {
+        for n in 0..4 {
+            check([0.0; 3], |x| layers(x, n), |x, dx, seed| layers_grad(x, dx, n, seed));
+        }
+    }
+
+    #[gradient]
     fn boxed(x: &[T; 3]) -> T {
         let list: Box<[T]> = x.iter().map(|a| a * a).collect();
         let from = Vec::from([x[0], 2.0]);

@@ -516,7 +516,11 @@ impl Lowerer<'_> {
                 def.fields.iter().map(|(_, ty)| self.zero_init(ty, span)).collect::<Result<_>>()?,
             ),
             Type::Scalar(scalar) => Init::Value(self.zero(*scalar, span)),
-            Type::Enum(_) | Type::Slice(_) | Type::Vec(_) => {
+            Type::Vec(item) => {
+                let len = self.b.usize(0, span);
+                Init::Repeat(Box::new(self.zero_init(item, span)?), len)
+            }
+            Type::Enum(_) | Type::Slice(_) => {
                 return Err(unsupported(
                     span,
                     "a value of this type from a branch or an early `return`",

@@ -8,14 +8,14 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
+use super::control::lv_of;
 use super::infer::Class;
 use super::iter::Iter;
 use super::moves::LENGTH_METHODS;
 use super::val::{Kind, LValue, Memory, Val, Window};
 use super::{Lowerer, exits, left_to_rustc, unsupported};
 use stratape_ir::{
-    Binary, Check, Compare, Init, ObjectId, Op, Origin, Place, Range, Scalar, Step, Stmt, Type,
-    ValueId,
+    Binary, Check, Compare, Init, ObjectId, Op, Origin, Place, Range, Scalar, Stmt, Type, ValueId,
 };
 
 impl Lowerer<'_> {
@@ -32,9 +32,6 @@ impl Lowerer<'_> {
     /// An empty list, or one of zeros.
     pub(super) fn zeros(&mut self, ty: &Type, len: ValueId, span: Span) -> Result<Memory> {
         let item = ty.element().cloned().unwrap_or(Type::Scalar(Scalar::USIZE));
-        if !item.is_fixed() {
-            return Err(list_of_lists(span));
-        }
         let init = self.zero_init(&item, span)?;
         let object = self.new_local(ty.clone(), span);
         self.b.node(Stmt::New { object, init: Init::Repeat(Box::new(init), len) });
@@ -52,11 +49,10 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether an object can change places with others: it is a local, or a field of what is behind `&mut`.
+    /// Whether a list can change places with others: it is a local, or a part of what is behind `&mut`.
     fn can_be_exchanged(&self, memory: &Memory) -> bool {
         let origin = self.b.function.objects[memory.place.object.index()].origin;
         matches!(memory.ty, Type::Vec(_))
-            && memory.place.path.iter().all(|step| matches!(step, Step::Field(_)))
             && (origin == Origin::Local
                 || (origin == Origin::RefMut && !memory.place.path.is_empty()))
     }
@@ -318,9 +314,6 @@ impl Lowerer<'_> {
         if !unknown || matches!(item, Type::Scalar(_)) || !memory.place.path.is_empty() {
             return Ok(());
         }
-        if !item.is_fixed() {
-            return Err(list_of_lists(span));
-        }
         let object = memory.place.object;
         self.b.function.objects[object.index()].ty = Type::Vec(Box::new(item.clone()));
         self.b.open();
@@ -405,8 +398,9 @@ impl Lowerer<'_> {
     }
 
     fn push(&mut self, memory: &Memory, val: Val, span: Span) -> Result<()> {
-        let (_, item) = self.init_of(val.clone(), span)?;
-        self.retype(memory, &item, span)?;
+        if let Some(item) = self.type_of(&val) {
+            self.retype(memory, &item, span)?;
+        }
         let (var, list) = self.growing(memory, span)?;
         let (len, one) = (self.get(var), self.b.usize(1, span));
         let more = self.b.binary(Binary::Add, len, one, span);
@@ -430,7 +424,7 @@ impl Lowerer<'_> {
             span,
             |me| {
                 let place = me.element_unchecked(&list, last, span)?;
-                me.read(&place, span)
+                me.taken_out(&place, span)
             },
             |_| Ok(Val::Never),
         )?;
@@ -447,21 +441,23 @@ impl Lowerer<'_> {
             self.element_unchecked(&list, index, span)?,
             self.element_unchecked(&list, last, span)?,
         );
-        let (removed, moved) = (self.read(&place, span)?, self.read(&end, span)?);
+        let (removed, moved) = (self.taken_out(&place, span)?, self.taken_out(&end, span)?);
         self.write_parts(&place, moved, span)?;
         self.set(var, last);
         Ok(removed)
     }
 
     fn resize(&mut self, memory: &Memory, to: ValueId, fill: Val, span: Span) -> Result<()> {
-        let (_, item) = self.init_of(fill.clone(), span)?;
-        self.retype(memory, &item, span)?;
+        if let Some(item) = self.type_of(&fill) {
+            self.retype(memory, &item, span)?;
+        }
         let (var, list) = self.growing(memory, span)?;
         self.reserve(&list, to, span)?;
         let range = Range::UpTo { from: self.get(var), to };
         self.repeat(range, false, None, &[], span, |me, at| {
             let place = me.element_unchecked(&list, at, span)?;
-            me.write_parts(&place, fill.clone(), span)
+            let item = me.clone_of(&lv_of(fill.clone()), span)?;
+            me.write_parts(&place, item, span)
         })?;
         self.set(var, to);
         Ok(())
@@ -483,6 +479,39 @@ impl Lowerer<'_> {
         looped.map(|_| ())
     }
 
+    /// What an element holds, which is not needed there any more: lists in it leave empty ones behind.
+    fn taken_out(&mut self, lv: &LValue, span: Span) -> Result<Val> {
+        match lv {
+            LValue::Memory(memory) if matches!(memory.ty, Type::Vec(_)) => self.taken(memory, span),
+            LValue::Memory(memory) if !memory.ty.is_fixed() => {
+                let (kind, count) = match &memory.ty {
+                    Type::Struct(def) => (Kind::Struct(def.clone()), def.fields.len()),
+                    Type::Tuple(items) => (Kind::Tuple, items.len()),
+                    _ => return self.read(lv, span),
+                };
+                let mut parts = Vec::new();
+                for index in 0..count {
+                    let part = self.field_of(lv, index, span)?;
+                    parts.push(self.taken_out(&part, span)?);
+                }
+                Ok(Val::Parts(kind, parts))
+            }
+            lv => self.read(lv, span),
+        }
+    }
+
+    /// Moves the elements of a list to another.
+    fn move_elements(&mut self, target: &LValue, source: &LValue, span: Span) -> Result<()> {
+        let (from, to) = (self.b.usize(0, span), self.len_of(source, span)?);
+        self.repeat(Range::UpTo { from, to }, false, None, &[], span, |me, counter| {
+            let item = me.element_unchecked(source, counter, span)?;
+            let val = me.taken_out(&item, span)?;
+            let place = me.element_unchecked(target, counter, span)?;
+            me.write_parts(&place, val, span)
+        })?;
+        Ok(())
+    }
+
     /// Sees to it that an object has room for a list of a length.
     fn reserve(&mut self, list: &LValue, len: ValueId, span: Span) -> Result<()> {
         let LValue::Memory(memory) = list else { return Ok(()) };
@@ -499,9 +528,11 @@ impl Lowerer<'_> {
                 let twice = me.b.binary(Binary::Mul, two, room, span);
                 let room = me.int_method("max", vec![twice, len], span);
                 let longer = me.zeros(&memory.ty, room, span)?;
-                let now = me.len_of(list, span)?;
-                me.copy_elements(&LValue::Memory(longer.clone()), list, now, span)?;
+                me.move_elements(&LValue::Memory(longer.clone()), list, span)?;
                 me.exchange(memory, &longer);
+                if memory.ty.element().is_some_and(|item| !item.is_fixed()) {
+                    me.b.function.emptied.insert(longer.place.object);
+                }
                 Ok(Val::Unit)
             },
             |_| Ok(Val::Unit),
@@ -555,10 +586,13 @@ impl Lowerer<'_> {
             self.repeat(Range::UpTo { from: zero, to: len }, false, None, &[], span, |me, at| {
                 me.visit(iter, at, span, &mut |me, item| {
                     let item = me.value_of(item, span)?;
-                    let (_, ty) = me.init_of(item.clone(), span)?;
-                    if !ty.is_fixed() {
-                        return Err(list_of_lists(span));
-                    }
+                    let Some(ty) = me.type_of(&item) else {
+                        return Err(unsupported(
+                            span,
+                            "`collect` of this",
+                            "collect numbers, tuples, structs, arrays or lists of them",
+                        ));
+                    };
                     let at = var.map_or(at, |var| me.get(var));
                     let list = Memory::whole(object, Type::Vec(Box::new(ty.clone())));
                     found = Some(ty);
@@ -584,14 +618,6 @@ impl Lowerer<'_> {
         let memory = Memory { place: Place::whole(object), ty, window, len: None };
         Ok(Val::Place(LValue::Memory(memory)))
     }
-}
-
-pub(super) fn list_of_lists(span: Span) -> Error {
-    unsupported(
-        span,
-        "a list of lists that is collected, moved or grows",
-        "keep one long list, and index it by `row * width + column`",
-    )
 }
 
 /// Lists that a loop's body pushes to in its own statements and changes nowhere else, by their names, and how often.

@@ -210,7 +210,7 @@ impl Lowerer<'_> {
         let range = Range::UpTo { from, to: len };
         self.repeat(range, false, None, &[], span, |me, counter| {
             let item = me.element_unchecked(source, counter, span)?;
-            let val = me.read(&item, span)?;
+            let val = me.clone_of(&item, span)?;
             let place = me.element_unchecked(target, counter, span)?;
             me.write_parts(&place, val, span)
         })?;

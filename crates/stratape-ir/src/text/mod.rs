@@ -62,7 +62,7 @@
 //! return     = "return" value,* (@object),*                -- results, then local objects that are kept
 //!
 //! mark       = "~"? scalar                                 -- "~" marks an adjoint
-//! object     = @object ":" origin? type shadow? copy? "sums"? "unfilled"?
+//! object     = @object ":" origin? type shadow? copy? "sums"? "unfilled"? "emptied"?
 //! origin     = "&" | "&mut" | "owned" | "local"            -- a parameter is owned, any other object local
 //! shadow     = "shadow" "of" @object
 //! copy       = "every" int "of" @object "from" int

@@ -108,11 +108,13 @@ impl Types<'_> {
                 self.require(self.init(init, ty) && self.shadow(*object), node)
             }
             Stmt::Swap { a, b } => {
-                let plain =
-                    |place: &Place| place.path.iter().all(|step| matches!(step, Step::Field(_)));
                 let (first, second) = (self.function.place_type(a), self.function.place_type(b));
                 let lists = first == second && matches!(first, Some(Type::Vec(_)));
-                self.require(lists && a != b && plain(a) && plain(b), node)
+                // Two fields of one object are apart; two elements may be one.
+                let fields =
+                    |place: &Place| place.path.iter().all(|step| matches!(step, Step::Field(_)));
+                let apart = a.object != b.object || (a != b && fields(a) && fields(b));
+                self.require(lists && apart, node)
             }
             Stmt::Loop(node) => self.repeat(node),
             Stmt::If(branch) => {

@@ -89,8 +89,12 @@ impl Reverse<'_> {
             Type::Enum(_) => {
                 Init::Value(self.b.int(0, Scalar::Int(stratape_ir::Int::Isize), SourceId::NONE))
             }
-            Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => {
+            Type::Array(item, _) | Type::Slice(item) => {
                 Init::Fill(Box::new(self.fixed_zeros(item)))
+            }
+            Type::Vec(item) => {
+                let len = self.b.usize(0, SourceId::NONE);
+                Init::Repeat(Box::new(self.fixed_zeros(item)), len)
             }
             Type::Tuple(items) => {
                 Init::Items(items.iter().map(|item| self.fixed_zeros(item)).collect())

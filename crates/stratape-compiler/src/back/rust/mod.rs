@@ -29,7 +29,9 @@ use crate::driver::Compiled;
 use crate::source::Sources;
 use crate::tapeflow::uses_tape;
 use stratape_ir::analysis::{Affine, DefUse};
-use stratape_ir::{Function, Half, ObjectId, Op, Range, Stmt, Valid, ValueId, swapped, used, walk};
+use stratape_ir::{
+    Function, Half, ObjectId, Op, Place, Range, Stmt, Valid, ValueId, swapped, used, walk,
+};
 
 /// The tokens of a gradient, from its lowered form.
 pub fn emit(
@@ -113,6 +115,8 @@ struct Emitter<'a> {
     divided: HashSet<ValueId>,
     /// Lists that are exchanged with others.
     swapped: HashSet<ObjectId>,
+    /// Those of them that change places with a part of another object, which is a plain `Vec`.
+    unpooled: HashSet<ObjectId>,
     /// The loop whose part is being emitted, by its counter.
     part: Cell<Option<ValueId>>,
     /// Lists of which the part of a loop that is being emitted sees a piece.
@@ -164,6 +168,7 @@ impl<'a> Emitter<'a> {
             has_parts,
             divided,
             swapped: swapped(&function.body),
+            unpooled: unpooled(function),
             part: Cell::new(None),
             pieces: RefCell::default(),
         }
@@ -205,5 +210,23 @@ fn tuple(parts: &[TokenStream]) -> TokenStream {
     match parts {
         [one] => one.clone(),
         many => quote!((#(#many),*)),
+    }
+}
+
+/// Lists that change places with a part of another object, or with such a list: plain `Vec`s, as that part is.
+fn unpooled(function: &Function) -> HashSet<ObjectId> {
+    let mut found = HashSet::new();
+    loop {
+        let before = found.len();
+        walk(&function.body, &mut |node| {
+            let Stmt::Swap { a, b } = node else { return };
+            let plain = |place: &Place| !place.path.is_empty() || found.contains(&place.object);
+            if plain(a) || plain(b) {
+                found.extend([a.object, b.object]);
+            }
+        });
+        if found.len() == before {
+            return found;
+        }
     }
 }

@@ -191,6 +191,7 @@ impl Emitter<'_> {
     pub(super) fn is_kept_by_thread(&self, object: ObjectId) -> bool {
         is_pooled(&self.function.objects[object.index()].ty)
             && !self.function.kept.contains(&object)
+            && !self.unpooled.contains(&object)
     }
 
     /// What an object is made from.
@@ -255,7 +256,13 @@ impl Emitter<'_> {
             Init::Repeat(item, len) => {
                 let inner = ty.element().map(|inner| self.init(inner, item));
                 let len = self.operand(*len);
-                quote!(::std::vec![#inner; #len])
+                match ty.element() {
+                    // Whether the struct can be cloned is not known.
+                    Some(item) if holds_struct(item) => quote! {
+                        ::core::iter::repeat_with(|| #inner).take(#len).collect::<::std::vec::Vec<_>>()
+                    },
+                    _ => quote!(::std::vec![#inner; #len]),
+                }
             }
             Init::Copy(place) => {
                 let from = self.place(place);
@@ -310,6 +317,16 @@ fn aggregate(ty: &Type, items: &[TokenStream]) -> TokenStream {
 pub(super) fn is_pooled(ty: &Type) -> bool {
     let (Type::Vec(item) | Type::Slice(item)) = ty else { return false };
     matches!(**item, Type::Scalar(Scalar::Float(_) | Scalar::USIZE))
+}
+
+/// Whether values of a type hold structs.
+fn holds_struct(ty: &Type) -> bool {
+    match ty {
+        Type::Scalar(_) | Type::Enum(_) => false,
+        Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => holds_struct(item),
+        Type::Tuple(items) => items.iter().any(holds_struct),
+        Type::Struct(_) => true,
+    }
 }
 
 /// Zeros in the shape of an expression of a type.

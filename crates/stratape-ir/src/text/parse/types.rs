@@ -179,6 +179,9 @@ impl Parser {
         if self.flag("unfilled") {
             self.function.unfilled.insert(object);
         }
+        if self.flag("emptied") {
+            self.function.emptied.insert(object);
+        }
         self.symbols.declare(object.0, (ty, origin, shadow_of), &at)?;
         Ok(object)
     }

@@ -187,6 +187,9 @@ impl<'a> Printer<'a> {
         if self.function.unfilled.contains(&id) {
             text += " unfilled";
         }
+        if self.function.emptied.contains(&id) {
+            text += " emptied";
+        }
         text
     }
 
@@ -260,7 +263,9 @@ impl<'a> Printer<'a> {
         }
         let function = self.function;
         let copies = function.strided_copies.keys();
-        for object in copies.chain(&function.sums).chain(&function.unfilled) {
+        for object in
+            copies.chain(&function.sums).chain(&function.unfilled).chain(&function.emptied)
+        {
             self.object(*object);
         }
         let mut left = self.undeclared();
