@@ -17,6 +17,7 @@ use syn::{Error, Item, Result, Token};
 use crate::back::rust;
 use crate::driver::{Compiled, CompiledHalves, CompiledLoop, Options, compile, compile_halves};
 use crate::front::{self, Items, is_marked, strip_marks};
+use crate::link::shown;
 use crate::source::Sources;
 
 const MARKS: [&str; 3] = ["gradient", "constant", "pullback"];
@@ -91,13 +92,38 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {
         // Whoever calls the gradient uses the function.
         Ok((_, tokens, _)) => quote!(#[allow(dead_code)] #item #tokens),
         Err(error) => {
-            let refusal = Arguments::parse.parse2(attribute).ok().and_then(|arguments| {
-                refusal(&error, &function, &arguments, &Items::alone(&function))
-            });
-            let tokens = refusal.unwrap_or_else(|| reported(error));
+            let tokens =
+                refused(error, attribute, (&function, &function), &Items::alone(&function));
             quote!(#item #tokens)
         }
     }
+}
+
+/// The gradient of a function that was `read` with unique names for what it takes from elsewhere: what is emitted beside it.
+pub(crate) fn linked_gradient(
+    attribute: TokenStream,
+    written: &syn::ItemFn,
+    read: &syn::ItemFn,
+    items: &Items,
+) -> TokenStream {
+    match among(attribute.clone(), (written, read), items) {
+        Ok((_, tokens)) => tokens,
+        Err(error) => refused(error, attribute, (written, read), items),
+    }
+}
+
+/// What stands for a gradient that there is none of.
+fn refused(
+    error: Error,
+    attribute: TokenStream,
+    function: (&syn::ItemFn, &syn::ItemFn),
+    items: &Items,
+) -> TokenStream {
+    let refusal = Arguments::parse
+        .parse2(attribute)
+        .ok()
+        .and_then(|arguments| refusal(&error, function, &arguments, items));
+    refusal.unwrap_or_else(|| reported(error))
 }
 
 /// Whether an item is a function without a body, as in a trait.
@@ -106,10 +132,12 @@ fn is_bodiless(item: &TokenStream) -> bool {
 }
 
 /// Errors as rustc will show them.
-fn reported(error: Error) -> TokenStream {
+pub(crate) fn reported(error: Error) -> TokenStream {
     error
         .into_iter()
-        .map(|error| Error::new(error.span(), front::message_of(&error).0).to_compile_error())
+        .map(|error| {
+            Error::new(error.span(), shown(&front::message_of(&error).0)).to_compile_error()
+        })
         .collect()
 }
 
@@ -118,7 +146,7 @@ fn reported(error: Error) -> TokenStream {
 /// place would keep rustc from saying what it knows.
 fn refusal(
     error: &Error,
-    item: &syn::ItemFn,
+    (written, read): (&syn::ItemFn, &syn::ItemFn),
     arguments: &Arguments,
     module: &Items,
 ) -> Option<TokenStream> {
@@ -126,12 +154,15 @@ fn refusal(
         return None;
     }
     let (message, _) = front::message_of(error);
-    let mut empty = item.clone();
-    *empty.block = match &item.sig.output {
-        syn::ReturnType::Default => syn::parse_quote!({}),
-        syn::ReturnType::Type(..) => syn::parse_quote!({ 0.0 }),
+    let empty = |function: &syn::ItemFn| {
+        let mut empty = function.clone();
+        *empty.block = match &function.sig.output {
+            syn::ReturnType::Default => syn::parse_quote!({}),
+            syn::ReturnType::Type(..) => syn::parse_quote!({ 0.0 }),
+        };
+        empty
     };
-    let (_, tokens) = one(&empty, arguments, module).ok()?;
+    let (_, tokens) = one((&empty(written), &empty(read)), arguments, module).ok()?;
     let mut made: syn::File = syn::parse2(tokens).ok()?;
     let panics = quote::quote_spanned!(error.span()=> ::core::panic!(#message));
     for made in &mut made.items {
@@ -153,15 +184,25 @@ pub(crate) fn alone(
     attribute: TokenStream,
     function: &syn::ItemFn,
 ) -> Result<(Compiled, TokenStream, Rc<Sources>)> {
-    let arguments = Arguments::parse.parse2(attribute)?;
     let module = Items::alone(function);
-    let (compiled, tokens) = one(function, &arguments, &module)?;
-    let halves = halves(compiled.recursive.clone(), &module, arguments.0.plain)?;
-    Ok((compiled, quote!(#tokens #halves), module.sources))
+    let (compiled, tokens) = among(attribute, (function, function), &module)?;
+    Ok((compiled, tokens, module.sources))
+}
+
+/// A function among the items that it uses, as it was written and as it was read.
+fn among(
+    attribute: TokenStream,
+    function: (&syn::ItemFn, &syn::ItemFn),
+    module: &Items,
+) -> Result<(Compiled, TokenStream)> {
+    let arguments = Arguments::parse.parse2(attribute)?;
+    let (compiled, tokens) = one(function, &arguments, module)?;
+    let halves = halves(compiled.recursive.clone(), module, arguments.0.plain)?;
+    Ok((compiled, quote!(#tokens #halves)))
 }
 
 /// An item without the attributes that mean something only to its gradient; the tokens as they were, if there are none.
-fn without_loop_marks(item: &TokenStream) -> TokenStream {
+pub(crate) fn without_loop_marks(item: &TokenStream) -> TokenStream {
     let Ok(mut parsed) = syn::parse2::<Item>(item.clone()) else { return item.clone() };
     if strip_marks(&mut parsed) { parsed.into_token_stream() } else { item.clone() }
 }
@@ -301,16 +342,18 @@ impl Opened {
                     continue;
                 }
             };
-            match one(&function, &arguments, &self.context) {
+            match one((&function, &function), &arguments, &self.context) {
                 Ok((compiled, tokens)) => {
                     plain |= compiled.primal.plain && compiled.fault.is_none();
                     recursive.extend(compiled.recursive.iter().cloned());
                     done.push((function, compiled, tokens));
                 }
-                Err(error) => match refusal(&error, &function, &arguments, &self.context) {
-                    Some(tokens) => self.refusals.push((error, tokens)),
-                    None => add(&mut self.errors, error),
-                },
+                Err(error) => {
+                    match refusal(&error, (&function, &function), &arguments, &self.context) {
+                        Some(tokens) => self.refusals.push((error, tokens)),
+                        None => add(&mut self.errors, error),
+                    }
+                }
             }
         }
         (done, halves(recursive, &self.context, plain))
@@ -456,13 +499,13 @@ fn halves(names: BTreeSet<String>, module: &Items, plain: bool) -> Result<TokenS
     Ok(tokens)
 }
 
-/// The gradient of one function, compiled and emitted.
+/// The gradient of one function, compiled as it was read and emitted as it was written.
 fn one(
-    item: &syn::ItemFn,
+    (item, read): (&syn::ItemFn, &syn::ItemFn),
     arguments: &Arguments,
     module: &Items,
 ) -> Result<(Compiled, TokenStream)> {
-    let compiled = compile(item, module, &arguments.0)?;
+    let compiled = compile(read, module, &arguments.0)?;
     let tokens = rust::emit(item, &compiled, valid(item, compiled.valid())?, &module.sources);
     let loops = emit_loops(item, &compiled.loops, &module.sources)?;
     let tokens = under_conditions(&item.attrs, quote!(#tokens #loops))?;

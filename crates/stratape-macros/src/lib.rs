@@ -3,14 +3,16 @@
 
 #![forbid(unsafe_code)]
 
+mod host;
 mod snapshot;
 
 use proc_macro::TokenStream;
+use stratape_compiler::link;
 
 /// Generates the gradient of a function beside it.
 #[proc_macro_attribute]
 pub fn gradient(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    stratape_compiler::expand::gradient(attribute.into(), &item.into()).into()
+    host::with(|host| link::gradient(attribute.into(), &item.into(), host)).into()
 }
 
 /// Marks a function of a differentiable module as one without derivative.
@@ -31,10 +33,17 @@ pub fn parallel(_: TokenStream, item: TokenStream) -> TokenStream {
     stratape_compiler::expand::only_on_loops("parallel", &item.into()).into()
 }
 
-/// A module whose functions, structs and constants `#[gradient]` can see.
+/// An item that `#[gradient]` can see: a function, a struct, a constant, or a module of them.
 #[proc_macro_attribute]
 pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    stratape_compiler::expand::differentiable(&attribute.into(), &item.into()).into()
+    host::with(|host| link::differentiable(&attribute.into(), &item.into(), host)).into()
+}
+
+/// What the answers of items under `#[differentiable]` go through.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __link(tokens: TokenStream) -> TokenStream {
+    link::link(tokens.into()).into()
 }
 
 /// Marks a loop of a function under `#[gradient]` as one to be reversed from snapshots.

@@ -271,6 +271,9 @@ pub use stratape_tape as tape;
 pub use workspace::Workspace;
 
 #[doc(hidden)]
+pub use stratape_macros::__link;
+
+#[doc(hidden)]
 pub mod __private {
     pub use crate::parallel::*;
     pub use crate::private::*;

@@ -52,6 +52,14 @@ impl Items {
         Self { functions, ..Self::default() }
     }
 
+    /// The items that a function of another module asked for, each under a unique name, and the function itself.
+    ///
+    /// # Errors
+    /// As [`collect`](Self::collect).
+    pub(crate) fn linked(items: &[Item]) -> Result<Self> {
+        Ok(Self { complete: false, ..Self::collect(items)? })
+    }
+
     /// The spans and tokens of what was read.
     pub fn sources(&self) -> &Sources {
         &self.sources

@@ -1,0 +1,165 @@
+//! Under which macro an item answers, and how it is named there.
+//!
+//! Functions, types and macros have namespaces of their own. A macro of the item's own name, imported by the same `use`, can be called by
+//! whoever can name the item.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::Path;
+
+use super::answer::Set;
+
+/// Names under which a macro would hide one that its module may call. Such items answer as `name::text!`.
+const TAKEN: [&str; 56] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "cfg",
+    "column",
+    "compile_error",
+    "concat",
+    "dbg",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "env",
+    "eprint",
+    "eprintln",
+    "file",
+    "format",
+    "format_args",
+    "include",
+    "include_bytes",
+    "include_str",
+    "is_x86_feature_detected",
+    "line",
+    "matches",
+    "module_path",
+    "option_env",
+    "panic",
+    "print",
+    "println",
+    "stringify",
+    "thread_local",
+    "todo",
+    "r#try",
+    "unimplemented",
+    "unreachable",
+    "vec",
+    "write",
+    "writeln",
+    "gradient",
+    "differentiable",
+    "checkpoint",
+    "parallel",
+    "constant",
+    "pullback",
+    "test",
+    "bench",
+    "derive",
+    "global_allocator",
+    "inline",
+    "cold",
+    "path",
+    "feature",
+    "allow",
+    "warn",
+    "deny",
+    "addr_of",
+    "pin",
+];
+
+/// Whether an item of this name answers from a module of its own.
+pub(super) fn is_taken(name: &str) -> bool {
+    TAKEN.contains(&name)
+}
+
+/// The macro that answers for the item a path names.
+pub(super) fn macro_of(path: &Path) -> TokenStream {
+    match path.segments.last() {
+        Some(last) if is_taken(&last.ident.to_string()) => quote!(#path::text),
+        _ => path.to_token_stream(),
+    }
+}
+
+/// A number that no other item has, in this crate or another.
+pub(super) fn unique(crate_name: &str, item: &TokenStream, span: Span) -> u64 {
+    /// Two items from one macro have the same tokens at the same place.
+    static COUNTER: AtomicUsize = AtomicUsize::new(0);
+    let mut hasher = DefaultHasher::new();
+    crate_name.hash(&mut hasher);
+    item.to_string().hash(&mut hasher);
+    format!("{span:?}").hash(&mut hasher);
+    COUNTER.fetch_add(1, Ordering::Relaxed).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The name of an item among those of other modules.
+pub(super) fn id(name: &Ident, unique: u64) -> Ident {
+    let plain = name.to_string();
+    let plain = plain.strip_prefix("r#").unwrap_or(&plain);
+    Ident::new(&format!("{plain}{MARK}{unique:016x}"), name.span())
+}
+
+/// What stands between an item's name and its number.
+const MARK: &str = "__at";
+
+/// A text with the names that authors know.
+pub(crate) fn shown(text: &str) -> String {
+    let mut pieces = text.split(MARK);
+    let mut shown = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        match piece.get(..16) {
+            Some(number) if number.chars().all(|c| c.is_ascii_hexdigit()) => shown += &piece[16..],
+            _ => {
+                shown += MARK;
+                shown += piece;
+            }
+        }
+    }
+    shown
+}
+
+/// The macro that answers for an item, under the item's name.
+pub(super) fn export(name: &Ident, vis: &syn::Visibility, id: &Ident, answer: &Set) -> TokenStream {
+    let hidden = format_ident!("__stratape_{}", id, span = Span::call_site());
+    let name = Ident::new(&name.to_string(), Span::call_site());
+    let exported = match vis {
+        syn::Visibility::Public(_) => Some(quote!(#[macro_export])),
+        _ => None,
+    };
+    let rules = quote! {
+        #[doc(hidden)]
+        #exported
+        #[allow(unused_macros, non_local_definitions, clippy::crate_in_macro_def)]
+        macro_rules! #hidden {
+            ($($rest:tt)*) => { ::stratape::__link! { { #answer } $($rest)* } };
+        }
+    };
+    let lints =
+        quote!(#[allow(unused_imports, unreachable_pub, clippy::single_component_path_imports)]);
+    if is_taken(&name.to_string()) {
+        let inner = match vis {
+            syn::Visibility::Public(_) => quote!(pub),
+            _ => quote!(pub(crate)),
+        };
+        return quote! {
+            #[doc(hidden)]
+            #[allow(unreachable_pub)]
+            #vis mod #name {
+                #rules
+                #lints
+                #inner use #hidden as text;
+            }
+        };
+    }
+    quote! {
+        #rules
+        #[doc(hidden)]
+        #lints
+        #vis use #hidden as #name;
+    }
+}

@@ -1,0 +1,369 @@
+//! Items of other files and other crates.
+//!
+//! An attribute sees the tokens it stands on. An item under `#[differentiable]` therefore answers to a macro of its own name (`export.rs`)
+//! with its text, and whoever calls the item asks that macro. A name in a text means what it means where the text stands, so an item
+//! first asks, in its own module, for what it uses, and answers with *closed* text: a set of items in which every name from outside has been
+//! replaced by the unique name of the item it stands for (`answer.rs`). Two modules with different functions of one name never meet.
+//!
+//! ```text
+//! #[gradient] fn f → fn f, drag! { take A 0 }, lift! { take B 1 }, A! { with B J }, J! { resume … }
+//!             drag! → __link! { {answer} take A 0 } → macro_rules! A { … {answer 0} … }
+//!                A! → __link! { {answer 0} with B J } → B! { and {answer 0} J } → macro_rules! J { … {answers 0, 1} … }
+//!                J! → __link! { {answers} resume … }   → fn f_grad
+//! ```
+//!
+//! The steps stand side by side, so that the depth of expansion does not grow with the number of questions, nor with the length of a chain of
+//! calls. rustc runs a macro when it has found it, in whatever order the files come: a question waits for its answer.
+
+mod answer;
+mod export;
+mod names;
+
+use std::collections::HashMap;
+
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use syn::spanned::Spanned;
+use syn::{Error, Item, Path, Result};
+
+use self::answer::{Set, garbled};
+pub(crate) use self::export::shown;
+use self::names::{Kind, Noticed};
+use crate::expand;
+use crate::front::{Items, is_marked};
+
+/// Where an attribute stands.
+pub struct Host<'a> {
+    /// The crate, its version included.
+    pub crate_name: &'a str,
+    /// What is wrong with a name that is asked for, as far as it can be seen beforehand.
+    pub missing: &'a dyn Fn(&Path) -> Option<String>,
+}
+
+/// What an item needs from around it.
+struct Questions {
+    paths: Vec<(Kind, Path)>,
+    noticed: Noticed,
+}
+
+/// What becomes of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// Its gradient is made where it stands: constants and messages mean what they say.
+    Here,
+    /// It is read elsewhere.
+    Elsewhere,
+}
+
+impl Questions {
+    fn of(item: &Item, own: &Ident, purpose: Purpose) -> Self {
+        let mut paths: Vec<(Kind, Path)> = Vec::new();
+        let mut ask = |kind: Kind, path: &Path| {
+            let here = kind == Kind::Constant && purpose == Purpose::Here;
+            if !here && !path.is_ident(own) && !paths.iter().any(|(_, known)| known == path) {
+                paths.push((kind, path.clone()));
+            }
+            None
+        };
+        let noticed = names::replace(&mut item.clone(), purpose == Purpose::Elsewhere, &mut ask);
+        Self { paths, noticed }
+    }
+
+    /// Asks for all of them, and goes on with the answers: tokens that stand beside the item.
+    fn ask(&self, unique: u64, then: &TokenStream) -> TokenStream {
+        let mut tokens = TokenStream::new();
+        let name = |at: usize| format_ident!("__stratape_{unique:016x}_{at}");
+        for (number, (_, path)) in self.paths.iter().enumerate() {
+            let (asked, name) = (export::macro_of(path), name(number));
+            let number = Literal::usize_unsuffixed(number);
+            tokens.extend(quote!(#asked! { take #name #number }));
+        }
+        // Two by two, until one is left.
+        let mut left: Vec<usize> = (0..self.paths.len()).collect();
+        let mut next = left.len();
+        while left.len() > 1 {
+            let mut joined = Vec::new();
+            for pair in left.chunks(2) {
+                if let [a, b] = pair {
+                    let (a, b, both) = (name(*a), name(*b), name(next));
+                    tokens.extend(quote!(#a! { with #b #both }));
+                    joined.push(next);
+                    next += 1;
+                } else {
+                    joined.extend(pair);
+                }
+            }
+            left = joined;
+        }
+        let last = name(left.first().copied().unwrap_or_default());
+        quote!(#tokens #last! { resume #then })
+    }
+
+    /// Errors that can be seen before anyone is asked.
+    fn missing(&self, host: &Host<'_>) -> Option<TokenStream> {
+        let errors: TokenStream = self
+            .paths
+            .iter()
+            .filter_map(|(_, path)| {
+                (host.missing)(path).map(|why| Error::new(path.span(), why).to_compile_error())
+            })
+            .collect();
+        (!errors.is_empty()).then_some(errors)
+    }
+}
+
+/// An item with unique names for what it asked for.
+fn linked(item: &Item, questions: &Questions, set: &Set, own: (&Ident, &Ident)) -> Item {
+    let mut known: HashMap<String, Ident> = HashMap::new();
+    for (number, id) in &set.answers {
+        if let Some((_, path)) = questions.paths.get(*number) {
+            known.insert(path.to_token_stream().to_string(), id.clone());
+        }
+    }
+    known.insert(own.0.to_string(), own.1.clone());
+    let mut item = item.clone();
+    let mut answer = |_: Kind, path: &Path| known.get(&path.to_token_stream().to_string()).cloned();
+    names::replace(&mut item, false, &mut answer);
+    item
+}
+
+/// `#[gradient]` on a function.
+pub fn gradient(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> TokenStream {
+    let Ok(function) = syn::parse2::<syn::ItemFn>(item.clone()) else {
+        return expand::gradient(attribute, item);
+    };
+    let own = function.sig.ident.clone();
+    let questions = Questions::of(&Item::Fn(function), &own, Purpose::Here);
+    if questions.paths.is_empty() {
+        return expand::gradient(attribute, item);
+    }
+    let emitted = expand::without_loop_marks(item);
+    if let Some(errors) = questions.missing(host) {
+        return quote!(#emitted #errors);
+    }
+    let unique = export::unique(host.crate_name, item, own.span());
+    let asks = questions.ask(unique, &quote!(gradient { #attribute } { #item }));
+    quote!(#[allow(dead_code)] #emitted #asks)
+}
+
+/// `#[differentiable]` on an item.
+pub fn differentiable(attribute: &TokenStream, item: &TokenStream, host: &Host<'_>) -> TokenStream {
+    match syn::parse2::<Item>(item.clone()) {
+        Ok(Item::Mod(_)) | Err(_) => expand::differentiable(attribute, item),
+        Ok(parsed) => {
+            let emitted = emitted(&parsed, item);
+            let added = begin(attribute, item, parsed, host).unwrap_or_else(expand::reported);
+            quote!(#emitted #added)
+        }
+    }
+}
+
+/// The item itself, without the marks of its loops unless another attribute reads them.
+fn emitted(parsed: &Item, item: &TokenStream) -> TokenStream {
+    let read = matches!(parsed, Item::Fn(function)
+        if function.attrs.iter().any(|attribute| is_marked(attribute, &["gradient"])));
+    if read { item.clone() } else { expand::without_loop_marks(item) }
+}
+
+/// The name of an item that can answer, and who may see it.
+fn head(item: &Item) -> Result<(Ident, syn::Visibility)> {
+    match item {
+        Item::Fn(item) => Ok((item.sig.ident.clone(), item.vis.clone())),
+        Item::Struct(item) => Ok((item.ident.clone(), item.vis.clone())),
+        Item::Enum(item) => Ok((item.ident.clone(), item.vis.clone())),
+        Item::Const(item) => Ok((item.ident.clone(), item.vis.clone())),
+        Item::Type(item) => Ok((item.ident.clone(), item.vis.clone())),
+        Item::Impl(item) => Err(Error::new(
+            item.impl_token.span(),
+            "`#[differentiable]` cannot tell who uses an `impl`: put it and its struct into one \
+             `#[stratape::differentiable] mod { … }`",
+        )),
+        other => Err(Error::new(
+            other.span(),
+            "`#[differentiable]` goes on a function, a struct, an enum, a constant, an alias, or a module",
+        )),
+    }
+}
+
+fn begin(
+    attribute: &TokenStream,
+    tokens: &TokenStream,
+    item: Item,
+    host: &Host<'_>,
+) -> Result<TokenStream> {
+    if !attribute.is_empty() {
+        return Err(Error::new(attribute.span(), "`#[differentiable]` takes no arguments"));
+    }
+    let (name, _) = head(&item)?;
+    let questions = Questions::of(&item, &name, Purpose::Elsewhere);
+    if let Some(span) = questions.noticed.in_messages.first() {
+        return Err(Error::new(
+            *span,
+            "a message that is read elsewhere can name variables only: bind it with `let` first",
+        ));
+    }
+    if let Some(span) = questions.noticed.imports.first() {
+        return Err(Error::new(
+            *span,
+            "an import inside a function that is read elsewhere: move the `use` out of the function",
+        ));
+    }
+    if let Some(errors) = questions.missing(host) {
+        return Ok(errors);
+    }
+    let unique = export::unique(host.crate_name, tokens, name.span());
+    let number = Literal::u64_unsuffixed(unique);
+    if questions.paths.is_empty() {
+        return finish(tokens.clone(), Set::default(), unique);
+    }
+    Ok(questions.ask(unique, &quote!(differentiable { #number } { #tokens })))
+}
+
+/// What an item answers, once all it asked for is known.
+fn finish(tokens: TokenStream, set: Set, unique: u64) -> Result<TokenStream> {
+    let mut item: Item = syn::parse2(tokens)?;
+    let (name, vis) = head(&item)?;
+    let id = export::id(&name, unique);
+    let questions = Questions::of(&item, &name, Purpose::Elsewhere);
+    prepare(&mut item, &id);
+    let item = linked(&item, &questions, &set, (&name, &id));
+    let mut answer = Set::of(&id, [(id.clone(), item.into_token_stream())]);
+    set.into_entries().for_each(|(id, item)| answer.add(id, item));
+    Ok(export::export(&name, &vis, &id, &answer))
+}
+
+/// Makes an item ready to be read elsewhere: under its unique name, without its attributes.
+fn prepare(item: &mut Item, id: &Ident) {
+    match item {
+        Item::Fn(item) => {
+            item.attrs.clear();
+            item.sig.ident = id.clone();
+        }
+        Item::Struct(item) => {
+            item.attrs.clear();
+            item.ident = id.clone();
+            item.fields.iter_mut().for_each(|field| field.attrs.clear());
+        }
+        Item::Enum(item) => {
+            item.attrs.clear();
+            item.ident = id.clone();
+            item.variants.iter_mut().for_each(|variant| variant.attrs.clear());
+        }
+        Item::Const(item) => {
+            item.attrs.clear();
+            item.ident = id.clone();
+        }
+        Item::Type(item) => {
+            item.attrs.clear();
+            item.ident = id.clone();
+        }
+        _ => {}
+    }
+}
+
+/// The hidden macro that every answer goes through.
+pub fn link(tokens: TokenStream) -> TokenStream {
+    step(tokens).unwrap_or_else(expand::reported)
+}
+
+fn step(tokens: TokenStream) -> Result<TokenStream> {
+    let mut tokens = tokens.into_iter();
+    let (Some(TokenTree::Group(set)), Some(TokenTree::Ident(verb))) =
+        (tokens.next(), tokens.next())
+    else {
+        return Err(garbled());
+    };
+    let set = Set::parse(set.stream())?;
+    let mut rest = tokens;
+    match verb.to_string().as_str() {
+        "take" => {
+            let (name, number) = (ident(rest.next())?, rest.next().ok_or_else(garbled)?);
+            let number = number.to_string().parse().map_err(|_| garbled())?;
+            Ok(holder(&name, &set.numbered(number)))
+        }
+        "with" => {
+            let (other, both) = (ident(rest.next())?, ident(rest.next())?);
+            Ok(quote!(#other! { and { #set } #both }))
+        }
+        "and" => {
+            let other = Set::parse(group(rest.next())?.stream())?;
+            Ok(holder(&ident(rest.next())?, &other.join(set)))
+        }
+        "resume" => {
+            let kind = ident(rest.next())?;
+            let (with, item) = (group(rest.next())?.stream(), group(rest.next())?.stream());
+            match kind.to_string().as_str() {
+                "gradient" => resume_gradient(with, item, &set),
+                "differentiable" => {
+                    let unique = with.to_string().parse().map_err(|_| garbled())?;
+                    finish(item, set, unique)
+                }
+                _ => Err(garbled()),
+            }
+        }
+        _ => Err(garbled()),
+    }
+}
+
+/// A macro that holds answers.
+fn holder(name: &Ident, set: &Set) -> TokenStream {
+    quote! {
+        macro_rules! #name {
+            ($($rest:tt)*) => { ::stratape::__link! { { #set } $($rest)* } };
+        }
+    }
+}
+
+fn ident(token: Option<TokenTree>) -> Result<Ident> {
+    match token {
+        Some(TokenTree::Ident(ident)) => Ok(ident),
+        _ => Err(garbled()),
+    }
+}
+
+fn group(token: Option<TokenTree>) -> Result<Group> {
+    match token {
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => Ok(group),
+        _ => Err(garbled()),
+    }
+}
+
+/// The gradient of a function whose questions are answered.
+fn resume_gradient(attribute: TokenStream, item: TokenStream, set: &Set) -> Result<TokenStream> {
+    let written: syn::ItemFn = syn::parse2(item)?;
+    let own = written.sig.ident.clone();
+    let questions = Questions::of(&Item::Fn(written.clone()), &own, Purpose::Here);
+    let Item::Fn(read) = linked(&Item::Fn(written.clone()), &questions, set, (&own, &own)) else {
+        return Err(garbled());
+    };
+    let mut items = vec![Item::Fn(read.clone())];
+    for (_, item) in set.entries() {
+        items.push(syn::parse2(item)?);
+    }
+    let items = Items::linked(&items)?;
+    let tokens = expand::linked_gradient(attribute, &written, &read, &items);
+    with_imports(tokens, &questions, set)
+}
+
+/// Types that were asked for have unique names in what is emitted: each function says what they stand for.
+fn with_imports(tokens: TokenStream, questions: &Questions, set: &Set) -> Result<TokenStream> {
+    let text = tokens.to_string();
+    let mut imports = TokenStream::new();
+    for (number, id) in &set.answers {
+        let Some((Kind::Type, path)) = questions.paths.get(*number) else { continue };
+        if text.contains(&id.to_string()) {
+            let id = Ident::new(&id.to_string(), Span::call_site());
+            imports.extend(quote!(#[allow(unused_imports)] use #path as #id;));
+        }
+    }
+    if imports.is_empty() {
+        return Ok(tokens);
+    }
+    let mut made: syn::File = syn::parse2(tokens)?;
+    for made in &mut made.items {
+        if let Item::Fn(function) = made {
+            function.block.stmts.insert(0, syn::Stmt::Item(Item::Verbatim(imports.clone())));
+        }
+    }
+    Ok(made.into_token_stream())
+}
