@@ -5,10 +5,13 @@
 
 #[path = "several_files/air.rs"]
 mod air;
+#[path = "several_files/shapes.rs"]
+mod shapes;
 #[path = "several_files/water.rs"]
 mod water;
 
 use air::{drag, line};
+use shapes::{Norm, Point};
 use stratape::gradient;
 
 /// A third one, which no file means.
@@ -34,4 +37,35 @@ fn names_mean_what_they_mean_in_their_own_file() {
     close(value, 0.5 * v * v * (1.0 + 100.0 * angle) + 200.0 * v + 2.0 * v + 1.0);
     close(dv, v * (1.0 + 100.0 * angle) + 202.0);
     close(dangle, 50.0 * v * v);
+}
+
+#[gradient]
+fn outline(corners: &[Point], norm: Norm) -> f64 {
+    let m = shapes::middle(corners[0], corners[1]);
+    let list = [m, corners[2]];
+    let mut sum = 0.0;
+    for i in 0..2 {
+        sum += list[i].x * list[1 - i].y;
+    }
+    shapes::perimeter(corners, norm) + shapes::round(corners) + sum
+}
+
+#[test]
+fn structs_of_another_file_have_shadows() {
+    let corners = [(0.1, 0.2), (1.5, -0.3), (0.7, 2.0), (-0.4, 1.1)];
+    let corners = corners.map(|(x, y)| Point { x, y });
+    for norm in [Norm::Sum, Norm::Largest, Norm::Length] {
+        let mut shadows = [Point::default(); 4];
+        let value = outline_grad(&corners, &mut shadows, norm, 1.0);
+        assert_eq!(value, outline(&corners, norm));
+        for i in 0..4 {
+            let at = |dx: f64, dy: f64| {
+                let mut moved = corners;
+                (moved[i].x, moved[i].y) = (moved[i].x + dx, moved[i].y + dy);
+                outline(&moved, norm)
+            };
+            close(shadows[i].x, (at(1e-6, 0.0) - at(-1e-6, 0.0)) / 2e-6);
+            close(shadows[i].y, (at(0.0, 1e-6) - at(0.0, -1e-6)) / 2e-6);
+        }
+    }
 }

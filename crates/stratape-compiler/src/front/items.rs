@@ -1,7 +1,7 @@
 //! What the compiler can see beside the function: structs, enums, constants, aliases, helper
 //! functions and methods of its module.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Error, Item, Result};
 
 use super::naming::NamesSelf;
+use super::unnamed::discriminants;
 use crate::source::Sources;
 use stratape_ir::Struct;
 
@@ -33,6 +34,10 @@ pub struct Items {
     pub(super) refused: HashMap<String, String>,
     /// Functions the compiler does not look into, and the pullbacks of those that have one.
     pub(super) opaque: HashMap<String, Option<syn::Ident>>,
+    /// The numbers of the variants of enums, where they can be seen.
+    pub(super) discriminants: HashMap<String, Vec<isize>>,
+    /// Types of other modules that have no name where the gradient is emitted.
+    pub(super) unnamed: HashSet<String>,
     /// Whether everything the function may call is here.
     pub(super) complete: bool,
     /// The spans and tokens of what was read.
@@ -52,12 +57,13 @@ impl Items {
         Self { functions, ..Self::default() }
     }
 
-    /// The items that a function of another module asked for, each under a unique name, and the function itself.
+    /// The items that a function of another module asked for, each under a unique name, and the function itself. `unnamed` are those that
+    /// have no name where the function stands.
     ///
     /// # Errors
     /// As [`collect`](Self::collect).
-    pub(crate) fn linked(items: &[Item]) -> Result<Self> {
-        Ok(Self { complete: false, ..Self::collect(items)? })
+    pub(crate) fn linked(items: &[Item], unnamed: HashSet<String>) -> Result<Self> {
+        Ok(Self { complete: false, unnamed, ..Self::collect(items)? })
     }
 
     /// The spans and tokens of what was read.
@@ -87,6 +93,9 @@ impl Items {
                 Item::Enum(def) if def.variants.iter().all(|v| v.fields.is_empty()) => {
                     let variants = def.variants.iter().map(|v| v.ident.to_string()).collect();
                     module.enums.insert(def.ident.to_string(), variants);
+                    if let Some(numbers) = discriminants(def) {
+                        module.discriminants.insert(def.ident.to_string(), numbers);
+                    }
                 }
                 Item::Enum(def) => module.refuse(
                     &def.ident,

@@ -340,7 +340,14 @@ fn resume_gradient(attribute: TokenStream, item: TokenStream, set: &Set) -> Resu
     for (_, item) in set.entries() {
         items.push(syn::parse2(item)?);
     }
-    let items = Items::linked(&items)?;
+    let named = |id: &Ident| {
+        let asked = set.answers.iter().find(|(_, answer)| answer == id);
+        let asked = asked.and_then(|(number, _)| questions.paths.get(*number));
+        asked.is_some_and(|(kind, _)| *kind == Kind::Type)
+    };
+    let unnamed =
+        set.entries().filter(|(id, _)| !named(id)).map(|(id, _)| id.to_string()).collect();
+    let items = Items::linked(&items, unnamed)?;
     let tokens = expand::linked_gradient(attribute, &written, &read, &items);
     with_imports(tokens, &questions, set)
 }
