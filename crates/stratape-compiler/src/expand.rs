@@ -488,15 +488,27 @@ fn halves(names: BTreeSet<String>, module: &Items, plain: bool) -> Result<TokenS
             continue;
         }
         let Some(item) = module.function(&name) else { continue };
-        let options = Options { plain, ..attribute_options() };
-        let halves = compile_halves(&item, module, &options)?;
-        let both = valid(&item, halves.valid())?;
-        let CompiledHalves { primal: function, loops, recursive, .. } = &halves;
-        left.extend(recursive.iter().cloned());
-        tokens.extend(emit_loops(&item, loops, &module.sources)?);
-        tokens.extend(rust::emit_halves(&item, function, both, &module.sources));
+        let private = syn::ItemFn { vis: syn::Visibility::Inherited, ..(*item).clone() };
+        let (more, recursive) = one_by_halves((&private, &item), module, plain)?;
+        left.extend(recursive);
+        tokens.extend(more);
     }
     Ok(tokens)
+}
+
+/// A function as its two halves, compiled as it was read and emitted as it was written, and the functions that call themselves it needs.
+pub(crate) fn one_by_halves(
+    (item, read): (&syn::ItemFn, &syn::ItemFn),
+    module: &Items,
+    plain: bool,
+) -> Result<(TokenStream, BTreeSet<String>)> {
+    let options = Options { plain, ..attribute_options() };
+    let halves = compile_halves(read, module, &options)?;
+    let both = valid(item, halves.valid())?;
+    let CompiledHalves { primal: function, loops, recursive, .. } = &halves;
+    let mut tokens = emit_loops(item, loops, &module.sources)?;
+    tokens.extend(rust::emit_halves(item, function, both, &module.sources));
+    Ok((tokens, recursive.clone()))
 }
 
 /// The gradient of one function, compiled as it was read and emitted as it was written.

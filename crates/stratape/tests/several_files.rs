@@ -1,10 +1,12 @@
 //! Functions of other files, called from a gradient.
 
 #![deny(warnings)]
-#![allow(unreachable_pub)]
+#![allow(unreachable_pub, unused_qualifications)]
 
 #[path = "several_files/air.rs"]
 mod air;
+#[path = "several_files/series.rs"]
+mod series;
 #[path = "several_files/shapes.rs"]
 mod shapes;
 #[path = "several_files/water.rs"]
@@ -68,4 +70,112 @@ fn structs_of_another_file_have_shadows() {
             close(shadows[i].y, (at(0.0, 1e-6) - at(0.0, -1e-6)) / 2e-6);
         }
     }
+}
+
+#[gradient]
+fn sums(x: &[f64], p: &Point, n: usize) -> f64 {
+    let mut y = x.to_vec();
+    series::scale(&mut y, p.x);
+    let mut sum = 0.0;
+    for i in 0..x.len() {
+        sum += y[i] * y[i] + series::even(x[i], n);
+    }
+    sum * series::product(&y) + series::spin(p, n)
+}
+
+/// A second gradient of the same functions stands beside the first.
+#[gradient]
+fn more_sums(x: &[f64], n: usize) -> f64 {
+    series::product(x) + series::product(&x[1..]) * series::odd(x[0], n)
+}
+
+#[gradient]
+fn narrow(x: &[f32], k: &[usize]) -> f32 {
+    series::narrow(x, k) * 2.0
+}
+
+#[test]
+fn halves_stand_where_the_function_stands() {
+    let (x, p) = ([0.7, -1.2, 0.4], Point { x: 0.3, y: 1.1 });
+    for n in 0..5 {
+        let (mut dx, mut dp) = ([0.0; 3], Point::default());
+        let value = sums_grad(&x, &mut dx, &p, &mut dp, n, 1.0);
+        assert_eq!(value, sums(&x, &p, n));
+        for i in 0..3 {
+            let at = |h: f64| {
+                let mut x = x;
+                x[i] += h;
+                sums(&x, &p, n)
+            };
+            close(dx[i], (at(1e-6) - at(-1e-6)) / 2e-6);
+        }
+        let at = |x_: f64, y: f64| sums(&x, &Point { x: p.x + x_, y: p.y + y }, n);
+        close(dp.x, (at(1e-6, 0.0) - at(-1e-6, 0.0)) / 2e-6);
+        close(dp.y, (at(0.0, 1e-6) - at(0.0, -1e-6)) / 2e-6);
+
+        let mut dx = [0.0; 3];
+        assert_eq!(more_sums_grad(&x, &mut dx, n, 1.0), more_sums(&x, n));
+        for i in 0..3 {
+            let at = |h: f64| {
+                let mut x = x;
+                x[i] += h;
+                more_sums(&x, n)
+            };
+            close(dx[i], (at(1e-6) - at(-1e-6)) / 2e-6);
+        }
+    }
+    let mut dx = [0.0; 3];
+    assert_eq!(narrow_grad(&[1.0, 2.0, 3.0], &mut dx, &[2, 0], 1.0), 2.0 * (3.0 + 2.0));
+    assert_eq!(dx, [2.0 * (3.0 + 2.0), 2.0, 2.0]);
+}
+
+#[test]
+fn functions_inside_a_function() {
+    #[stratape::differentiable]
+    fn cube(x: f64) -> f64 {
+        x * x * x
+    }
+
+    #[stratape::differentiable]
+    pub fn twice(x: f64) -> f64 {
+        2.0 * cube(x)
+    }
+
+    #[gradient]
+    fn inner(x: f64) -> f64 {
+        twice(x) + air::drag(x)
+    }
+
+    assert_eq!(inner_grad(2.0, 1.0), (18.0, 26.0));
+    assert_eq!(inner(2.0), 18.0);
+}
+
+/// Two functions of one name, from one place.
+macro_rules! twins {
+    ($module:ident, $factor:expr) => {
+        mod $module {
+            #[stratape::differentiable]
+            fn part(x: f64) -> f64 {
+                $factor * x
+            }
+
+            #[stratape::differentiable]
+            pub fn whole(x: f64) -> f64 {
+                part(x) * part(x)
+            }
+        }
+    };
+}
+twins!(left, 2.0);
+twins!(right, 3.0);
+
+#[gradient]
+fn both(x: f64) -> f64 {
+    left::whole(x) + right::whole(x)
+}
+
+#[test]
+fn twins_are_told_apart() {
+    assert_eq!(both_grad(1.0, 1.0), (13.0, 26.0));
+    assert_eq!(both(1.0), 13.0);
 }

@@ -103,6 +103,9 @@ impl Lowerer<'_> {
             {
                 return self.opaque_call(path, &function.sig, pullback, args, span);
             }
+            if let Some((sig, path)) = self.module.by_halves.get(only).cloned() {
+                return self.call_by_halves(only, &sig, &path, args, span);
+            }
             if let Some(function) = self.module.functions.get(only).cloned() {
                 return self.expand(only, &function.sig, &function.block, args, path.span());
             }

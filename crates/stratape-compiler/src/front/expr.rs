@@ -332,9 +332,9 @@ impl Lowerer<'_> {
 
     /// Whether a path names a function of the module.
     pub(super) fn is_function(&self, path: &syn::ExprPath) -> bool {
-        path.path
-            .get_ident()
-            .is_none_or(|name| self.module.functions.contains_key(&name.to_string()))
+        path.path.get_ident().map(ToString::to_string).is_none_or(|name| {
+            self.module.functions.contains_key(&name) || self.module.by_halves.contains_key(&name)
+        })
     }
 
     /// A constant from outside the function.

@@ -1,9 +1,10 @@
 //! What an item answers when it is asked for: a set of items in which every name is unique.
 //!
-//! As tokens a set is `{ 0 drag_1f… 1 Point_2e… } { drag_1f… { fn drag_1f…(…) … } … }`: for each question its answer, then the
-//! items of all of them, each once.
+//! As tokens a set is `{ 0 drag_1f… 1 Point_2e… } { drag_1f… { fn drag_1f…(…) … } … } { solve_3d… 0 { ::solve_3d… } { fn solve_3d…(…); } … }`: for
+//! each question its answer; the items of all of them, each once; and the functions that go by halves, with the way to name
+//! these: what is to be written after the path of the item that gave the answer of a number.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -15,7 +16,21 @@ pub(super) struct Set {
     /// The number of each question, and the item that answers it.
     pub(super) answers: Vec<(usize, Ident)>,
     entries: Vec<(Ident, TokenStream)>,
+    /// The functions that go by halves.
+    pub(super) halves: Vec<Halves>,
     known: HashSet<String>,
+}
+
+/// A function that goes by halves.
+#[derive(Clone, Debug)]
+pub(super) struct Halves {
+    pub(super) id: Ident,
+    /// The question whose answer needs it.
+    pub(super) number: usize,
+    /// What follows the path of that answer.
+    pub(super) after: TokenStream,
+    /// Its signature, with a semicolon.
+    pub(super) signature: TokenStream,
 }
 
 impl Set {
@@ -30,8 +45,11 @@ impl Set {
     pub(super) fn parse(tokens: TokenStream) -> Result<Self> {
         let mut set = Self::default();
         let mut groups = tokens.into_iter();
-        let (Some(TokenTree::Group(answers)), Some(TokenTree::Group(entries))) =
-            (groups.next(), groups.next())
+        let (
+            Some(TokenTree::Group(answers)),
+            Some(TokenTree::Group(entries)),
+            Some(TokenTree::Group(halves)),
+        ) = (groups.next(), groups.next(), groups.next())
         else {
             return Err(garbled());
         };
@@ -48,7 +66,29 @@ impl Set {
             };
             set.add(id, item.stream());
         }
+        let mut halves = halves.stream().into_iter();
+        while let Some(id) = halves.next() {
+            let (
+                TokenTree::Ident(id),
+                Some(number),
+                Some(TokenTree::Group(after)),
+                Some(TokenTree::Group(signature)),
+            ) = (id, halves.next(), halves.next(), halves.next())
+            else {
+                return Err(garbled());
+            };
+            let number = number.to_string().parse().map_err(|_| garbled())?;
+            let (after, signature) = (after.stream(), signature.stream());
+            set.add_halves(Halves { id, number, after, signature });
+        }
         Ok(set)
+    }
+
+    /// One function by halves more, unless it is here already.
+    pub(super) fn add_halves(&mut self, halves: Halves) {
+        if self.known.insert(halves.id.to_string()) {
+            self.halves.push(halves);
+        }
     }
 
     /// One item more, unless it is here already.
@@ -62,12 +102,14 @@ impl Set {
     pub(super) fn join(mut self, other: Self) -> Self {
         self.answers.extend(other.answers);
         other.entries.into_iter().for_each(|(id, item)| self.add(id, item));
+        other.halves.into_iter().for_each(|halves| self.add_halves(halves));
         self
     }
 
     /// The set as the answer to a question of a number.
     pub(super) fn numbered(mut self, number: usize) -> Self {
         self.answers.iter_mut().for_each(|(known, _)| *known = number);
+        self.halves.iter_mut().for_each(|halves| halves.number = number);
         self
     }
 
@@ -85,6 +127,18 @@ impl Set {
     pub(super) fn size(&self) -> usize {
         self.entries.iter().map(|(_, item)| count(item.clone())).sum()
     }
+
+    /// How deep calls nest in it.
+    pub(super) fn depth(&self) -> usize {
+        let items: HashMap<String, &TokenStream> =
+            self.entries.iter().map(|(id, item)| (id.to_string(), item)).collect();
+        let mut depths = HashMap::new();
+        self.entries
+            .iter()
+            .map(|(id, _)| depth(&id.to_string(), &items, &mut depths))
+            .max()
+            .unwrap_or(0)
+    }
 }
 
 impl ToTokens for Set {
@@ -97,12 +151,16 @@ impl ToTokens for Set {
             let item = Group::new(Delimiter::Brace, item.clone());
             quote!(#id #item)
         });
-        tokens.extend(quote!({ #(#answers)* } { #(#entries)* }));
+        let halves = self.halves.iter().map(|Halves { id, number, after, signature }| {
+            let number = Literal::usize_unsuffixed(*number);
+            quote!(#id #number { #after } { #signature })
+        });
+        tokens.extend(quote!({ #(#answers)* } { #(#entries)* } { #(#halves)* }));
     }
 }
 
 /// Tokens where they stand, but with names that mean what they mean at the macro's call.
-fn unmarked(tokens: TokenStream) -> TokenStream {
+pub(super) fn unmarked(tokens: TokenStream) -> TokenStream {
     let here = Span::call_site();
     let unmark = |mut token: TokenTree| {
         if let TokenTree::Group(group) = &token {
@@ -115,6 +173,38 @@ fn unmarked(tokens: TokenStream) -> TokenStream {
         token
     };
     tokens.into_iter().map(unmark).collect()
+}
+
+/// How deep an item's calls nest.
+fn depth(
+    id: &str,
+    items: &HashMap<String, &TokenStream>,
+    depths: &mut HashMap<String, usize>,
+) -> usize {
+    if let Some(known) = depths.get(id) {
+        return *known;
+    }
+    // Whoever calls itself is met here again.
+    depths.insert(id.to_owned(), 1);
+    let mut found = Vec::new();
+    if let Some(item) = items.get(id) {
+        mentioned((*item).clone(), items, &mut found);
+    }
+    let deepest = found.iter().map(|other| depth(other, items, depths)).max().unwrap_or(0);
+    depths.insert(id.to_owned(), 1 + deepest);
+    1 + deepest
+}
+
+fn mentioned(tokens: TokenStream, items: &HashMap<String, &TokenStream>, found: &mut Vec<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => mentioned(group.stream(), items, found),
+            TokenTree::Ident(ident) if items.contains_key(&ident.to_string()) => {
+                found.push(ident.to_string());
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The number of tokens.

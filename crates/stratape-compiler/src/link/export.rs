@@ -123,9 +123,15 @@ pub(crate) fn shown(text: &str) -> String {
     shown
 }
 
-/// The macro that answers for an item, under the item's name.
-pub(super) fn export(name: &Ident, vis: &syn::Visibility, id: &Ident, answer: &Set) -> TokenStream {
-    let hidden = format_ident!("__stratape_{}", id, span = Span::call_site());
+/// The macro that answers for an item, under the item's name, and what a module of that name shows.
+pub(super) fn export(
+    name: &Ident,
+    vis: &syn::Visibility,
+    answer: &Set,
+    inside: &TokenStream,
+) -> TokenStream {
+    let number = answer.answers.first().map(|(_, id)| id);
+    let hidden = format_ident!("__stratape_{}", quote!(#number).to_string());
     let name = Ident::new(&name.to_string(), Span::call_site());
     let exported = match vis {
         syn::Visibility::Public(_) => Some(quote!(#[macro_export])),
@@ -134,32 +140,26 @@ pub(super) fn export(name: &Ident, vis: &syn::Visibility, id: &Ident, answer: &S
     let rules = quote! {
         #[doc(hidden)]
         #exported
-        #[allow(unused_macros, non_local_definitions, clippy::crate_in_macro_def)]
+        #[allow(unused_macros, non_local_definitions)]
         macro_rules! #hidden {
             ($($rest:tt)*) => { ::stratape::__link! { { #answer } $($rest)* } };
         }
     };
-    let lints =
-        quote!(#[allow(unused_imports, unreachable_pub, clippy::single_component_path_imports)]);
-    if is_taken(&name.to_string()) {
-        let inner = match vis {
-            syn::Visibility::Public(_) => quote!(pub),
-            _ => quote!(pub(crate)),
-        };
-        return quote! {
-            #[doc(hidden)]
-            #[allow(unreachable_pub)]
-            #vis mod #name {
-                #rules
-                #lints
-                #inner use #hidden as text;
-            }
-        };
+    let lints = quote!(#[doc(hidden)] #[allow(unused_imports, unreachable_pub, non_snake_case)]);
+    let (beside, inside) = match (is_taken(&name.to_string()), vis) {
+        (true, syn::Visibility::Public(_)) => {
+            (None, quote!(#rules #lints pub use #hidden as text; #inside))
+        }
+        (true, _) => (None, quote!(#rules #lints pub(crate) use #hidden as text; #inside)),
+        (false, _) => (Some(quote!(#rules #lints #vis use #hidden as #name;)), inside.clone()),
+    };
+    if inside.is_empty() {
+        return quote!(#beside);
     }
+    // Seen by whoever reads a text that calls it, which may be more than see the function.
     quote! {
-        #rules
-        #[doc(hidden)]
+        #beside
         #lints
-        #vis use #hidden as #name;
+        pub mod #name { #inside }
     }
 }

@@ -17,6 +17,7 @@
 
 mod answer;
 mod export;
+mod halves;
 mod names;
 
 use std::collections::HashMap;
@@ -26,7 +27,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{Error, Item, Path, Result};
 
-use self::answer::{Set, garbled};
+use self::answer::{Halves, Set, garbled};
 pub(crate) use self::export::shown;
 use self::names::{Kind, Noticed};
 use crate::expand;
@@ -44,6 +45,8 @@ pub struct Host<'a> {
 struct Questions {
     paths: Vec<(Kind, Path)>,
     noticed: Noticed,
+    /// Whether the item names itself.
+    recursive: bool,
 }
 
 /// What becomes of the text.
@@ -58,15 +61,22 @@ enum Purpose {
 impl Questions {
     fn of(item: &Item, own: &Ident, purpose: Purpose) -> Self {
         let mut paths: Vec<(Kind, Path)> = Vec::new();
+        let mut recursive = false;
         let mut ask = |kind: Kind, path: &Path| {
             let here = kind == Kind::Constant && purpose == Purpose::Here;
+            recursive |= path.is_ident(own);
             if !here && !path.is_ident(own) && !paths.iter().any(|(_, known)| known == path) {
                 paths.push((kind, path.clone()));
             }
             None
         };
         let noticed = names::replace(&mut item.clone(), purpose == Purpose::Elsewhere, &mut ask);
-        Self { paths, noticed }
+        Self { paths, noticed, recursive }
+    }
+
+    /// What is asked for, by number.
+    fn all_paths(&self) -> Vec<&Path> {
+        self.paths.iter().map(|(_, path)| path).collect()
     }
 
     /// Asks for all of them, and goes on with the answers: tokens that stand beside the item.
@@ -109,6 +119,25 @@ impl Questions {
             })
             .collect();
         (!errors.is_empty()).then_some(errors)
+    }
+}
+
+impl Noticed {
+    /// Refuses what would mean something else where the text is read.
+    fn check(&self) -> Result<()> {
+        if let Some(span) = self.in_messages.first() {
+            return Err(Error::new(
+                *span,
+                "a message that is read elsewhere can name variables only: bind it with `let` first",
+            ));
+        }
+        match self.imports.first() {
+            Some(span) => Err(Error::new(
+                *span,
+                "an import inside a function that is read elsewhere: move the `use` out of the function",
+            )),
+            None => Ok(()),
+        }
     }
 }
 
@@ -185,51 +214,133 @@ fn head(item: &Item) -> Result<(Ident, syn::Visibility)> {
     }
 }
 
+/// How an item under `#[differentiable]` answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// With its text.
+    Text,
+    /// By halves, which its signature alone told: that is known by now.
+    Halves,
+    /// By halves, which whoever asks hears when the types of its signature are known.
+    HalvesLate,
+}
+
 fn begin(
     attribute: &TokenStream,
     tokens: &TokenStream,
     item: Item,
     host: &Host<'_>,
 ) -> Result<TokenStream> {
-    if !attribute.is_empty() {
-        return Err(Error::new(attribute.span(), "`#[differentiable]` takes no arguments"));
-    }
-    let (name, _) = head(&item)?;
-    let questions = Questions::of(&item, &name, Purpose::Elsewhere);
-    if let Some(span) = questions.noticed.in_messages.first() {
-        return Err(Error::new(
-            *span,
-            "a message that is read elsewhere can name variables only: bind it with `let` first",
-        ));
-    }
-    if let Some(span) = questions.noticed.imports.first() {
-        return Err(Error::new(
-            *span,
-            "an import inside a function that is read elsewhere: move the `use` out of the function",
-        ));
+    let (name, vis) = head(&item)?;
+    let asked = match (attribute.to_string().as_str(), &item) {
+        ("", _) => false,
+        ("halves", Item::Fn(_)) => true,
+        _ => {
+            let message = "`#[differentiable]` takes no arguments but `halves`, on a function";
+            return Err(Error::new(attribute.span(), message));
+        }
+    };
+    let recursive = Questions::of(&item, &name, Purpose::Here).recursive;
+    let by_halves = matches!(&item, Item::Fn(_)) && (asked || recursive);
+    let purpose = if by_halves { Purpose::Here } else { Purpose::Elsewhere };
+    let questions = Questions::of(&item, &name, purpose);
+    if !by_halves {
+        questions.noticed.check()?;
     }
     if let Some(errors) = questions.missing(host) {
         return Ok(errors);
     }
     let unique = export::unique(host.crate_name, tokens, name.span());
-    let number = Literal::u64_unsuffixed(unique);
-    if questions.paths.is_empty() {
-        return finish(tokens.clone(), Set::default(), unique);
+    let (mut way, mut exported) = (Way::Text, None);
+    if let (true, Item::Fn(function)) = (by_halves, &item) {
+        let id = export::id(&name, unique);
+        way = Way::Halves;
+        match halves::signature(&id, function, &Items::empty()) {
+            Ok(signature) => exported = Some(export_halves(&name, &vis, &id, signature)),
+            Err(error) if questions.paths.iter().all(|(kind, _)| *kind != Kind::Type) => {
+                return Err(error);
+            }
+            Err(_) => way = Way::HalvesLate,
+        }
     }
-    Ok(questions.ask(unique, &quote!(differentiable { #number } { #tokens })))
+    let rest = if questions.paths.is_empty() {
+        finish(tokens.clone(), Set::default(), unique, way)?
+    } else {
+        let number = Literal::u64_unsuffixed(unique);
+        let way = Ident::new(&format!("{way:?}"), Span::call_site());
+        questions.ask(unique, &quote!(#way { #number } { #tokens }))
+    };
+    Ok(quote!(#exported #rest))
+}
+
+/// The answer of a function that goes by halves.
+fn export_halves(
+    name: &Ident,
+    vis: &syn::Visibility,
+    id: &Ident,
+    signature: TokenStream,
+) -> TokenStream {
+    let mut answer = Set::of(id, []);
+    let after = TokenStream::new();
+    answer.add_halves(Halves { id: id.clone(), number: 0, after, signature });
+    export::export(name, vis, &answer, &halves::shown(id))
 }
 
 /// What an item answers, once all it asked for is known.
-fn finish(tokens: TokenStream, set: Set, unique: u64) -> Result<TokenStream> {
-    let mut item: Item = syn::parse2(tokens)?;
-    let (name, vis) = head(&item)?;
+fn finish(tokens: TokenStream, set: Set, unique: u64, way: Way) -> Result<TokenStream> {
+    let written: Item = syn::parse2(tokens)?;
+    let (name, vis) = head(&written)?;
     let id = export::id(&name, unique);
-    let questions = Questions::of(&item, &name, Purpose::Elsewhere);
+    let purpose = if way == Way::Text { Purpose::Elsewhere } else { Purpose::Here };
+    let questions = Questions::of(&written, &name, purpose);
+    let mut item = written.clone();
     prepare(&mut item, &id);
     let item = linked(&item, &questions, &set, (&name, &id));
-    let mut answer = Set::of(&id, [(id.clone(), item.into_token_stream())]);
-    set.into_entries().for_each(|(id, item)| answer.add(id, item));
-    Ok(export::export(&name, &vis, &id, &answer))
+    let mut answer = Set::of(&id, [(id.clone(), item.to_token_stream())]);
+    set.clone().into_entries().for_each(|(id, item)| answer.add(id, item));
+    let paths = questions.all_paths();
+    if let (Item::Fn(written), Item::Fn(read)) = (&written, &item)
+        && (way != Way::Text || halves::is_large(&answer))
+    {
+        let items = items_of(read, &questions, &set)?;
+        match (halves::signature(&id, read, &items), way) {
+            (Err(_), Way::Text) => {}
+            (signature, _) => {
+                let signature = signature?;
+                let halves = halves::compile(&id, written, read, &items)?;
+                let halves = with_imports(halves, &questions, &set)?;
+                let exported =
+                    (way != Way::Halves).then(|| export_halves(&name, &vis, &id, signature));
+                return Ok(quote!(#halves #exported));
+            }
+        }
+    }
+    let (beside, inside, passed_on) = halves::passed_on(&id, &set, &paths);
+    if let (Some(halves), false) = (passed_on.first(), matches!(item, Item::Fn(_))) {
+        let message = format!("`{}` goes by halves: only a function can call it", halves.id);
+        return Err(Error::new(name.span(), message));
+    }
+    passed_on.into_iter().for_each(|halves| answer.add_halves(halves));
+    let exported = export::export(&name, &vis, &answer, &inside);
+    Ok(quote!(#beside #exported))
+}
+
+/// What a function that was read can see: what it asked for, and itself.
+fn items_of(read: &syn::ItemFn, questions: &Questions, set: &Set) -> Result<Items> {
+    let mut items = vec![Item::Fn(read.clone())];
+    for (_, item) in set.entries() {
+        items.push(syn::parse2(item)?);
+    }
+    let named = |id: &Ident| {
+        let asked = set.answers.iter().find(|(_, answer)| answer == id);
+        let asked = asked.and_then(|(number, _)| questions.paths.get(*number));
+        asked.is_some_and(|(kind, _)| *kind == Kind::Type)
+    };
+    let unnamed =
+        set.entries().filter(|(id, _)| !named(id)).map(|(id, _)| id.to_string()).collect();
+    let mut items = Items::linked(&items, unnamed)?;
+    halves::note(&mut items, set, &questions.all_paths())?;
+    Ok(items)
 }
 
 /// Makes an item ready to be read elsewhere: under its unique name, without its attributes.
@@ -294,11 +405,14 @@ fn step(tokens: TokenStream) -> Result<TokenStream> {
             let (with, item) = (group(rest.next())?.stream(), group(rest.next())?.stream());
             match kind.to_string().as_str() {
                 "gradient" => resume_gradient(with, item, &set),
-                "differentiable" => {
+                way => {
+                    let way = [Way::Text, Way::Halves, Way::HalvesLate]
+                        .into_iter()
+                        .find(|known| format!("{known:?}") == way)
+                        .ok_or_else(garbled)?;
                     let unique = with.to_string().parse().map_err(|_| garbled())?;
-                    finish(item, set, unique)
+                    finish(item, set, unique, way)
                 }
-                _ => Err(garbled()),
             }
         }
         _ => Err(garbled()),
@@ -336,18 +450,7 @@ fn resume_gradient(attribute: TokenStream, item: TokenStream, set: &Set) -> Resu
     let Item::Fn(read) = linked(&Item::Fn(written.clone()), &questions, set, (&own, &own)) else {
         return Err(garbled());
     };
-    let mut items = vec![Item::Fn(read.clone())];
-    for (_, item) in set.entries() {
-        items.push(syn::parse2(item)?);
-    }
-    let named = |id: &Ident| {
-        let asked = set.answers.iter().find(|(_, answer)| answer == id);
-        let asked = asked.and_then(|(number, _)| questions.paths.get(*number));
-        asked.is_some_and(|(kind, _)| *kind == Kind::Type)
-    };
-    let unnamed =
-        set.entries().filter(|(id, _)| !named(id)).map(|(id, _)| id.to_string()).collect();
-    let items = Items::linked(&items, unnamed)?;
+    let items = items_of(&read, &questions, set)?;
     let tokens = expand::linked_gradient(attribute, &written, &read, &items);
     with_imports(tokens, &questions, set)
 }
