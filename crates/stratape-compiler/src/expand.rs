@@ -219,7 +219,7 @@ pub fn differentiable(attribute: &TokenStream, item: &TokenStream) -> TokenStrea
 }
 
 /// A module without the attributes that mean something only to this one.
-fn without_marks(item: &TokenStream) -> TokenStream {
+pub(crate) fn without_marks(item: &TokenStream) -> TokenStream {
     let Ok(mut module) = syn::parse2::<syn::ItemMod>(item.clone()) else { return item.clone() };
     for item in module.content.iter_mut().flat_map(|(_, items)| items) {
         strip_marks(item);
@@ -254,6 +254,8 @@ pub(crate) struct Opened {
     module: syn::ItemMod,
     /// The functions under `#[gradient]`, with that attribute.
     wanted: Vec<(syn::ItemFn, syn::Attribute)>,
+    /// Its items, with the attributes that mean something to the compiler.
+    items: Vec<Item>,
     context: Items,
     errors: Option<Error>,
     /// Errors that rustc reports, and what stands for the gradients meanwhile.
@@ -301,13 +303,14 @@ pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened>
     }
     let context = Items::collect(items)?;
     check_pullbacks(items)?;
+    let read = items.clone();
     for item in items.iter_mut() {
         strip_marks(item);
         if let Item::Fn(function) = item {
             function.attrs.retain(|attribute| !is_marked(attribute, &["constant", "pullback"]));
         }
     }
-    Ok(Opened { module, wanted, context, errors, refusals: Vec::new() })
+    Ok(Opened { module, wanted, items: read, context, errors, refusals: Vec::new() })
 }
 
 impl Opened {
@@ -326,12 +329,62 @@ impl Opened {
         self.wanted.is_empty()
     }
 
+    /// Its items, with the attributes that mean something to the compiler.
+    pub(crate) fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// The names of the functions under `#[gradient]`.
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = &Ident> {
+        self.wanted.iter().map(|(function, _)| &function.sig.ident)
+    }
+
+    /// What its functions see.
+    pub(crate) fn context(&self) -> &Items {
+        &self.context
+    }
+
+    /// Lets its functions see more than the module.
+    pub(crate) fn relink(&mut self, context: Items) {
+        self.context = context;
+    }
+
+    /// The gradients, and the halves that they need and those of `recursive`.
+    pub(crate) fn added(&mut self, recursive: BTreeSet<String>) -> Result<TokenStream> {
+        let (done, halves) = self.compile_with(recursive);
+        let mut added: TokenStream = done.into_iter().map(|(_, _, tokens)| tokens).collect();
+        added.extend(halves?);
+        added.extend(std::mem::take(&mut self.refusals).into_iter().map(|(_, tokens)| tokens));
+        Ok(added)
+    }
+
+    /// The errors so far, as rustc will show them.
+    pub(crate) fn take_errors(&mut self) -> Option<TokenStream> {
+        self.errors.take().map(reported)
+    }
+
+    /// The module with more in it, and the errors beside it.
+    pub(crate) fn with(mut self, added: TokenStream) -> TokenStream {
+        if let Some((_, items)) = &mut self.module.content {
+            items.push(Item::Verbatim(added));
+        }
+        let errors = self.take_errors();
+        let module = self.module.into_token_stream();
+        quote!(#module #errors)
+    }
+
     /// Compiles the functions one after the other: what became of each, and what else is added to the module.
     pub(crate) fn compile(
         &mut self,
     ) -> (Vec<(syn::ItemFn, Compiled, TokenStream)>, Result<TokenStream>) {
+        self.compile_with(BTreeSet::new())
+    }
+
+    fn compile_with(
+        &mut self,
+        mut recursive: BTreeSet<String>,
+    ) -> (Vec<(syn::ItemFn, Compiled, TokenStream)>, Result<TokenStream>) {
         let mut done = Vec::new();
-        let mut recursive = BTreeSet::new();
         // The halves of a function that calls itself serve all gradients: they are plain if one of these is.
         let mut plain = false;
         for (function, attribute) in std::mem::take(&mut self.wanted) {
@@ -342,18 +395,19 @@ impl Opened {
                     continue;
                 }
             };
-            match one((&function, &function), &arguments, &self.context) {
+            // As the module's context has it: with unique names for what comes from outside.
+            let read = self.context.function(&function.sig.ident.to_string());
+            let read = read.as_deref().unwrap_or(&function);
+            match one((&function, read), &arguments, &self.context) {
                 Ok((compiled, tokens)) => {
                     plain |= compiled.primal.plain && compiled.fault.is_none();
                     recursive.extend(compiled.recursive.iter().cloned());
                     done.push((function, compiled, tokens));
                 }
-                Err(error) => {
-                    match refusal(&error, (&function, &function), &arguments, &self.context) {
-                        Some(tokens) => self.refusals.push((error, tokens)),
-                        None => add(&mut self.errors, error),
-                    }
-                }
+                Err(error) => match refusal(&error, (&function, read), &arguments, &self.context) {
+                    Some(tokens) => self.refusals.push((error, tokens)),
+                    None => add(&mut self.errors, error),
+                },
             }
         }
         (done, halves(recursive, &self.context, plain))
@@ -377,16 +431,8 @@ pub(crate) fn arguments_of(attribute: &syn::Attribute) -> TokenStream {
 
 fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     let mut opened = open(attribute, item)?;
-    let (done, halves) = opened.compile();
-    let mut added: TokenStream = done.into_iter().map(|(_, _, tokens)| tokens).collect();
-    added.extend(halves?);
-    added.extend(std::mem::take(&mut opened.refusals).into_iter().map(|(_, tokens)| tokens));
-    if let Some((_, items)) = &mut opened.module.content {
-        items.push(Item::Verbatim(added));
-    }
-    let errors = opened.errors.map(reported);
-    let module = opened.module.into_token_stream();
-    Ok(quote!(#module #errors))
+    let added = opened.added(BTreeSet::new())?;
+    Ok(opened.with(added))
 }
 
 /// One error more.

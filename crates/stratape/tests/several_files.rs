@@ -5,6 +5,8 @@
 
 #[path = "several_files/air.rs"]
 mod air;
+#[path = "several_files/body.rs"]
+mod body;
 #[path = "several_files/series.rs"]
 mod series;
 #[path = "several_files/shapes.rs"]
@@ -178,4 +180,59 @@ fn both(x: f64) -> f64 {
 fn twins_are_told_apart() {
     assert_eq!(both_grad(1.0, 1.0), (13.0, 26.0));
     assert_eq!(both(1.0), 13.0);
+}
+
+use body::vector::{Vector, inside_grad, level};
+
+#[gradient]
+fn methods(v: &Vector, a: f64, n: usize) -> f64 {
+    let mut w = v.scaled(a) + Vector::UNIT;
+    w.stretch(3.0);
+    let u = a * w;
+    u.dot(v) + body::vector::energy(&u) + body::vector::power(a, n)
+}
+
+#[test]
+fn a_struct_brings_its_methods_along() {
+    let (v, a) = (Vector { x: 0.4, y: -0.9 }, 1.3);
+    for n in 0..4 {
+        let mut dv = Vector::default();
+        let (value, da) = methods_grad(&v, &mut dv, a, n, 1.0);
+        assert_eq!(value, methods(&v, a, n));
+        let at = |x: f64, y: f64, a_: f64| methods(&Vector { x: v.x + x, y: v.y + y }, a + a_, n);
+        close(dv.x, (at(1e-6, 0.0, 0.0) - at(-1e-6, 0.0, 0.0)) / 2e-6);
+        close(dv.y, (at(0.0, 1e-6, 0.0) - at(0.0, -1e-6, 0.0)) / 2e-6);
+        close(da, (at(0.0, 0.0, 1e-6) - at(0.0, 0.0, -1e-6)) / 2e-6);
+    }
+    assert_eq!(v.label(), "at 0.4");
+}
+
+#[gradient]
+fn by_hand(a: f64, b: f64) -> f64 {
+    body::vector::roots(a, b) + level(b)
+}
+
+#[test]
+fn what_is_known_by_hand_is_known_outside() {
+    assert_eq!(inside_grad(4.0, 1.0), (24.0, 14.0));
+    let (value, da, db) = by_hand_grad(4.0, 3.0, 1.0);
+    assert_eq!((value, value), (by_hand(4.0, 3.0), 66.0));
+    assert_eq!((da, db), (21.0, 2.0));
+}
+
+#[test]
+fn a_module_asks_outside_itself() {
+    use body::motion::{Body, kinetic, kinetic_grad};
+    let body = Body { at: Vector { x: 0.3, y: 0.5 }, speed: Vector { x: -0.7, y: 1.1 } };
+    let p = Point { x: 1.5, y: 2.5 };
+    let mut db = Body { at: Vector::default(), speed: Vector::default() };
+    let mut dp = Point::default();
+    let value = kinetic_grad(&body, &mut db, &p, &mut dp, 1.0);
+    assert_eq!(value, kinetic(&body, &p));
+    assert_eq!((dp.x, dp.y), (2.5, 1.5));
+    let at = |h: f64| {
+        let speed = Vector { x: body.speed.x + h, ..body.speed };
+        kinetic(&Body { at: body.at, speed }, &p)
+    };
+    close(db.speed.x, (at(1e-6) - at(-1e-6)) / 2e-6);
 }

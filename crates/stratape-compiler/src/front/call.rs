@@ -172,7 +172,7 @@ impl Lowerer<'_> {
             (true, _) => {
                 "call it in a function of this module that has a `#[stratape::pullback]`, or is `#[stratape::constant]`"
             }
-            (false, [_]) => "put both functions into a `#[stratape::differentiable] mod`",
+            (false, [_]) => "put `#[stratape::differentiable]` on it",
             (false, _) => {
                 "call it in a function that has a `#[stratape::pullback]`, in a `#[stratape::differentiable] mod`"
             }

@@ -60,13 +60,13 @@ impl Items {
         Self { functions, ..Self::default() }
     }
 
-    /// The items that a function of another module asked for, each under a unique name, and the function itself. `unnamed` are those that
+    /// The items that a function or a module asked for, each under a unique name, and the function or module itself. `unnamed` are those that
     /// have no name where the function stands.
     ///
     /// # Errors
     /// As [`collect`](Self::collect).
-    pub(crate) fn linked(items: &[Item], unnamed: HashSet<String>) -> Result<Self> {
-        Ok(Self { complete: false, unnamed, ..Self::collect(items)? })
+    pub(crate) fn linked(items: &[Item], unnamed: HashSet<String>, complete: bool) -> Result<Self> {
+        Ok(Self { complete, unnamed, ..Self::collect(items)? })
     }
 
     /// Notes a function of another module that goes by halves, which `path` names.

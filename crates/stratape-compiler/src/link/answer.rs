@@ -118,9 +118,40 @@ impl Set {
         self.entries.iter().map(|(id, item)| (id, unmarked(item.clone())))
     }
 
+    /// The names of the items.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &Ident> {
+        self.entries.iter().map(|(id, _)| id)
+    }
+
     /// The items as they are.
     pub(super) fn into_entries(self) -> impl Iterator<Item = (Ident, TokenStream)> {
         self.entries.into_iter()
+    }
+
+    /// Adds to an answer what it mentions of this set, and what that mentions.
+    pub(super) fn needed_by(mut self, answer: &mut Self) {
+        loop {
+            let (needed, rest): (Vec<_>, Vec<_>) =
+                self.entries.into_iter().partition(|(id, _)| answer.mentions(id));
+            if needed.is_empty() {
+                return;
+            }
+            needed.into_iter().for_each(|(id, item)| answer.add(id, item));
+            self.entries = rest;
+        }
+    }
+
+    /// Whether an item of the set mentions a name.
+    pub(super) fn mentions(&self, id: &Ident) -> bool {
+        fn within(tokens: TokenStream, id: &str) -> bool {
+            tokens.into_iter().any(|token| match token {
+                TokenTree::Group(group) => within(group.stream(), id),
+                TokenTree::Ident(ident) => ident == id,
+                _ => false,
+            })
+        }
+        let id = id.to_string();
+        self.entries.iter().any(|(_, item)| within(item.clone(), &id))
     }
 
     /// How many tokens it has.

@@ -130,8 +130,26 @@ pub(super) fn export(
     answer: &Set,
     inside: &TokenStream,
 ) -> TokenStream {
-    let number = answer.answers.first().map(|(_, id)| id);
-    let hidden = format_ident!("__stratape_{}", quote!(#number).to_string());
+    let id = answer.answers.first().map(|(_, id)| id.to_string()).unwrap_or_default();
+    answering(name, vis, &id, &quote!(::stratape::__link! { { #answer } $($rest)* }), inside)
+}
+
+/// A macro under an item's name that says why there is no answer.
+pub(super) fn refuse(name: &Ident, vis: &syn::Visibility, id: &Ident, why: &str) -> TokenStream {
+    let message =
+        format!("the compiler cannot see into `{name}` from outside its module: {}", shown(why));
+    let says = quote!(::core::compile_error! { #message });
+    answering(name, vis, &id.to_string(), &says, &TokenStream::new())
+}
+
+fn answering(
+    name: &Ident,
+    vis: &syn::Visibility,
+    id: &str,
+    says: &TokenStream,
+    inside: &TokenStream,
+) -> TokenStream {
+    let hidden = format_ident!("__stratape_{}", id);
     let name = Ident::new(&name.to_string(), Span::call_site());
     let exported = match vis {
         syn::Visibility::Public(_) => Some(quote!(#[macro_export])),
@@ -142,7 +160,7 @@ pub(super) fn export(
         #exported
         #[allow(unused_macros, non_local_definitions)]
         macro_rules! #hidden {
-            ($($rest:tt)*) => { ::stratape::__link! { { #answer } $($rest)* } };
+            ($($rest:tt)*) => { #says };
         }
     };
     let lints = quote!(#[doc(hidden)] #[allow(unused_imports, unreachable_pub, non_snake_case)]);

@@ -3,6 +3,8 @@
 //! Their answer is a signature and the way to name the halves, not their text. So go functions that call themselves, those whose text has become too
 //! long to be repeated wherever they are called, and those that ask for it, `#[differentiable(halves)]`.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
@@ -60,20 +62,19 @@ pub(super) fn note(items: &mut Items, set: &Set, paths: &[&Path]) -> Result<()> 
     Ok(())
 }
 
-/// The halves of a function, which stand beside it.
+/// The halves of a function, which stand beside it, and the functions that call themselves they need.
 pub(super) fn compile(
     id: &Ident,
     written: &syn::ItemFn,
     read: &syn::ItemFn,
     items: &Items,
-) -> Result<TokenStream> {
+) -> Result<(TokenStream, BTreeSet<String>)> {
     let mut emitted = written.clone();
     emitted.sig.ident = Ident::new(&id.to_string(), written.sig.ident.span());
     // The module of the function's name shows them to whoever sees the function.
     emitted.vis = syn::parse_quote!(pub);
     emitted.attrs.clear();
-    let (tokens, _) = expand::one_by_halves((&emitted, read), items, false)?;
-    Ok(tokens)
+    expand::one_by_halves((&emitted, read), items, false)
 }
 
 /// What the module of a function's name shows of its halves.

@@ -18,9 +18,11 @@
 mod answer;
 mod export;
 mod halves;
+mod module;
 mod names;
+mod reach;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
@@ -37,11 +39,12 @@ use crate::front::{Items, is_marked};
 pub struct Host<'a> {
     /// The crate, its version included.
     pub crate_name: &'a str,
-    /// What is wrong with a name that is asked for, as far as it can be seen beforehand.
-    pub missing: &'a dyn Fn(&Path) -> Option<String>,
+    /// What is wrong with a name that an item asks for, as far as it can be seen beforehand.
+    pub missing: &'a dyn Fn(&str, &Path) -> Option<String>,
 }
 
 /// What an item needs from around it.
+#[derive(Default)]
 struct Questions {
     paths: Vec<(Kind, Path)>,
     noticed: Noticed,
@@ -74,6 +77,25 @@ impl Questions {
         Self { paths, noticed, recursive }
     }
 
+    /// What stands for each path that was asked for.
+    fn known(&self, set: &Set) -> HashMap<String, Path> {
+        let answered = set.answers.iter().filter_map(|(number, id)| {
+            let (_, path) = self.paths.get(*number)?;
+            Some((path.to_token_stream().to_string(), id.clone().into()))
+        });
+        answered.collect()
+    }
+
+    /// Items that were not asked for by name, but came with others.
+    fn unnamed(&self, set: &Set) -> HashSet<String> {
+        let named = |id: &Ident| {
+            let asked = set.answers.iter().find(|(_, answer)| answer == id);
+            let asked = asked.and_then(|(number, _)| self.paths.get(*number));
+            asked.is_some_and(|(kind, _)| *kind == Kind::Type)
+        };
+        set.ids().filter(|id| !named(id)).map(ToString::to_string).collect()
+    }
+
     /// What is asked for, by number.
     fn all_paths(&self) -> Vec<&Path> {
         self.paths.iter().map(|(_, path)| path).collect()
@@ -81,6 +103,10 @@ impl Questions {
 
     /// Asks for all of them, and goes on with the answers: tokens that stand beside the item.
     fn ask(&self, unique: u64, then: &TokenStream) -> TokenStream {
+        if let [(_, path)] = &self.paths[..] {
+            let asked = export::macro_of(path);
+            return quote!(#asked! { resume #then });
+        }
         let mut tokens = TokenStream::new();
         let name = |at: usize| format_ident!("__stratape_{unique:016x}_{at}");
         for (number, (_, path)) in self.paths.iter().enumerate() {
@@ -110,12 +136,14 @@ impl Questions {
     }
 
     /// Errors that can be seen before anyone is asked.
-    fn missing(&self, host: &Host<'_>) -> Option<TokenStream> {
+    fn missing(&self, own: &Ident, host: &Host<'_>) -> Option<TokenStream> {
+        let own = own.to_string();
         let errors: TokenStream = self
             .paths
             .iter()
             .filter_map(|(_, path)| {
-                (host.missing)(path).map(|why| Error::new(path.span(), why).to_compile_error())
+                (host.missing)(&own, path)
+                    .map(|why| Error::new(path.span(), why).to_compile_error())
             })
             .collect();
         (!errors.is_empty()).then_some(errors)
@@ -143,13 +171,8 @@ impl Noticed {
 
 /// An item with unique names for what it asked for.
 fn linked(item: &Item, questions: &Questions, set: &Set, own: (&Ident, &Ident)) -> Item {
-    let mut known: HashMap<String, Ident> = HashMap::new();
-    for (number, id) in &set.answers {
-        if let Some((_, path)) = questions.paths.get(*number) {
-            known.insert(path.to_token_stream().to_string(), id.clone());
-        }
-    }
-    known.insert(own.0.to_string(), own.1.clone());
+    let mut known = questions.known(set);
+    known.insert(own.0.to_string(), own.1.clone().into());
     let mut item = item.clone();
     let mut answer = |_: Kind, path: &Path| known.get(&path.to_token_stream().to_string()).cloned();
     names::replace(&mut item, false, &mut answer);
@@ -167,7 +190,7 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> 
         return expand::gradient(attribute, item);
     }
     let emitted = expand::without_loop_marks(item);
-    if let Some(errors) = questions.missing(host) {
+    if let Some(errors) = questions.missing(&own, host) {
         return quote!(#emitted #errors);
     }
     let unique = export::unique(host.crate_name, item, own.span());
@@ -178,7 +201,11 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> 
 /// `#[differentiable]` on an item.
 pub fn differentiable(attribute: &TokenStream, item: &TokenStream, host: &Host<'_>) -> TokenStream {
     match syn::parse2::<Item>(item.clone()) {
-        Ok(Item::Mod(_)) | Err(_) => expand::differentiable(attribute, item),
+        Ok(Item::Mod(_)) => module::begin(attribute, item, host).unwrap_or_else(|error| {
+            let (item, error) = (expand::without_marks(item), expand::reported(error));
+            quote!(#item #error)
+        }),
+        Err(_) => expand::differentiable(attribute, item),
         Ok(parsed) => {
             let emitted = emitted(&parsed, item);
             let added = begin(attribute, item, parsed, host).unwrap_or_else(expand::reported);
@@ -247,7 +274,7 @@ fn begin(
     if !by_halves {
         questions.noticed.check()?;
     }
-    if let Some(errors) = questions.missing(host) {
+    if let Some(errors) = questions.missing(&name, host) {
         return Ok(errors);
     }
     let unique = export::unique(host.crate_name, tokens, name.span());
@@ -307,7 +334,7 @@ fn finish(tokens: TokenStream, set: Set, unique: u64, way: Way) -> Result<TokenS
             (Err(_), Way::Text) => {}
             (signature, _) => {
                 let signature = signature?;
-                let halves = halves::compile(&id, written, read, &items)?;
+                let (halves, _) = halves::compile(&id, written, read, &items)?;
                 let halves = with_imports(halves, &questions, &set)?;
                 let exported =
                     (way != Way::Halves).then(|| export_halves(&name, &vis, &id, signature));
@@ -331,14 +358,7 @@ fn items_of(read: &syn::ItemFn, questions: &Questions, set: &Set) -> Result<Item
     for (_, item) in set.entries() {
         items.push(syn::parse2(item)?);
     }
-    let named = |id: &Ident| {
-        let asked = set.answers.iter().find(|(_, answer)| answer == id);
-        let asked = asked.and_then(|(number, _)| questions.paths.get(*number));
-        asked.is_some_and(|(kind, _)| *kind == Kind::Type)
-    };
-    let unnamed =
-        set.entries().filter(|(id, _)| !named(id)).map(|(id, _)| id.to_string()).collect();
-    let mut items = Items::linked(&items, unnamed)?;
+    let mut items = Items::linked(&items, questions.unnamed(set), false)?;
     halves::note(&mut items, set, &questions.all_paths())?;
     Ok(items)
 }
@@ -405,6 +425,10 @@ fn step(tokens: TokenStream) -> Result<TokenStream> {
             let (with, item) = (group(rest.next())?.stream(), group(rest.next())?.stream());
             match kind.to_string().as_str() {
                 "gradient" => resume_gradient(with, item, &set),
+                "module" => {
+                    let unique = with.to_string().parse().map_err(|_| garbled())?;
+                    module::resume(item, &set, unique)
+                }
                 way => {
                     let way = [Way::Text, Way::Halves, Way::HalvesLate]
                         .into_iter()

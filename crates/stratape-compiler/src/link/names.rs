@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::Span;
 use quote::ToTokens;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
@@ -137,6 +137,16 @@ impl Visit<'_> for Bound {
         visit::visit_pat_ident(self, pat);
     }
 
+    // Items inside the function, which are refused later on.
+    fn visit_stmt(&mut self, stmt: &syn::Stmt) {
+        match stmt {
+            syn::Stmt::Item(syn::Item::Fn(item)) => drop(self.0.insert(item.sig.ident.to_string())),
+            syn::Stmt::Item(syn::Item::Const(item)) => drop(self.0.insert(item.ident.to_string())),
+            syn::Stmt::Item(syn::Item::Struct(item)) => drop(self.0.insert(item.ident.to_string())),
+            _ => visit::visit_stmt(self, stmt),
+        }
+    }
+
     fn visit_type_param(&mut self, param: &syn::TypeParam) {
         self.0.insert(param.ident.to_string());
     }
@@ -155,7 +165,7 @@ impl Visit<'_> for Bound {
 }
 
 /// What stands for a name that was found.
-type Answer<'a> = dyn FnMut(Kind, &Path) -> Option<Ident> + 'a;
+type Answer<'a> = dyn FnMut(Kind, &Path) -> Option<Path> + 'a;
 
 /// What a walk noticed beside the names.
 #[derive(Debug, Default)]
@@ -226,20 +236,34 @@ impl Names<'_, '_> {
         for segment in &mut asked.segments {
             segment.arguments = syn::PathArguments::None;
         }
-        let Some(mut ident) = (self.answer)(kind, &asked) else { return };
+        let Some(mut answer) = (self.answer)(kind, &asked) else { return };
         if let Some(last) = asked.segments.last() {
-            ident.set_span(last.ident.span());
+            let span = last.ident.span();
+            answer.segments.iter_mut().for_each(|segment| segment.ident.set_span(span));
         }
-        let rest: Vec<syn::PathSegment> = path.segments.iter().skip(len).cloned().collect();
-        path.leading_colon = None;
-        path.segments = std::iter::once(ident.into()).chain(rest).collect();
+        let rest = path.segments.iter().skip(len).cloned();
+        answer.segments.extend(rest);
+        *path = answer;
     }
 
     fn in_expression(&mut self, path: &mut Path, called: bool) {
         match self.classify(path) {
             Some((Kind::Constant, len)) if called => self.replace(path, Kind::Type, len),
+            // A variable that is misspelt is no function: rustc says so.
+            Some((Kind::Function, 1)) if !called => {}
             Some((kind, len)) => self.replace(path, kind, len),
             None => {}
+        }
+    }
+
+    /// An expression that may be a function, handed on to be called.
+    fn handed(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Path(path) if path.qself.is_none() => match self.classify(&path.path) {
+                Some((Kind::Function, 1)) => self.replace(&mut path.path, Kind::Function, 1),
+                _ => self.in_expression(&mut path.path, false),
+            },
+            other => self.visit_expr_mut(other),
         }
     }
 
@@ -330,7 +354,14 @@ impl VisitMut for Names<'_, '_> {
             Expr::Path(path) if path.qself.is_none() => self.in_expression(&mut path.path, true),
             func => self.visit_expr_mut(func),
         }
-        call.args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
+        call.args.iter_mut().for_each(|arg| self.handed(arg));
+    }
+
+    fn visit_local_init_mut(&mut self, init: &mut syn::LocalInit) {
+        self.handed(&mut init.expr);
+        if let Some((_, otherwise)) = &mut init.diverge {
+            self.visit_expr_mut(otherwise);
+        }
     }
 
     fn visit_expr_index_mut(&mut self, index: &mut syn::ExprIndex) {
@@ -352,7 +383,11 @@ impl VisitMut for Names<'_, '_> {
         if OF_TABLES.iter().any(|method| call.method == method) {
             self.table(&mut call.receiver);
         }
-        visit_mut::visit_expr_method_call_mut(self, call);
+        self.visit_expr_mut(&mut call.receiver);
+        if let Some(turbofish) = &mut call.turbofish {
+            self.visit_angle_bracketed_generic_arguments_mut(turbofish);
+        }
+        call.args.iter_mut().for_each(|arg| self.handed(arg));
     }
 
     fn visit_expr_path_mut(&mut self, path: &mut syn::ExprPath) {
