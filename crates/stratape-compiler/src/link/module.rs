@@ -272,6 +272,8 @@ impl Answers<'_> {
         if self.reach.opaque.contains(&name.to_string()) {
             called(&mut written, name)?;
         }
+        // What is emitted for its loops is named after it, and stands beside that of its gradient.
+        written.sig.ident = id.clone();
         let halves = halves::compile(id, &written, &written, context)?;
         recursive.extend(halves.1);
         let exported = export_halves(name, vis, id, signature);
