@@ -21,9 +21,20 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
         variable("CARGO_CRATE_NAME")
     );
     let missing = |own: &str, path: &syn::Path| {
-        let name = path.get_ident()?.to_string();
-        let file = proc_macro::Span::call_site().local_file()?;
-        levels(file).iter().find(|level| level.contains_key(own))?.get(&name)?.complaint(&name)
+        let levels = levels(proc_macro::Span::call_site().local_file()?);
+        let mut level = levels.iter().find(|level| level.names.contains_key(own))?;
+        let (last, before) = {
+            let mut names: Vec<String> =
+                path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+            (names.pop()?, names)
+        };
+        for step in before {
+            match step.as_str() {
+                "super" => level = levels.get(level.parent?)?,
+                _ => return None,
+            }
+        }
+        level.names.get(&last)?.complaint(&last)
     };
     f(&Host { crate_name: &crate_name, missing: &missing })
 }
@@ -55,8 +66,13 @@ impl Known {
     }
 }
 
-/// The names of a module that is written out in a file.
-type Level = HashMap<String, Known>;
+/// A module that is written out in a file.
+#[derive(Debug, Default)]
+struct Level {
+    /// The module around it, if that stands in the file.
+    parent: Option<usize>,
+    names: HashMap<String, Known>,
+}
 
 /// The modules of a file, the file itself first; nothing if it cannot be read.
 fn levels(file: PathBuf) -> Rc<Vec<Level>> {
@@ -70,16 +86,16 @@ fn levels(file: PathBuf) -> Rc<Vec<Level>> {
     let mut levels = Vec::new();
     let text = std::fs::read_to_string(&file).unwrap_or_default();
     if let Ok(parsed) = syn::parse_file(&text) {
-        collect(&parsed.items, &mut levels);
+        collect(&parsed.items, None, &mut levels);
     }
     let levels = Rc::new(levels);
     READ.with_borrow_mut(|read| read.insert(file, Rc::clone(&levels)));
     levels
 }
 
-fn collect(items: &[Item], levels: &mut Vec<Level>) {
+fn collect(items: &[Item], parent: Option<usize>, levels: &mut Vec<Level>) {
     let at = levels.len();
-    levels.push(Level::new());
+    levels.push(Level { parent, ..Level::default() });
     for item in items {
         let (name, attributes) = match item {
             Item::Fn(item) => (&item.sig.ident, &item.attrs),
@@ -98,7 +114,7 @@ fn collect(items: &[Item], levels: &mut Vec<Level>) {
             }
             Item::Mod(item) => {
                 if let Some((_, items)) = &item.content {
-                    collect(items, levels);
+                    collect(items, Some(at), levels);
                 }
                 continue;
             }
@@ -111,7 +127,11 @@ fn collect(items: &[Item], levels: &mut Vec<Level>) {
 
 /// Notes a name; of one that has several meanings nothing is known.
 fn note(level: &mut Level, name: &syn::Ident, known: Known) {
-    level.entry(name.to_string()).and_modify(|before| *before = Known::Perhaps).or_insert(known);
+    level
+        .names
+        .entry(name.to_string())
+        .and_modify(|before| *before = Known::Perhaps)
+        .or_insert(known);
 }
 
 fn imported(tree: &UseTree, library: bool, level: &mut Level) {

@@ -170,7 +170,8 @@ impl Lowerer<'_> {
         let instead = match (self.module.complete, &segments[..]) {
             (true, [_]) => "define it in this module",
             (true, _) => {
-                "call it in a function of this module that has a `#[stratape::pullback]`, or is `#[stratape::constant]`"
+                "put `#[stratape::differentiable]` on it, or call it in a function of this module that has a \
+                 `#[stratape::pullback]`, or is `#[stratape::constant]`"
             }
             (false, [_]) => "put `#[stratape::differentiable]` on it",
             (false, _) => {

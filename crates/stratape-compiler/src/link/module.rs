@@ -32,8 +32,11 @@ pub(super) fn begin(
         return Ok(opened.with(inside));
     }
     let own = opened.wanted().next().cloned();
-    if let Some(errors) = own.and_then(|own| questions.missing(&own, host)) {
-        return Ok(opened.with(errors));
+    if own.is_some_and(|own| questions.missing(&own, host).is_some()) {
+        // Those who need it are told so, as if there were nothing outside the module.
+        let none = Questions::default();
+        let inside = inside(&mut opened, &reach, &none, &Set::default(), unique)?;
+        return Ok(opened.with(inside));
     }
     let number = Literal::u64_unsuffixed(unique);
     let asks = questions.ask(unique, &quote!(module { #number } { #tokens }));
