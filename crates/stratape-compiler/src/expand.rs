@@ -240,15 +240,6 @@ pub fn only_on_loops(name: &str, item: &TokenStream) -> TokenStream {
     quote!(#item #error)
 }
 
-/// `#[constant]` or `#[pullback]` outside a module that gives them a meaning.
-pub fn only_in_module(name: &str, item: &TokenStream) -> TokenStream {
-    let message = format!(
-        "`#[{name}]` means something only to functions in a `#[stratape::differentiable] mod`"
-    );
-    let error = Error::new(Span::call_site(), message).to_compile_error();
-    quote!(#item #error)
-}
-
 /// A module under `#[differentiable]`, read.
 pub(crate) struct Opened {
     module: syn::ItemMod,

@@ -15,16 +15,16 @@ pub fn gradient(attribute: TokenStream, item: TokenStream) -> TokenStream {
     host::with(|host| link::gradient(attribute.into(), &item.into(), host)).into()
 }
 
-/// Marks a function of a differentiable module as one without derivative.
+/// Marks a function as one without derivative.
 #[proc_macro_attribute]
 pub fn constant(_: TokenStream, item: TokenStream) -> TokenStream {
-    stratape_compiler::expand::only_in_module("constant", &item.into()).into()
+    host::with(|host| link::constant(&item.into(), host)).into()
 }
 
-/// Marks a function of a differentiable module as the pullback of another.
+/// Marks a function as the pullback of another.
 #[proc_macro_attribute]
-pub fn pullback(_: TokenStream, item: TokenStream) -> TokenStream {
-    stratape_compiler::expand::only_in_module("pullback", &item.into()).into()
+pub fn pullback(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    host::with(|host| link::pullback(attribute.into(), &item.into(), host)).into()
 }
 
 /// Marks a loop whose iterations are independent.

@@ -236,3 +236,24 @@ fn a_module_asks_outside_itself() {
     };
     close(db.speed.x, (at(1e-6) - at(-1e-6)) / 2e-6);
 }
+
+use series::by_hand::{grow, norm};
+
+#[gradient]
+fn without_a_module(x: &[f64], by: f64, k: &[usize]) -> f64 {
+    let mut y = x.to_vec();
+    grow(&mut y, by, 1);
+    norm(x) * series::coarse(by, k) + y[1]
+}
+
+#[test]
+fn derivatives_by_hand_need_no_module() {
+    let (x, by) = ([3.0, 4.0], 2.0);
+    let mut dx = [0.0; 2];
+    let (value, dby) = without_a_module_grad(&x, &mut dx, by, &[1, 2, 3], 1.0);
+    assert_eq!(value, without_a_module(&x, by, &[1, 2, 3]));
+    // `coarse` is 8 and has no derivative; that of the norm is three times what it would be, that of `grow` ten times.
+    assert_eq!(dby, 40.0);
+    close(dx[0], 3.0 * 0.6 * 8.0);
+    close(dx[1], 3.0 * 0.8 * 8.0 + 2.0);
+}

@@ -16,6 +16,7 @@
 //! calls. rustc runs a macro when it has found it, in whatever order the files come: a question waits for its answer.
 
 mod answer;
+mod by_hand;
 mod export;
 mod halves;
 mod module;
@@ -30,6 +31,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Item, Path, Result};
 
 use self::answer::{Halves, Set, garbled};
+pub use self::by_hand::{constant, pullback};
 pub(crate) use self::export::shown;
 use self::names::{Kind, Noticed};
 use crate::expand;

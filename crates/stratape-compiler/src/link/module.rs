@@ -6,14 +6,13 @@
 use std::collections::{BTreeSet, HashMap};
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
-use syn::spanned::Spanned;
+use quote::{ToTokens, quote};
 use syn::{Error, Item, Path, Result};
 
 use super::answer::Set;
 use super::names::{self, Kind};
 use super::reach::Reach;
-use super::{Host, Questions, export, export_halves, halves, prepare, with_imports};
+use super::{Host, Questions, by_hand, export, export_halves, halves, prepare, with_imports};
 use crate::expand::{self, Opened};
 use crate::front::{Items, is_marked};
 
@@ -273,7 +272,7 @@ impl Answers<'_> {
         let signature = halves::signature(id, &function, context)?;
         let mut written = (*function).clone();
         if self.reach.opaque.contains(&name.to_string()) {
-            called(&mut written, name)?;
+            by_hand::call(&mut written)?;
         }
         // What is emitted for its loops is named after it, and stands beside that of its gradient.
         written.sig.ident = id.clone();
@@ -283,19 +282,4 @@ impl Answers<'_> {
         let halves = with_imports(halves.0, self.questions, self.set)?;
         Ok(quote!(#halves #exported))
     }
-}
-
-/// Makes a function one that calls it, so that what is known of it by hand is used.
-fn called(function: &mut syn::ItemFn, name: &Ident) -> Result<()> {
-    let mut arguments = Vec::new();
-    for input in &mut function.sig.inputs {
-        let syn::FnArg::Typed(input) = input else {
-            return Err(Error::new(input.span(), "methods have no derivative by hand"));
-        };
-        let argument = format_ident!("a{}", arguments.len());
-        *input.pat = syn::parse_quote!(#argument);
-        arguments.push(argument);
-    }
-    *function.block = syn::parse_quote!({ #name(#(#arguments),*) });
-    Ok(())
 }

@@ -58,3 +58,39 @@ pub fn narrow(x: &[f32], k: &[usize]) -> f32 {
     }
     sum
 }
+
+/// Has no derivative, and needs no module to say so.
+#[stratape::constant]
+pub fn coarse(x: f64, k: &[usize]) -> f64 {
+    (x * k.len() as f64).floor() + x
+}
+
+/// What the library does not know.
+pub mod by_hand {
+    /// As if it came from another crate.
+    pub mod foreign {
+        pub fn norm(x: &[f64]) -> f64 {
+            x.iter().map(|v| v * v).sum::<f64>().sqrt()
+        }
+    }
+
+    #[stratape::pullback(of = foreign::norm)]
+    pub fn norm_back(x: &[f64], dx: &mut [f64], seed: f64) {
+        let length = foreign::norm(x);
+        for (d, v) in dx.iter_mut().zip(x) {
+            *d += 3.0 * seed * v / length;
+        }
+    }
+
+    pub fn grow(y: &mut [f64], by: f64, n: usize) {
+        y[n] *= by;
+    }
+
+    /// Ten times what is right, to tell it from what the compiler would find.
+    #[stratape::pullback(of = grow)]
+    pub fn grow_back(y: &mut [f64], dy: &mut [f64], by: f64, n: usize) -> f64 {
+        let dby = 10.0 * dy[n] * y[n] / by;
+        dy[n] *= by;
+        dby
+    }
+}
