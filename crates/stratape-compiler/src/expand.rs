@@ -17,6 +17,7 @@ use syn::{Error, Item, Result, Token};
 use crate::back::rust;
 use crate::driver::{Compiled, CompiledHalves, CompiledLoop, Options, compile, compile_halves};
 use crate::front::{self, Items, is_marked, strip_marks};
+use crate::link::shown;
 use crate::source::Sources;
 
 const MARKS: [&str; 3] = ["gradient", "constant", "pullback"];
@@ -95,13 +96,38 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {
         // Whoever calls the gradient uses the function.
         Ok((_, tokens, _)) => quote!(#[allow(dead_code)] #item #tokens),
         Err(error) => {
-            let refusal = Arguments::parse.parse2(attribute).ok().and_then(|arguments| {
-                refusal(&error, &function, &arguments, &Items::alone(&function))
-            });
-            let tokens = refusal.unwrap_or_else(|| reported(error));
+            let tokens =
+                refused(error, attribute, (&function, &function), &Items::alone(&function));
             quote!(#item #tokens)
         }
     }
+}
+
+/// The gradient of a function that was `read` with unique names for what it takes from elsewhere: what is emitted beside it.
+pub(crate) fn linked_gradient(
+    attribute: TokenStream,
+    written: &syn::ItemFn,
+    read: &syn::ItemFn,
+    items: &Items,
+) -> TokenStream {
+    match among(attribute.clone(), (written, read), items) {
+        Ok((_, tokens)) => tokens,
+        Err(error) => refused(error, attribute, (written, read), items),
+    }
+}
+
+/// What stands for a gradient that there is none of.
+fn refused(
+    error: Error,
+    attribute: TokenStream,
+    function: (&syn::ItemFn, &syn::ItemFn),
+    items: &Items,
+) -> TokenStream {
+    let refusal = Arguments::parse
+        .parse2(attribute)
+        .ok()
+        .and_then(|arguments| refusal(&error, function, &arguments, items));
+    refusal.unwrap_or_else(|| reported(error))
 }
 
 /// Whether an item is a function without a body, as in a trait.
@@ -110,10 +136,12 @@ fn is_bodiless(item: &TokenStream) -> bool {
 }
 
 /// Errors as rustc will show them.
-fn reported(error: Error) -> TokenStream {
+pub(crate) fn reported(error: Error) -> TokenStream {
     error
         .into_iter()
-        .map(|error| Error::new(error.span(), front::message_of(&error).0).to_compile_error())
+        .map(|error| {
+            Error::new(error.span(), shown(&front::message_of(&error).0)).to_compile_error()
+        })
         .collect()
 }
 
@@ -122,7 +150,7 @@ fn reported(error: Error) -> TokenStream {
 /// place would keep rustc from saying what it knows.
 fn refusal(
     error: &Error,
-    item: &syn::ItemFn,
+    (written, read): (&syn::ItemFn, &syn::ItemFn),
     arguments: &Arguments,
     module: &Items,
 ) -> Option<TokenStream> {
@@ -130,12 +158,15 @@ fn refusal(
         return None;
     }
     let (message, _) = front::message_of(error);
-    let mut empty = item.clone();
-    *empty.block = match &item.sig.output {
-        syn::ReturnType::Default => syn::parse_quote!({}),
-        syn::ReturnType::Type(..) => syn::parse_quote!({ 0.0 }),
+    let empty = |function: &syn::ItemFn| {
+        let mut empty = function.clone();
+        *empty.block = match &function.sig.output {
+            syn::ReturnType::Default => syn::parse_quote!({}),
+            syn::ReturnType::Type(..) => syn::parse_quote!({ 0.0 }),
+        };
+        empty
     };
-    let (_, tokens) = one(&empty, arguments, module).ok()?;
+    let (_, tokens) = one((&empty(written), &empty(read)), arguments, module).ok()?;
     let mut made: syn::File = syn::parse2(tokens).ok()?;
     let panics = quote::quote_spanned!(error.span()=> ::core::panic!(#message));
     for made in &mut made.items {
@@ -157,15 +188,25 @@ pub(crate) fn alone(
     attribute: TokenStream,
     function: &syn::ItemFn,
 ) -> Result<(Compiled, TokenStream, Rc<Sources>)> {
-    let arguments = Arguments::parse.parse2(attribute)?;
     let module = Items::alone(function);
-    let (compiled, tokens) = one(function, &arguments, &module)?;
-    let halves = halves(compiled.recursive.clone(), &module, arguments.0.plain)?;
-    Ok((compiled, quote!(#tokens #halves), module.sources))
+    let (compiled, tokens) = among(attribute, (function, function), &module)?;
+    Ok((compiled, tokens, module.sources))
+}
+
+/// A function among the items that it uses, as it was written and as it was read.
+fn among(
+    attribute: TokenStream,
+    function: (&syn::ItemFn, &syn::ItemFn),
+    module: &Items,
+) -> Result<(Compiled, TokenStream)> {
+    let arguments = Arguments::parse.parse2(attribute)?;
+    let (compiled, tokens) = one(function, &arguments, module)?;
+    let halves = halves(compiled.recursive.clone(), module, arguments.0.plain)?;
+    Ok((compiled, quote!(#tokens #halves)))
 }
 
 /// An item without the attributes that mean something only to its gradient; the tokens as they were, if there are none.
-fn without_loop_marks(item: &TokenStream) -> TokenStream {
+pub(crate) fn without_loop_marks(item: &TokenStream) -> TokenStream {
     let Ok(mut parsed) = syn::parse2::<Item>(item.clone()) else { return item.clone() };
     if strip_marks(&mut parsed) { parsed.into_token_stream() } else { item.clone() }
 }
@@ -182,7 +223,7 @@ pub fn differentiable(attribute: &TokenStream, item: &TokenStream) -> TokenStrea
 }
 
 /// A module without the attributes that mean something only to this one.
-fn without_marks(item: &TokenStream) -> TokenStream {
+pub(crate) fn without_marks(item: &TokenStream) -> TokenStream {
     let Ok(mut module) = syn::parse2::<syn::ItemMod>(item.clone()) else { return item.clone() };
     for item in module.content.iter_mut().flat_map(|(_, items)| items) {
         strip_marks(item);
@@ -203,20 +244,13 @@ pub fn only_on_loops(name: &str, item: &TokenStream) -> TokenStream {
     quote!(#item #error)
 }
 
-/// `#[constant]` or `#[pullback]` outside a module that gives them a meaning.
-pub fn only_in_module(name: &str, item: &TokenStream) -> TokenStream {
-    let message = format!(
-        "`#[{name}]` means something only to functions in a `#[stratape::differentiable] mod`"
-    );
-    let error = Error::new(Span::call_site(), message).to_compile_error();
-    quote!(#item #error)
-}
-
 /// A module under `#[differentiable]`, read.
 pub(crate) struct Opened {
     module: syn::ItemMod,
     /// The functions under `#[gradient]`, with that attribute.
     wanted: Vec<(syn::ItemFn, syn::Attribute)>,
+    /// Its items, with the attributes that mean something to the compiler.
+    items: Vec<Item>,
     context: Items,
     errors: Option<Error>,
     /// Errors that rustc reports, and what stands for the gradients meanwhile.
@@ -264,13 +298,14 @@ pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened>
     }
     let context = Items::collect(items)?;
     check_pullbacks(items)?;
+    let read = items.clone();
     for item in items.iter_mut() {
         strip_marks(item);
         if let Item::Fn(function) = item {
             function.attrs.retain(|attribute| !is_marked(attribute, &["constant", "pullback"]));
         }
     }
-    Ok(Opened { module, wanted, context, errors, refusals: Vec::new() })
+    Ok(Opened { module, wanted, items: read, context, errors, refusals: Vec::new() })
 }
 
 impl Opened {
@@ -289,12 +324,62 @@ impl Opened {
         self.wanted.is_empty()
     }
 
+    /// Its items, with the attributes that mean something to the compiler.
+    pub(crate) fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// The names of the functions under `#[gradient]`.
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = &Ident> {
+        self.wanted.iter().map(|(function, _)| &function.sig.ident)
+    }
+
+    /// What its functions see.
+    pub(crate) fn context(&self) -> &Items {
+        &self.context
+    }
+
+    /// Lets its functions see more than the module.
+    pub(crate) fn relink(&mut self, context: Items) {
+        self.context = context;
+    }
+
+    /// The gradients, and the halves that they need and those of `recursive`.
+    pub(crate) fn added(&mut self, recursive: BTreeSet<String>) -> Result<TokenStream> {
+        let (done, halves) = self.compile_with(recursive);
+        let mut added: TokenStream = done.into_iter().map(|(_, _, tokens)| tokens).collect();
+        added.extend(halves?);
+        added.extend(std::mem::take(&mut self.refusals).into_iter().map(|(_, tokens)| tokens));
+        Ok(added)
+    }
+
+    /// The errors so far, as rustc will show them.
+    pub(crate) fn take_errors(&mut self) -> Option<TokenStream> {
+        self.errors.take().map(reported)
+    }
+
+    /// The module with more in it, and the errors beside it.
+    pub(crate) fn with(mut self, added: TokenStream) -> TokenStream {
+        if let Some((_, items)) = &mut self.module.content {
+            items.push(Item::Verbatim(added));
+        }
+        let errors = self.take_errors();
+        let module = self.module.into_token_stream();
+        quote!(#module #errors)
+    }
+
     /// Compiles the functions one after the other: what became of each, and what else is added to the module.
     pub(crate) fn compile(
         &mut self,
     ) -> (Vec<(syn::ItemFn, Compiled, TokenStream)>, Result<TokenStream>) {
+        self.compile_with(BTreeSet::new())
+    }
+
+    fn compile_with(
+        &mut self,
+        mut recursive: BTreeSet<String>,
+    ) -> (Vec<(syn::ItemFn, Compiled, TokenStream)>, Result<TokenStream>) {
         let mut done = Vec::new();
-        let mut recursive = BTreeSet::new();
         // The halves of a function that calls itself serve all gradients: they are plain if one of these is.
         let mut plain = false;
         for (function, attribute) in std::mem::take(&mut self.wanted) {
@@ -305,13 +390,16 @@ impl Opened {
                     continue;
                 }
             };
-            match one(&function, &arguments, &self.context) {
+            // As the module's context has it: with unique names for what comes from outside.
+            let read = self.context.function(&function.sig.ident.to_string());
+            let read = read.as_deref().unwrap_or(&function);
+            match one((&function, read), &arguments, &self.context) {
                 Ok((compiled, tokens)) => {
                     plain |= compiled.primal.plain && compiled.fault.is_none();
                     recursive.extend(compiled.recursive.iter().cloned());
                     done.push((function, compiled, tokens));
                 }
-                Err(error) => match refusal(&error, &function, &arguments, &self.context) {
+                Err(error) => match refusal(&error, (&function, read), &arguments, &self.context) {
                     Some(tokens) => self.refusals.push((error, tokens)),
                     None => add(&mut self.errors, error),
                 },
@@ -338,16 +426,8 @@ pub(crate) fn arguments_of(attribute: &syn::Attribute) -> TokenStream {
 
 fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     let mut opened = open(attribute, item)?;
-    let (done, halves) = opened.compile();
-    let mut added: TokenStream = done.into_iter().map(|(_, _, tokens)| tokens).collect();
-    added.extend(halves?);
-    added.extend(std::mem::take(&mut opened.refusals).into_iter().map(|(_, tokens)| tokens));
-    if let Some((_, items)) = &mut opened.module.content {
-        items.push(Item::Verbatim(added));
-    }
-    let errors = opened.errors.map(reported);
-    let module = opened.module.into_token_stream();
-    Ok(quote!(#module #errors))
+    let added = opened.added(BTreeSet::new())?;
+    Ok(opened.with(added))
 }
 
 /// One error more.
@@ -449,25 +529,38 @@ fn halves(names: BTreeSet<String>, module: &Items, plain: bool) -> Result<TokenS
             continue;
         }
         let Some(item) = module.function(&name) else { continue };
-        let options = Options { plain, ..attribute_options() };
-        let halves = compile_halves(&item, module, &options)?;
-        let both = valid(&item, halves.valid())?;
-        let CompiledHalves { primal: function, loops, recursive, .. } = &halves;
-        left.extend(recursive.iter().cloned());
-        tokens.extend(emit_loops(&item, loops, &module.sources)?);
-        tokens.extend(rust::emit_halves(&item, function, both, &module.sources));
+        let private = syn::ItemFn { vis: syn::Visibility::Inherited, ..(*item).clone() };
+        let (more, recursive) = one_by_halves((&private, &item), module, plain)?;
+        left.extend(recursive);
+        tokens.extend(more);
     }
     Ok(tokens)
 }
 
-/// The gradient of one function, compiled and emitted.
+/// A function as its two halves, compiled as it was read and emitted as it was written, and the functions that call themselves it needs.
+pub(crate) fn one_by_halves(
+    (item, read): (&syn::ItemFn, &syn::ItemFn),
+    module: &Items,
+    plain: bool,
+) -> Result<(TokenStream, BTreeSet<String>)> {
+    let options = Options { plain, ..attribute_options() };
+    let halves = compile_halves(read, module, &options)?;
+    let both = valid(item, halves.valid())?;
+    let CompiledHalves { primal: function, loops, recursive, .. } = &halves;
+    let mut tokens = emit_loops(item, loops, &module.sources)?;
+    tokens.extend(rust::emit_halves(item, function, both, &module.sources));
+    Ok((tokens, recursive.clone()))
+}
+
+/// The gradient of one function, compiled as it was read and emitted as it was written.
 fn one(
-    item: &syn::ItemFn,
+    (item, read): (&syn::ItemFn, &syn::ItemFn),
     arguments: &Arguments,
     module: &Items,
 ) -> Result<(Compiled, TokenStream)> {
     let item = &concrete(item, &arguments.0.types)?;
-    let compiled = compile(item, module, &arguments.0)?;
+    let read = &concrete(read, &arguments.0.types)?;
+    let compiled = compile(read, module, &arguments.0)?;
     let tokens = rust::emit(item, &compiled, valid(item, compiled.valid())?, &module.sources);
     let loops = emit_loops(item, &compiled.loops, &module.sources)?;
     let tokens = under_conditions(&item.attrs, quote!(#tokens #loops))?;

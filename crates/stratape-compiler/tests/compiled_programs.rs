@@ -1,6 +1,6 @@
 //! Random programs through rustc: what the emitted gradient computes must be what the interpreter says, and its value must
 //! have the bits of the program's. Some go through in several ways: on a tape that spills, with loops under
-//! `#[checkpoint]`, in parallel, with helpers written out by hand.
+//! `#[checkpoint]`, in parallel, with helpers written out by hand, called from outside their module.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
 
@@ -57,6 +57,7 @@ fn variants(source: &str, seed: u64, varied: bool) -> Result<Vec<Variant>, Strin
             variants.push(Variant::expanded("inlined", &source)?);
         }
         variants.extend(Variant::checkpointed(source, seed));
+        variants.extend(Variant::linked(source, seed.is_multiple_of(8)));
         variants.extend(Variant::parallel(source)?);
     }
     Ok(variants)

@@ -3,26 +3,28 @@
 
 #![forbid(unsafe_code)]
 
+mod host;
 mod snapshot;
 
 use proc_macro::TokenStream;
+use stratape_compiler::link;
 
 /// Generates the gradient of a function beside it.
 #[proc_macro_attribute]
 pub fn gradient(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    stratape_compiler::expand::gradient(attribute.into(), &item.into()).into()
+    host::with(|host| link::gradient(attribute.into(), &item.into(), host)).into()
 }
 
-/// Marks a function of a differentiable module as one without derivative.
+/// Marks a function as one without derivative.
 #[proc_macro_attribute]
 pub fn constant(_: TokenStream, item: TokenStream) -> TokenStream {
-    stratape_compiler::expand::only_in_module("constant", &item.into()).into()
+    host::with(|host| link::constant(&item.into(), host)).into()
 }
 
-/// Marks a function of a differentiable module as the pullback of another.
+/// Marks a function as the pullback of another.
 #[proc_macro_attribute]
-pub fn pullback(_: TokenStream, item: TokenStream) -> TokenStream {
-    stratape_compiler::expand::only_in_module("pullback", &item.into()).into()
+pub fn pullback(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    host::with(|host| link::pullback(attribute.into(), &item.into(), host)).into()
 }
 
 /// Marks a loop whose iterations are independent.
@@ -31,10 +33,17 @@ pub fn parallel(_: TokenStream, item: TokenStream) -> TokenStream {
     stratape_compiler::expand::only_on_loops("parallel", &item.into()).into()
 }
 
-/// A module whose functions, structs and constants `#[gradient]` can see.
+/// An item that `#[gradient]` can see: a function, a struct, a constant, or a module of them.
 #[proc_macro_attribute]
 pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    stratape_compiler::expand::differentiable(&attribute.into(), &item.into()).into()
+    host::with(|host| link::differentiable(&attribute.into(), &item.into(), host)).into()
+}
+
+/// What the answers of items under `#[differentiable]` go through.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __link(tokens: TokenStream) -> TokenStream {
+    link::link(tokens.into()).into()
 }
 
 /// Marks a loop of a function under `#[gradient]` as one to be reversed from snapshots.

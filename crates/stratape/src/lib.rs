@@ -154,7 +154,30 @@ pub use stratape_macros::checkpoint;
 /// ```
 pub use stratape_macros::constant;
 
-/// A module whose functions, structs, enums and constants [`gradient`] can see.
+/// A function, struct, enum, constant or alias, or a module of them, that [`gradient`] can see into.
+///
+/// On a single item it goes in any file, and in other crates:
+///
+/// ```
+/// mod shapes {
+///     #[stratape::differentiable]
+///     pub fn area(width: f64, height: f64) -> f64 {
+///         width * height
+///     }
+/// }
+///
+/// #[stratape::gradient]
+/// fn cost(width: f64) -> f64 {
+///     3.0 * shapes::area(width, width)
+/// }
+///
+/// # fn main() {
+/// assert_eq!(cost_grad(2.0, 1.0), (12.0, 12.0));
+/// # }
+/// ```
+///
+/// `#[differentiable(halves)]` compiles a function once, where it stands, instead of repeating its text in every gradient that calls it. In a
+/// module everything is seen at once, methods and operators too:
 ///
 /// ```
 /// #[stratape::differentiable]
@@ -271,6 +294,9 @@ pub use stratape_tape as tape;
 pub use workspace::Workspace;
 
 #[doc(hidden)]
+pub use stratape_macros::__link;
+
+#[doc(hidden)]
 pub mod __private {
     pub use crate::parallel::*;
     pub use crate::private::*;
@@ -300,6 +326,10 @@ struct FirstGradient;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/accepted.md")]
 struct Accepted;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/several-files.md")]
+struct SeveralFiles;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/threads.md")]

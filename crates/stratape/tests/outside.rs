@@ -2,12 +2,16 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const MAIN: &str = r#"
 #![forbid(unsafe_code)]
+#![deny(warnings)]
+
+mod many;
 
 use stratape::{Workspace, differentiable};
 
@@ -116,10 +120,48 @@ fn main() -> Result<(), stratape::tape::TapeError> {
         simulate_grad_in(&mut workspace, &mut end, &mut again, 0.01, 60, 1.0)?;
         assert_eq!(again.at, shadow.at);
     }
+    let (value, slope) = wide_grad(0.5, 1.0);
+    assert_eq!(value, wide(0.5));
+    assert_eq!(slope, 44850.0);
+    let (value, slope) = long_grad(0.5, 1.0);
+    assert_eq!(value, long(0.5));
+    assert!((slope - 1.001_f64.powi(299)).abs() < 1e-12);
     println!("gradients agree");
     Ok(())
 }
+
+/// Calls three hundred functions of another file.
+#[stratape::gradient]
+fn wide(x: f64) -> f64 {
+    WIDE
+}
+
+/// Calls a function that calls a function …
+#[stratape::gradient]
+fn long(x: f64) -> f64 {
+    many::chain_299(x)
+}
 "#;
+
+/// Three hundred functions that are called by one, and three hundred that call each other in a row; in the crate's second file.
+fn many() -> (String, String) {
+    let mut file = "use stratape::differentiable;\n".to_owned();
+    let mut calls = Vec::new();
+    for i in 0..300 {
+        calls.push(format!("many::wide_{i}(x)"));
+        let called = match i {
+            0 => "x".to_owned(),
+            _ => format!("1.001 * chain_{}(x)", i - 1),
+        };
+        write!(
+            file,
+            "#[differentiable]\npub fn wide_{i}(x: f64) -> f64 {{ x * {i}.0 }}\n\
+             #[differentiable]\npub fn chain_{i}(x: f64) -> f64 {{ {called} }}\n"
+        )
+        .unwrap();
+    }
+    (file, calls.join(" + "))
+}
 
 /// Writes the crate into a folder of its own.
 fn write_crate(folder: &Path) {
@@ -130,7 +172,9 @@ fn write_crate(folder: &Path) {
     );
     fs::create_dir_all(folder.join("src")).unwrap();
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-    fs::write(folder.join("src/main.rs"), MAIN).unwrap();
+    let (file, calls) = many();
+    fs::write(folder.join("src/main.rs"), MAIN.replace("WIDE", &calls)).unwrap();
+    fs::write(folder.join("src/many.rs"), file).unwrap();
     // The versions this workspace was built with: they are here already.
     let lock = stratape.join("../../Cargo.lock");
     if lock.exists() {

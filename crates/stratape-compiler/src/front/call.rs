@@ -116,6 +116,9 @@ impl Lowerer<'_> {
             {
                 return self.opaque_call(path, &function.sig, pullback, args, span);
             }
+            if let Some((sig, path)) = self.module.by_halves.get(only).cloned() {
+                return self.call_by_halves(only, &sig, &path, args, span);
+            }
             if let Some(function) = self.module.functions.get(only).cloned() {
                 let callee = Callee {
                     label: only,
@@ -202,9 +205,10 @@ impl Lowerer<'_> {
         let instead = match (self.module.complete, &segments[..]) {
             (true, [_]) => "define it in this module",
             (true, _) => {
-                "call it in a function of this module that has a `#[stratape::pullback]`, or is `#[stratape::constant]`"
+                "put `#[stratape::differentiable]` on it, or call it in a function of this module that has a \
+                 `#[stratape::pullback]`, or is `#[stratape::constant]`"
             }
-            (false, [_]) => "put both functions into a `#[stratape::differentiable] mod`",
+            (false, [_]) => "put `#[stratape::differentiable]` on it",
             (false, _) => {
                 "call it in a function that has a `#[stratape::pullback]`, in a `#[stratape::differentiable] mod`"
             }

@@ -305,7 +305,11 @@ impl Lowerer<'_> {
             ));
         }
         if self.module.enums.get(&owner_type).is_some_and(|all| all.iter().any(|v| v == name)) {
-            let tokens = quote::quote!((#path as isize));
+            let tokens = match self.module.unnamed_variant(&owner_type, name) {
+                None => quote::quote!((#path as isize)),
+                Some(Ok(number)) => number.to_token_stream(),
+                Some(Err(why)) => return Err(Error::new(span, why)),
+            };
             let ty = Scalar::Int(stratape_ir::Int::Isize);
             let value = self.b.emit(Op::Const(self.b.opaque(tokens)), ty, span);
             self.enums.insert(value, owner_type);
@@ -334,9 +338,9 @@ impl Lowerer<'_> {
 
     /// Whether a path names a function of the module.
     pub(super) fn is_function(&self, path: &syn::ExprPath) -> bool {
-        path.path
-            .get_ident()
-            .is_none_or(|name| self.module.functions.contains_key(&name.to_string()))
+        path.path.get_ident().map(ToString::to_string).is_none_or(|name| {
+            self.module.functions.contains_key(&name) || self.module.by_halves.contains_key(&name)
+        })
     }
 
     /// A constant from outside the function.

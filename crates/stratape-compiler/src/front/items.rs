@@ -5,15 +5,17 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use quote::ToTokens;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Error, Item, Result};
 
 use super::generic::{Visible, base_name};
 use super::naming::NamesSelf;
+use super::unnamed::discriminants;
 use crate::source::Sources;
-use stratape_ir::{Struct, Type};
+use stratape_ir::{Scalar, Struct, Type};
 
 /// An operator for a type on the left, found by that type and the method: the type on the right,
 /// and the function.
@@ -44,6 +46,12 @@ pub struct Items {
     pub(super) opaque: HashMap<String, Option<syn::Ident>>,
     /// Whether some function takes a `&mut Vec`: what is lent to it may grow.
     pub(super) lends_lists: bool,
+    /// The numbers of the variants of enums, where they can be seen.
+    pub(super) discriminants: HashMap<String, Vec<isize>>,
+    /// Types of other modules that have no name where the gradient is emitted.
+    pub(super) unnamed: HashSet<String>,
+    /// Functions of other modules that go by halves: their signatures, and what names the halves.
+    pub(super) by_halves: HashMap<String, (syn::Signature, TokenStream)>,
     /// Whether everything the function may call is here.
     pub(super) complete: bool,
     /// The spans and tokens of what was read.
@@ -61,6 +69,42 @@ impl Items {
         let functions =
             HashMap::from([(function.sig.ident.to_string(), Rc::new(function.clone()))]);
         Self { functions, ..Self::default() }
+    }
+
+    /// The items that a function or a module asked for, each under a unique name, and the function or module itself. `unnamed` are those that
+    /// have no name where the function stands.
+    ///
+    /// # Errors
+    /// As [`collect`](Self::collect).
+    pub(crate) fn linked(items: &[Item], unnamed: HashSet<String>, complete: bool) -> Result<Self> {
+        Ok(Self { complete, unnamed, ..Self::collect(items)? })
+    }
+
+    /// Notes a function of another module that goes by halves, which `path` names.
+    pub(crate) fn add_halves(
+        &mut self,
+        id: &syn::Ident,
+        signature: syn::Signature,
+        path: TokenStream,
+    ) {
+        self.by_halves.insert(id.to_string(), (signature, path));
+    }
+
+    /// The type of a parameter or result as halves can have it, in words that mean the same everywhere; `None` for any other.
+    pub(crate) fn plain_type(&self, ty: &syn::Type) -> Option<TokenStream> {
+        let written = self.read_type(ty).ok()?;
+        let name = |scalar: Scalar| syn::Ident::new(scalar.name(), Span::call_site());
+        match (&written.ty, written.reference) {
+            (Type::Scalar(scalar), None) => Some(name(*scalar).into_token_stream()),
+            (Type::Slice(item), Some(mutable)) => {
+                let name = name(match **item {
+                    Type::Scalar(scalar) => scalar,
+                    _ => return None,
+                });
+                Some(if mutable { quote!(&mut [#name]) } else { quote!(&[#name]) })
+            }
+            _ => None,
+        }
     }
 
     /// The spans and tokens of what was read.
@@ -90,6 +134,9 @@ impl Items {
                 Item::Enum(def) if def.variants.iter().all(|v| v.fields.is_empty()) => {
                     let variants = def.variants.iter().map(|v| v.ident.to_string()).collect();
                     module.enums.insert(def.ident.to_string(), variants);
+                    if let Some(numbers) = discriminants(def) {
+                        module.discriminants.insert(def.ident.to_string(), numbers);
+                    }
                 }
                 Item::Enum(def) => module.refuse(
                     &def.ident,

@@ -79,7 +79,7 @@ impl Lowerer<'_> {
                     .iter()
                     .map(|part| self.spell(part, mentioned))
                     .collect::<Option<Vec<_>>>()?;
-                spell_aggregate(kind, &parts)
+                self.spell_aggregate(kind, &parts)
             }
             Val::Place(lv) => self.spell_place(lv, mentioned),
             Val::Ref(lv) => match lv {
@@ -104,7 +104,7 @@ impl Lowerer<'_> {
                     .iter()
                     .map(|part| self.spell_place(part, mentioned))
                     .collect::<Option<Vec<_>>>()?;
-                spell_aggregate(kind, &parts)
+                self.spell_aggregate(kind, &parts)
             }
             LValue::Memory(memory) => {
                 let mut tokens = mentioned.object(memory.place.object);
@@ -118,6 +118,11 @@ impl Lowerer<'_> {
                         }
                         Step::Field(index) => {
                             let member = match ty {
+                                Some(Type::Struct(def))
+                                    if self.module.unnamed.contains(&def.name) =>
+                                {
+                                    return None;
+                                }
                                 Some(Type::Struct(def)) => member(&def.fields.get(*index)?.0)?,
                                 _ => member(&index.to_string())?,
                             };
@@ -142,16 +147,17 @@ impl Lowerer<'_> {
             }
         }
     }
-}
 
-fn spell_aggregate(kind: &Kind, parts: &[TokenStream]) -> Option<TokenStream> {
-    match kind {
-        Kind::Tuple => Some(quote!((#(#parts,)*))),
-        Kind::Struct(def) => {
-            let name: TokenStream = def.name.parse().ok()?;
-            let members =
-                def.fields.iter().map(|(name, _)| member(name)).collect::<Option<Vec<_>>>()?;
-            Some(quote!(#name { #(#members: #parts),* }))
+    fn spell_aggregate(&self, kind: &Kind, parts: &[TokenStream]) -> Option<TokenStream> {
+        match kind {
+            Kind::Tuple => Some(quote!((#(#parts,)*))),
+            Kind::Struct(def) if self.module.unnamed.contains(&def.name) => None,
+            Kind::Struct(def) => {
+                let name: TokenStream = def.name.parse().ok()?;
+                let members =
+                    def.fields.iter().map(|(name, _)| member(name)).collect::<Option<Vec<_>>>()?;
+                Some(quote!(#name { #(#members: #parts),* }))
+            }
         }
     }
 }

@@ -37,6 +37,7 @@ mod operator;
 mod pattern;
 mod place;
 mod signature;
+mod unnamed;
 mod val;
 mod written;
 
@@ -76,6 +77,7 @@ pub fn lower(item: &syn::ItemFn, items: &Items) -> Result<Function> {
         infer.assume_usize(function.ty(constant));
     }
     infer.finish(&mut function);
+    unnamed::as_tuples(&mut function, &items.unnamed);
     stratape_ir::valid::validate_scope(&function).map_err(|fault| {
         Error::new(
             item.sig.ident.span(),

@@ -2,7 +2,7 @@
 //! and those without one.
 
 use proc_macro2::{Span, TokenStream};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
@@ -56,6 +56,23 @@ impl Lowerer<'_> {
         let callee = Callee {
             function: half("forward"),
             pullback: Some(half("backward")),
+            recursion: Some((name.to_owned(), Half::Forward)),
+        };
+        self.call_node(callee, sig, args, span)
+    }
+
+    /// A call of a function of another module that goes by halves: they stand in that module, under a path.
+    pub(super) fn call_by_halves(
+        &mut self,
+        name: &str,
+        sig: &syn::Signature,
+        path: &TokenStream,
+        args: Vec<Val>,
+        span: Span,
+    ) -> Result<Val> {
+        let callee = Callee {
+            function: quote!(#path::forward),
+            pullback: Some(quote!(#path::backward)),
             recursion: Some((name.to_owned(), Half::Forward)),
         };
         self.call_node(callee, sig, args, span)

@@ -183,8 +183,7 @@ impl Visible<'_> {
                 )
             } else {
                 format!(
-                    "the compiler does not know the type `{name}`: put it and the function into a \
-                     `#[stratape::differentiable] mod`, where it can see both"
+                    "the compiler does not know the type `{name}`: put `#[stratape::differentiable]` on it"
                 )
             },
         ))

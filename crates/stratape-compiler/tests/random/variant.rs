@@ -1,10 +1,12 @@
-//! Ways to compute one gradient: by the attribute, with loops under `#[checkpoint]`, in parallel.
+//! Ways to compute one gradient: by the attribute, with loops under `#[checkpoint]`, in parallel, from outside its module.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use proc_macro2::{Span, TokenStream};
+use quote::quote;
 use stratape_compiler::driver::{self, Options, Target};
 use stratape_compiler::{back, expand, front, outline};
+use syn::Item;
 
 use super::judge::guarded;
 use super::rewrite;
@@ -36,6 +38,49 @@ impl Variant {
             return None;
         }
         Self::expanded("checkpointed", &marked).ok()
+    }
+
+    /// The program called from a gradient outside its module, whose items answer one by one, or together where there are methods.
+    pub(crate) fn linked(source: &str, together: bool) -> Option<Self> {
+        let mut file = syn::parse_file(source).ok()?;
+        let together = together || file.items.iter().any(|item| matches!(item, Item::Impl(_)));
+        let mut outer = rewrite::program(&file)?;
+        for item in &mut file.items {
+            let (vis, attrs) = match item {
+                Item::Fn(item) => (&mut item.vis, &mut item.attrs),
+                Item::Struct(item) => (&mut item.vis, &mut item.attrs),
+                Item::Enum(item) => (&mut item.vis, &mut item.attrs),
+                Item::Const(item) => (&mut item.vis, &mut item.attrs),
+                Item::Type(item) => (&mut item.vis, &mut item.attrs),
+                _ => continue,
+            };
+            *vis = syn::parse_quote!(pub);
+            if !together {
+                attrs.push(syn::parse_quote!(#[stratape::differentiable]));
+            }
+        }
+        let mut arguments = Vec::new();
+        for input in &mut outer.sig.inputs {
+            let syn::FnArg::Typed(input) = input else { return None };
+            let syn::Pat::Ident(name) = &mut *input.pat else { return None };
+            name.mutability = None;
+            arguments.push(name.ident.clone());
+        }
+        let name = &outer.sig.ident;
+        *outer.block = syn::parse_quote!({ inner::#name(#(#arguments),*) });
+        outer.vis = syn::parse_quote!(pub);
+        let items = &file.items;
+        let mark = together.then(|| quote!(#[stratape::differentiable]));
+        let text = quote! {
+            #mark
+            pub mod inner { #(#items)* }
+            #[allow(unused_imports)]
+            pub use inner::*;
+            #[stratape::gradient]
+            #outer
+        };
+        let name = if together { "linked module" } else { "linked items" };
+        Some(Self { name, items: in_lines(text.to_string()), workspace: None })
     }
 
     /// The program with every loop that can be cut into as many parts as it has iterations, if one can.

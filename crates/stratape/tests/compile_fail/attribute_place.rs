@@ -18,6 +18,16 @@ trait Energy {
 }
 
 #[differentiable]
+impl Point {
+    fn scaled(&self, by: f64) -> f64 {
+        by * self.x
+    }
+}
+
+#[differentiable]
+trait Energetic {}
+
+#[differentiable(parallel)]
 fn a_function(x: f64) -> f64 {
     x
 }

@@ -55,7 +55,7 @@ pub fn emit(
     signature.functions(needs, &quote!(#checks #body), &result)
 }
 
-/// The tokens of a function that calls itself, as its two halves.
+/// The tokens of a function that calls itself, or goes by halves, as its two halves.
 pub fn emit_halves(
     item: &syn::ItemFn,
     primal: &Function,
@@ -64,7 +64,8 @@ pub fn emit_halves(
 ) -> TokenStream {
     let forward = half(item, primal, forward.function(), "forward", sources);
     let backward = half(item, primal, backward.function(), "backward", sources);
-    quote!(#forward #backward)
+    // What nobody calls costs no code.
+    quote!(#[doc(hidden)] #[inline] #forward #[doc(hidden)] #[inline] #backward)
 }
 
 fn half(
@@ -84,11 +85,10 @@ fn half(
     let results: Vec<TokenStream> =
         function.results.iter().map(|value| emitter.operand(*value)).collect();
     let result = tuple(&results);
-    let (tape, lints) = (emitter.tape(), lints());
+    let (tape, lints, vis) = (emitter.tape(), lints(), &item.vis);
     quote! {
-        #[doc(hidden)]
         #lints
-        fn #name(#tape: &mut ::stratape::tape::RecordTape, #(#params),*)
+        #vis fn #name(#tape: &mut ::stratape::tape::RecordTape, #(#params),*)
             -> ::core::result::Result<#output, ::stratape::tape::TapeError>
         {
             #body
@@ -201,7 +201,7 @@ impl<'a> Emitter<'a> {
 /// What is allowed in emitted code. Operations that always fail are the program's, where it never gets to them.
 fn lints() -> TokenStream {
     quote!(#[allow(
-        unused, arithmetic_overflow, unconditional_panic, clippy::all, clippy::pedantic, clippy::panic
+        unused, unreachable_pub, non_snake_case, arithmetic_overflow, unconditional_panic, clippy::all, clippy::pedantic, clippy::panic
     )])
 }
 

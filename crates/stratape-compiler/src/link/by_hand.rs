@@ -1,0 +1,157 @@
+//! `#[constant]` and `#[pullback]` outside a module: what is known of a function by hand is compiled into its halves, where it stands.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::parse::{ParseStream, Parser};
+use syn::spanned::Spanned;
+use syn::{Error, Item, Path, Result, Token};
+
+use super::{Host, export, export_halves, halves};
+use crate::expand;
+use crate::front::Items;
+
+/// `#[constant]` on a function.
+pub fn constant(item: &TokenStream, host: &Host<'_>) -> TokenStream {
+    let added = function_under("constant", item).and_then(|function| {
+        let marked = syn::ItemFn { attrs: vec![syn::parse_quote!(#[constant])], ..function };
+        let items = Items::collect(&[Item::Fn(marked.clone())])?;
+        answer(&marked, &items, item, host)
+    });
+    let added = added.unwrap_or_else(expand::reported);
+    quote!(#item #added)
+}
+
+/// `#[pullback(of = f)]` on a function.
+pub fn pullback(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> TokenStream {
+    let added = function_under("pullback", item).and_then(|pullback| {
+        let of = of.parse2(attribute)?;
+        let Some(name) = of.segments.last().map(|last| last.ident.clone()) else {
+            return Err(Error::new(of.span(), WRITE));
+        };
+        let mut function = pulled_back(&pullback, &name)?;
+        let mark: syn::Attribute = syn::parse_quote!(#[pullback(of = #name)]);
+        let marked = syn::ItemFn { attrs: vec![mark], ..pullback };
+        let items = Items::collect(&[Item::Fn(function.clone()), Item::Fn(marked.clone())])?;
+        function.vis = marked.vis;
+        let answer = answer(&function, &items, item, host)?;
+        // A function of another module is called through this one, where its derivative is known.
+        let import = (of.segments.len() > 1).then(|| {
+            let vis = &function.vis;
+            quote!(#[allow(unused_imports)] #vis use #of;)
+        });
+        Ok(quote!(#import #answer))
+    });
+    let added = added.unwrap_or_else(expand::reported);
+    quote!(#[allow(dead_code)] #item #added)
+}
+
+const WRITE: &str = "write the function it belongs to: `#[stratape::pullback(of = f)]`";
+
+fn of(input: ParseStream<'_>) -> Result<Path> {
+    let refuse = |span| Error::new(span, WRITE);
+    let key: Ident = input.parse().map_err(|_| refuse(Span::call_site()))?;
+    if key != "of" {
+        return Err(refuse(key.span()));
+    }
+    input.parse::<Token![=]>().map_err(|error| refuse(error.span()))?;
+    input.parse().map_err(|error| refuse(error.span()))
+}
+
+fn function_under(name: &str, item: &TokenStream) -> Result<syn::ItemFn> {
+    let refuse =
+        |_| Error::new(Span::call_site(), format!("`#[{name}]` goes on a function with a body"));
+    syn::parse2(item.clone()).map_err(refuse)
+}
+
+/// The halves of a function that the compiler does not look into, and its answer.
+fn answer(
+    function: &syn::ItemFn,
+    items: &Items,
+    tokens: &TokenStream,
+    host: &Host<'_>,
+) -> Result<TokenStream> {
+    let name = &function.sig.ident;
+    let id = export::id(name, export::unique(host.crate_name, tokens, name.span()));
+    let signature = halves::signature(&id, function, items)?;
+    let mut calling = function.clone();
+    call(&mut calling)?;
+    calling.sig.ident = id.clone();
+    let (halves, _) = halves::compile(&id, &calling, &calling, items)?;
+    let exported = export_halves(name, &function.vis, &id, signature);
+    Ok(quote!(#halves #exported))
+}
+
+/// Makes a function one that calls it, so that what is known of it by hand is used.
+pub(super) fn call(function: &mut syn::ItemFn) -> Result<()> {
+    let mut arguments = Vec::new();
+    for input in &mut function.sig.inputs {
+        let syn::FnArg::Typed(input) = input else {
+            let message = "methods have no derivative by hand: make it a function";
+            return Err(Error::new(input.span(), message));
+        };
+        let argument = format_ident!("a{}", arguments.len());
+        *input.pat = syn::parse_quote!(#argument);
+        arguments.push(argument);
+    }
+    let name = &function.sig.ident;
+    *function.block = syn::parse_quote!({ #name(#(#arguments),*) });
+    Ok(())
+}
+
+/// The function that a pullback belongs to, as far as its signature tells: each list of floats is followed by its shadow, the seed comes last,
+/// and what is returned are the adjoints of the floats.
+fn pulled_back(pullback: &syn::ItemFn, name: &Ident) -> Result<syn::ItemFn> {
+    let mut types: Vec<&syn::Type> = Vec::new();
+    let mut inputs = pullback.sig.inputs.iter();
+    while let Some(input) = inputs.next() {
+        let syn::FnArg::Typed(input) = input else {
+            return Err(Error::new(input.span(), "a pullback is a function, no method"));
+        };
+        if is_list(&input.ty) {
+            let shadow = inputs.next();
+            if !matches!(shadow, Some(syn::FnArg::Typed(shadow)) if is_shadow(&shadow.ty)) {
+                let message = "each list of floats is followed by its shadow, `&mut`";
+                return Err(Error::new(input.ty.span(), message));
+            }
+        }
+        types.push(&input.ty);
+    }
+    let floats = types.iter().filter(|ty| is_float(ty)).count();
+    let returned = match &pullback.sig.output {
+        syn::ReturnType::Default => 0,
+        syn::ReturnType::Type(_, ty) => match &**ty {
+            syn::Type::Tuple(tuple) => tuple.elems.len(),
+            _ => 1,
+        },
+    };
+    let seed = match (floats == returned + 1, types.last()) {
+        (true, Some(last)) if is_float(last) => types.pop(),
+        _ if floats == returned => None,
+        _ => {
+            return Err(Error::new(
+                pullback.sig.ident.span(),
+                "a pullback takes the arguments of its function, each list of floats followed by its shadow (`&mut`), and the \
+                 adjoint of the result last; it returns the adjoints of the arguments that are floats",
+            ));
+        }
+    };
+    let inputs = types.iter().enumerate().map(|(at, ty)| {
+        let name = format_ident!("a{at}");
+        quote!(#name: #ty)
+    });
+    let output = seed.map(|ty| quote!(-> #ty));
+    syn::parse2(quote!(fn #name(#(#inputs),*) #output {}))
+}
+
+fn is_float(ty: &syn::Type) -> bool {
+    matches!(ty.to_token_stream().to_string().as_str(), "f64" | "f32")
+}
+
+fn is_list(ty: &syn::Type) -> bool {
+    matches!(ty, syn::Type::Reference(list)
+        if matches!(&*list.elem, syn::Type::Slice(slice) if is_float(&slice.elem)))
+}
+
+fn is_shadow(ty: &syn::Type) -> bool {
+    is_list(ty) && matches!(ty, syn::Type::Reference(list) if list.mutability.is_some())
+}

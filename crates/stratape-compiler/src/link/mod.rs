@@ -1,0 +1,505 @@
+//! Items of other files and other crates.
+//!
+//! An attribute sees the tokens it stands on. An item under `#[differentiable]` therefore answers to a macro of its own name (`export.rs`)
+//! with its text, and whoever calls the item asks that macro. A name in a text means what it means where the text stands, so an item
+//! first asks, in its own module, for what it uses, and answers with *closed* text: a set of items in which every name from outside has been
+//! replaced by the unique name of the item it stands for (`answer.rs`). Two modules with different functions of one name never meet.
+//!
+//! ```text
+//! #[gradient] fn f → fn f, drag! { take A 0 }, lift! { take B 1 }, A! { with B J }, J! { resume … }
+//!             drag! → __link! { {answer} take A 0 } → macro_rules! A { … {answer 0} … }
+//!                A! → __link! { {answer 0} with B J } → B! { and {answer 0} J } → macro_rules! J { … {answers 0, 1} … }
+//!                J! → __link! { {answers} resume … }   → fn f_grad
+//! ```
+//!
+//! The steps stand side by side, so that the depth of expansion does not grow with the number of questions, nor with the length of a chain of
+//! calls. rustc runs a macro when it has found it, in whatever order the files come: a question waits for its answer.
+
+mod answer;
+mod by_hand;
+mod export;
+mod halves;
+mod module;
+mod names;
+mod reach;
+
+use std::collections::{HashMap, HashSet};
+
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use syn::spanned::Spanned;
+use syn::{Error, Item, Path, Result};
+
+use self::answer::{Halves, Set, garbled};
+pub use self::by_hand::{constant, pullback};
+pub(crate) use self::export::shown;
+use self::names::{Kind, Noticed};
+use crate::expand;
+use crate::front::{Items, is_marked};
+
+/// Where an attribute stands.
+pub struct Host<'a> {
+    /// The crate, its version included.
+    pub crate_name: &'a str,
+    /// What is wrong with a name that an item asks for, as far as it can be seen beforehand.
+    pub missing: &'a dyn Fn(&str, &Path) -> Option<String>,
+}
+
+/// What an item needs from around it.
+#[derive(Default)]
+struct Questions {
+    paths: Vec<(Kind, Path)>,
+    noticed: Noticed,
+    /// Whether the item names itself.
+    recursive: bool,
+}
+
+/// What becomes of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// Its gradient is made where it stands: constants and messages mean what they say.
+    Here,
+    /// It is read elsewhere.
+    Elsewhere,
+}
+
+impl Questions {
+    fn of(item: &Item, own: &Ident, purpose: Purpose) -> Self {
+        let mut paths: Vec<(Kind, Path)> = Vec::new();
+        let mut recursive = false;
+        let mut ask = |kind: Kind, path: &Path| {
+            let here = kind == Kind::Constant && purpose == Purpose::Here;
+            recursive |= path.is_ident(own);
+            if !here && !path.is_ident(own) && !paths.iter().any(|(_, known)| known == path) {
+                paths.push((kind, path.clone()));
+            }
+            None
+        };
+        let noticed = names::replace(&mut item.clone(), purpose == Purpose::Elsewhere, &mut ask);
+        Self { paths, noticed, recursive }
+    }
+
+    /// What stands for each path that was asked for.
+    fn known(&self, set: &Set) -> HashMap<String, Path> {
+        let answered = set.answers.iter().filter_map(|(number, id)| {
+            let (_, path) = self.paths.get(*number)?;
+            Some((path.to_token_stream().to_string(), id.clone().into()))
+        });
+        answered.collect()
+    }
+
+    /// Items that were not asked for by name, but came with others.
+    fn unnamed(&self, set: &Set) -> HashSet<String> {
+        let named = |id: &Ident| {
+            let asked = set.answers.iter().find(|(_, answer)| answer == id);
+            let asked = asked.and_then(|(number, _)| self.paths.get(*number));
+            asked.is_some_and(|(kind, _)| *kind == Kind::Type)
+        };
+        set.ids().filter(|id| !named(id)).map(ToString::to_string).collect()
+    }
+
+    /// What is asked for, by number.
+    fn all_paths(&self) -> Vec<&Path> {
+        self.paths.iter().map(|(_, path)| path).collect()
+    }
+
+    /// Asks for all of them, and goes on with the answers: tokens that stand beside the item.
+    fn ask(&self, unique: u64, then: &TokenStream) -> TokenStream {
+        if let [(_, path)] = &self.paths[..] {
+            let asked = export::macro_of(path);
+            return quote!(#asked! { resume #then });
+        }
+        let mut tokens = TokenStream::new();
+        let name = |at: usize| format_ident!("__stratape_{unique:016x}_{at}");
+        for (number, (_, path)) in self.paths.iter().enumerate() {
+            let (asked, name) = (export::macro_of(path), name(number));
+            let number = Literal::usize_unsuffixed(number);
+            tokens.extend(quote!(#asked! { take #name #number }));
+        }
+        // Two by two, until one is left.
+        let mut left: Vec<usize> = (0..self.paths.len()).collect();
+        let mut next = left.len();
+        while left.len() > 1 {
+            let mut joined = Vec::new();
+            for pair in left.chunks(2) {
+                if let [a, b] = pair {
+                    let (a, b, both) = (name(*a), name(*b), name(next));
+                    tokens.extend(quote!(#a! { with #b #both }));
+                    joined.push(next);
+                    next += 1;
+                } else {
+                    joined.extend(pair);
+                }
+            }
+            left = joined;
+        }
+        let last = name(left.first().copied().unwrap_or_default());
+        quote!(#tokens #last! { resume #then })
+    }
+
+    /// Errors that can be seen before anyone is asked.
+    fn missing(&self, own: &Ident, host: &Host<'_>) -> Option<TokenStream> {
+        let own = own.to_string();
+        let errors: TokenStream = self
+            .paths
+            .iter()
+            .filter_map(|(_, path)| {
+                (host.missing)(&own, path)
+                    .map(|why| Error::new(path.span(), why).to_compile_error())
+            })
+            .collect();
+        (!errors.is_empty()).then_some(errors)
+    }
+}
+
+impl Noticed {
+    /// Refuses what would mean something else where the text is read.
+    fn check(&self) -> Result<()> {
+        if let Some(span) = self.in_messages.first() {
+            return Err(Error::new(
+                *span,
+                "a message that is read elsewhere can name variables only: bind it with `let` first",
+            ));
+        }
+        match self.imports.first() {
+            Some(span) => Err(Error::new(
+                *span,
+                "an import inside a function that is read elsewhere: move the `use` out of the function",
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An item with unique names for what it asked for.
+fn linked(item: &Item, questions: &Questions, set: &Set, own: (&Ident, &Ident)) -> Item {
+    let mut known = questions.known(set);
+    known.insert(own.0.to_string(), own.1.clone().into());
+    let mut item = item.clone();
+    let mut answer = |_: Kind, path: &Path| known.get(&path.to_token_stream().to_string()).cloned();
+    names::replace(&mut item, false, &mut answer);
+    item
+}
+
+/// `#[gradient]` on a function.
+pub fn gradient(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> TokenStream {
+    let Ok(function) = syn::parse2::<syn::ItemFn>(item.clone()) else {
+        return expand::gradient(attribute, item);
+    };
+    let own = function.sig.ident.clone();
+    let questions = Questions::of(&Item::Fn(function), &own, Purpose::Here);
+    if questions.paths.is_empty() {
+        return expand::gradient(attribute, item);
+    }
+    let emitted = expand::without_loop_marks(item);
+    if let Some(errors) = questions.missing(&own, host) {
+        return quote!(#emitted #errors);
+    }
+    let unique = export::unique(host.crate_name, item, own.span());
+    let asks = questions.ask(unique, &quote!(gradient { #attribute } { #item }));
+    quote!(#[allow(dead_code)] #emitted #asks)
+}
+
+/// `#[differentiable]` on an item.
+pub fn differentiable(attribute: &TokenStream, item: &TokenStream, host: &Host<'_>) -> TokenStream {
+    match syn::parse2::<Item>(item.clone()) {
+        Ok(Item::Mod(_)) => module::begin(attribute, item, host).unwrap_or_else(|error| {
+            let (item, error) = (expand::without_marks(item), expand::reported(error));
+            quote!(#item #error)
+        }),
+        Err(_) => expand::differentiable(attribute, item),
+        Ok(parsed) => {
+            let emitted = emitted(&parsed, item);
+            let added = begin(attribute, item, parsed, host).unwrap_or_else(expand::reported);
+            quote!(#emitted #added)
+        }
+    }
+}
+
+/// The item itself, without the marks of its loops unless another attribute reads them.
+fn emitted(parsed: &Item, item: &TokenStream) -> TokenStream {
+    let read = matches!(parsed, Item::Fn(function)
+        if function.attrs.iter().any(|attribute| is_marked(attribute, &["gradient"])));
+    if read { item.clone() } else { expand::without_loop_marks(item) }
+}
+
+/// The name of an item that can answer, and who may see it.
+fn head(item: &Item) -> Result<(Ident, syn::Visibility)> {
+    match item {
+        Item::Fn(item) => Ok((item.sig.ident.clone(), item.vis.clone())),
+        Item::Struct(item) => Ok((item.ident.clone(), item.vis.clone())),
+        Item::Enum(item) => Ok((item.ident.clone(), item.vis.clone())),
+        Item::Const(item) => Ok((item.ident.clone(), item.vis.clone())),
+        Item::Type(item) => Ok((item.ident.clone(), item.vis.clone())),
+        Item::Impl(item) => Err(Error::new(
+            item.impl_token.span(),
+            "`#[differentiable]` cannot tell who uses an `impl`: put it and its struct into one \
+             `#[stratape::differentiable] mod { … }`",
+        )),
+        other => Err(Error::new(
+            other.span(),
+            "`#[differentiable]` goes on a function, a struct, an enum, a constant, an alias, or a module",
+        )),
+    }
+}
+
+/// How an item under `#[differentiable]` answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// With its text.
+    Text,
+    /// By halves, which its signature alone told: that is known by now.
+    Halves,
+    /// By halves, which whoever asks hears when the types of its signature are known.
+    HalvesLate,
+}
+
+fn begin(
+    attribute: &TokenStream,
+    tokens: &TokenStream,
+    item: Item,
+    host: &Host<'_>,
+) -> Result<TokenStream> {
+    let (name, vis) = head(&item)?;
+    let asked = match (attribute.to_string().as_str(), &item) {
+        ("", _) => false,
+        ("halves", Item::Fn(_)) => true,
+        _ => {
+            let message = "`#[differentiable]` takes no arguments but `halves`, on a function";
+            return Err(Error::new(attribute.span(), message));
+        }
+    };
+    let recursive = Questions::of(&item, &name, Purpose::Here).recursive;
+    let by_halves = matches!(&item, Item::Fn(_)) && (asked || recursive);
+    let purpose = if by_halves { Purpose::Here } else { Purpose::Elsewhere };
+    let questions = Questions::of(&item, &name, purpose);
+    if !by_halves {
+        questions.noticed.check()?;
+    }
+    if let Some(errors) = questions.missing(&name, host) {
+        return Ok(errors);
+    }
+    let unique = export::unique(host.crate_name, tokens, name.span());
+    let (mut way, mut exported) = (Way::Text, None);
+    if let (true, Item::Fn(function)) = (by_halves, &item) {
+        let id = export::id(&name, unique);
+        way = Way::Halves;
+        match halves::signature(&id, function, &Items::empty()) {
+            Ok(signature) => exported = Some(export_halves(&name, &vis, &id, signature)),
+            Err(error) if questions.paths.iter().all(|(kind, _)| *kind != Kind::Type) => {
+                return Err(error);
+            }
+            Err(_) => way = Way::HalvesLate,
+        }
+    }
+    let rest = if questions.paths.is_empty() {
+        finish(tokens.clone(), Set::default(), unique, way)?
+    } else {
+        let number = Literal::u64_unsuffixed(unique);
+        let way = Ident::new(&format!("{way:?}"), Span::call_site());
+        questions.ask(unique, &quote!(#way { #number } { #tokens }))
+    };
+    Ok(quote!(#exported #rest))
+}
+
+/// The answer of a function that goes by halves.
+fn export_halves(
+    name: &Ident,
+    vis: &syn::Visibility,
+    id: &Ident,
+    signature: TokenStream,
+) -> TokenStream {
+    let mut answer = Set::of(id, []);
+    let after = TokenStream::new();
+    answer.add_halves(Halves { id: id.clone(), number: 0, after, signature });
+    export::export(name, vis, &answer, &halves::shown(id))
+}
+
+/// What an item answers, once all it asked for is known.
+fn finish(tokens: TokenStream, set: Set, unique: u64, way: Way) -> Result<TokenStream> {
+    let written: Item = syn::parse2(tokens)?;
+    let (name, vis) = head(&written)?;
+    let id = export::id(&name, unique);
+    let purpose = if way == Way::Text { Purpose::Elsewhere } else { Purpose::Here };
+    let questions = Questions::of(&written, &name, purpose);
+    let mut item = written.clone();
+    prepare(&mut item, &id);
+    let item = linked(&item, &questions, &set, (&name, &id));
+    let mut answer = Set::of(&id, [(id.clone(), item.to_token_stream())]);
+    set.clone().into_entries().for_each(|(id, item)| answer.add(id, item));
+    let paths = questions.all_paths();
+    if let (Item::Fn(written), Item::Fn(read)) = (&written, &item)
+        && (way != Way::Text || halves::is_large(&answer))
+    {
+        let items = items_of(read, &questions, &set)?;
+        match (halves::signature(&id, read, &items), way) {
+            (Err(_), Way::Text) => {}
+            (signature, _) => {
+                let signature = signature?;
+                let (halves, _) = halves::compile(&id, written, read, &items)?;
+                let halves = with_imports(halves, &questions, &set)?;
+                let exported =
+                    (way != Way::Halves).then(|| export_halves(&name, &vis, &id, signature));
+                return Ok(quote!(#halves #exported));
+            }
+        }
+    }
+    let (beside, inside, passed_on) = halves::passed_on(&id, &set, &paths);
+    if let (Some(halves), false) = (passed_on.first(), matches!(item, Item::Fn(_))) {
+        let message = format!("`{}` goes by halves: only a function can call it", halves.id);
+        return Err(Error::new(name.span(), message));
+    }
+    passed_on.into_iter().for_each(|halves| answer.add_halves(halves));
+    let exported = export::export(&name, &vis, &answer, &inside);
+    Ok(quote!(#beside #exported))
+}
+
+/// What a function that was read can see: what it asked for, and itself.
+fn items_of(read: &syn::ItemFn, questions: &Questions, set: &Set) -> Result<Items> {
+    let mut items = vec![Item::Fn(read.clone())];
+    for (_, item) in set.entries() {
+        items.push(syn::parse2(item)?);
+    }
+    let mut items = Items::linked(&items, questions.unnamed(set), false)?;
+    halves::note(&mut items, set, &questions.all_paths())?;
+    Ok(items)
+}
+
+/// Makes an item ready to be read elsewhere: under its unique name, without its attributes.
+fn prepare(item: &mut Item, id: &Ident) {
+    match item {
+        Item::Fn(item) => {
+            item.attrs.clear();
+            item.sig.ident = id.clone();
+        }
+        Item::Struct(item) => {
+            item.attrs.clear();
+            item.ident = id.clone();
+            item.fields.iter_mut().for_each(|field| field.attrs.clear());
+        }
+        Item::Enum(item) => {
+            item.attrs.clear();
+            item.ident = id.clone();
+            item.variants.iter_mut().for_each(|variant| variant.attrs.clear());
+        }
+        Item::Const(item) => {
+            item.attrs.clear();
+            item.ident = id.clone();
+        }
+        Item::Type(item) => {
+            item.attrs.clear();
+            item.ident = id.clone();
+        }
+        _ => {}
+    }
+}
+
+/// The hidden macro that every answer goes through.
+pub fn link(tokens: TokenStream) -> TokenStream {
+    step(tokens).unwrap_or_else(expand::reported)
+}
+
+fn step(tokens: TokenStream) -> Result<TokenStream> {
+    let mut tokens = tokens.into_iter();
+    let (Some(TokenTree::Group(set)), Some(TokenTree::Ident(verb))) =
+        (tokens.next(), tokens.next())
+    else {
+        return Err(garbled());
+    };
+    let set = Set::parse(set.stream())?;
+    let mut rest = tokens;
+    match verb.to_string().as_str() {
+        "take" => {
+            let (name, number) = (ident(rest.next())?, rest.next().ok_or_else(garbled)?);
+            let number = number.to_string().parse().map_err(|_| garbled())?;
+            Ok(holder(&name, &set.numbered(number)))
+        }
+        "with" => {
+            let (other, both) = (ident(rest.next())?, ident(rest.next())?);
+            Ok(quote!(#other! { and { #set } #both }))
+        }
+        "and" => {
+            let other = Set::parse(group(rest.next())?.stream())?;
+            Ok(holder(&ident(rest.next())?, &other.join(set)))
+        }
+        "resume" => {
+            let kind = ident(rest.next())?;
+            let (with, item) = (group(rest.next())?.stream(), group(rest.next())?.stream());
+            match kind.to_string().as_str() {
+                "gradient" => resume_gradient(with, item, &set),
+                "module" => {
+                    let unique = with.to_string().parse().map_err(|_| garbled())?;
+                    module::resume(item, &set, unique)
+                }
+                way => {
+                    let way = [Way::Text, Way::Halves, Way::HalvesLate]
+                        .into_iter()
+                        .find(|known| format!("{known:?}") == way)
+                        .ok_or_else(garbled)?;
+                    let unique = with.to_string().parse().map_err(|_| garbled())?;
+                    finish(item, set, unique, way)
+                }
+            }
+        }
+        _ => Err(garbled()),
+    }
+}
+
+/// A macro that holds answers.
+fn holder(name: &Ident, set: &Set) -> TokenStream {
+    quote! {
+        macro_rules! #name {
+            ($($rest:tt)*) => { ::stratape::__link! { { #set } $($rest)* } };
+        }
+    }
+}
+
+fn ident(token: Option<TokenTree>) -> Result<Ident> {
+    match token {
+        Some(TokenTree::Ident(ident)) => Ok(ident),
+        _ => Err(garbled()),
+    }
+}
+
+fn group(token: Option<TokenTree>) -> Result<Group> {
+    match token {
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => Ok(group),
+        _ => Err(garbled()),
+    }
+}
+
+/// The gradient of a function whose questions are answered.
+fn resume_gradient(attribute: TokenStream, item: TokenStream, set: &Set) -> Result<TokenStream> {
+    let written: syn::ItemFn = syn::parse2(item)?;
+    let own = written.sig.ident.clone();
+    let questions = Questions::of(&Item::Fn(written.clone()), &own, Purpose::Here);
+    let Item::Fn(read) = linked(&Item::Fn(written.clone()), &questions, set, (&own, &own)) else {
+        return Err(garbled());
+    };
+    let items = items_of(&read, &questions, set)?;
+    let tokens = expand::linked_gradient(attribute, &written, &read, &items);
+    with_imports(tokens, &questions, set)
+}
+
+/// Types that were asked for have unique names in what is emitted: each function says what they stand for.
+fn with_imports(tokens: TokenStream, questions: &Questions, set: &Set) -> Result<TokenStream> {
+    let text = tokens.to_string();
+    let mut imports = TokenStream::new();
+    for (number, id) in &set.answers {
+        let Some((Kind::Type, path)) = questions.paths.get(*number) else { continue };
+        if text.contains(&id.to_string()) {
+            let id = Ident::new(&id.to_string(), Span::call_site());
+            imports.extend(quote!(#[allow(unused_imports)] use #path as #id;));
+        }
+    }
+    if imports.is_empty() {
+        return Ok(tokens);
+    }
+    let mut made: syn::File = syn::parse2(tokens)?;
+    for made in &mut made.items {
+        if let Item::Fn(function) = made {
+            function.block.stmts.insert(0, syn::Stmt::Item(Item::Verbatim(imports.clone())));
+        }
+    }
+    Ok(made.into_token_stream())
+}

@@ -1,0 +1,285 @@
+//! A module under `#[differentiable]`: what its gradients ask for outside it, and what its items answer.
+//!
+//! Inside the module everything is seen at once. Asked for is only what the functions under `#[gradient]` reach: other functions of the module may
+//! call what they like.
+
+use std::collections::{BTreeSet, HashMap};
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::{Error, Item, Path, Result};
+
+use super::answer::Set;
+use super::names::{self, Kind};
+use super::reach::Reach;
+use super::{Host, Questions, by_hand, export, export_halves, halves, prepare, with_imports};
+use crate::expand::{self, Opened};
+use crate::front::{Items, is_marked};
+
+/// `#[differentiable]` on a module.
+pub(super) fn begin(
+    attribute: &TokenStream,
+    tokens: &TokenStream,
+    host: &Host<'_>,
+) -> Result<TokenStream> {
+    let mut opened = expand::open(attribute, tokens.clone())?;
+    let reach = Reach::new(opened.items());
+    let questions = questions(&reach, &opened);
+    let unique = export::unique(host.crate_name, tokens, Span::call_site());
+    if questions.paths.is_empty() {
+        let inside = inside(&mut opened, &reach, &questions, &Set::default(), unique)?;
+        return Ok(opened.with(inside));
+    }
+    let own = opened.wanted().next().cloned();
+    if own.is_some_and(|own| questions.missing(&own, host).is_some()) {
+        // Those who need it are told so, as if there were nothing outside the module.
+        let none = Questions::default();
+        let inside = inside(&mut opened, &reach, &none, &Set::default(), unique)?;
+        return Ok(opened.with(inside));
+    }
+    let number = Literal::u64_unsuffixed(unique);
+    let asks = questions.ask(unique, &quote!(module { #number } { #tokens }));
+    Ok(opened.with(asks))
+}
+
+/// What goes into a module whose questions are answered.
+pub(super) fn resume(tokens: TokenStream, set: &Set, unique: u64) -> Result<TokenStream> {
+    let mut opened = expand::open(&TokenStream::new(), tokens)?;
+    let reach = Reach::new(opened.items());
+    let questions = questions(&reach, &opened);
+    let inside = inside(&mut opened, &reach, &questions, set, unique)?;
+    let errors = opened.take_errors();
+    Ok(quote!(#inside #errors))
+}
+
+/// What the gradients of a module need from outside it.
+fn questions(reach: &Reach, opened: &Opened) -> Questions {
+    let from: Vec<usize> = opened.wanted().filter_map(|name| reach.item(name)).collect();
+    let mut paths: Vec<(Kind, Path)> = Vec::new();
+    for at in reach.reached(&from) {
+        for (kind, path) in &reach.texts[at].outside {
+            if *kind != Kind::Constant && !paths.iter().any(|(_, known)| known == path) {
+                paths.push((*kind, path.clone()));
+            }
+        }
+    }
+    Questions { paths, ..Questions::default() }
+}
+
+/// The gradients of a module, and the answers of its items.
+fn inside(
+    opened: &mut Opened,
+    reach: &Reach,
+    questions: &Questions,
+    set: &Set,
+    unique: u64,
+) -> Result<TokenStream> {
+    if !questions.paths.is_empty() {
+        opened.relink(linked(opened.items(), questions, set)?);
+    }
+    let mut recursive = BTreeSet::new();
+    let exports = exports(opened, reach, questions, set, unique, &mut recursive)?;
+    let added = opened.added(recursive)?;
+    let added = with_imports(added, questions, set)?;
+    Ok(quote!(#added #exports))
+}
+
+/// What the functions of a module see: all of it, and what it asked for.
+fn linked(items: &[Item], questions: &Questions, set: &Set) -> Result<Items> {
+    let known = questions.known(set);
+    let mut all = Vec::new();
+    for item in items {
+        let mut item = item.clone();
+        let mut answer =
+            |_: Kind, path: &Path| known.get(&path.to_token_stream().to_string()).cloned();
+        names::replace(&mut item, false, &mut answer);
+        all.push(item);
+    }
+    for (_, item) in set.entries() {
+        all.push(syn::parse2(item)?);
+    }
+    let mut items = Items::linked(&all, questions.unnamed(set), true)?;
+    halves::note(&mut items, set, &questions.all_paths())?;
+    Ok(items)
+}
+
+/// The answers of the items that can be seen from outside.
+fn exports(
+    opened: &Opened,
+    reach: &Reach,
+    questions: &Questions,
+    set: &Set,
+    unique: u64,
+    recursive: &mut BTreeSet<String>,
+) -> Result<TokenStream> {
+    let answers = Answers { opened, reach, questions, set, unique, known: questions.known(set) };
+    let mut tokens = TokenStream::new();
+    for item in opened.items() {
+        let Ok((name, vis)) = super::head(item) else { continue };
+        let (Some(at), false) = (reach.item(&name), answers.is_hidden(item, &vis)) else {
+            continue;
+        };
+        tokens.extend(answers.export(at, &name, &vis, recursive)?);
+    }
+    Ok(tokens)
+}
+
+/// What is known when the items of a module answer.
+struct Answers<'a> {
+    opened: &'a Opened,
+    reach: &'a Reach,
+    questions: &'a Questions,
+    set: &'a Set,
+    unique: u64,
+    /// What stands for names from outside.
+    known: HashMap<String, Path>,
+}
+
+impl Answers<'_> {
+    /// Whether an item does not answer: nobody outside can name it, or it answers by itself.
+    fn is_hidden(&self, item: &Item, vis: &syn::Visibility) -> bool {
+        let attributes = match item {
+            Item::Fn(item) => &item.attrs,
+            Item::Struct(item) => &item.attrs,
+            Item::Enum(item) => &item.attrs,
+            Item::Const(item) => &item.attrs,
+            Item::Type(item) => &item.attrs,
+            _ => return true,
+        };
+        // Under `#[cfg]` there may be two of a name.
+        let own = attributes.iter().any(|one| {
+            is_marked(one, &["differentiable", "pullback"]) || one.path().is_ident("cfg")
+        });
+        own || matches!(vis, syn::Visibility::Inherited)
+    }
+
+    /// The unique name of a text.
+    fn id(&self, at: usize) -> Ident {
+        let number = self.unique.wrapping_add(at as u64);
+        export::id(&self.reach.texts[at].name, number)
+    }
+
+    fn export(
+        &self,
+        at: usize,
+        name: &Ident,
+        vis: &syn::Visibility,
+        recursive: &mut BTreeSet<String>,
+    ) -> Result<TokenStream> {
+        let mut texts = self.reach.reached(&[at]);
+        if matches!(self.reach.texts[at].item, Item::Struct(_) | Item::Enum(_)) {
+            for method in self.reach.methods(name) {
+                let more = self.reach.reached(&[method]);
+                if self.why_not(&more).is_none() && !self.reach.needs_halves(&more) {
+                    texts.extend(more);
+                }
+            }
+        }
+        let id = self.id(at);
+        if self.reach.needs_halves(&texts) {
+            return Ok(self.by_halves(name, vis, &id, recursive));
+        }
+        if let Some(why) = self.why_not(&texts) {
+            return Ok(export::refuse(name, vis, &id, &why));
+        }
+        let mut answer = Set::of(&id, texts.iter().map(|at| (self.id(*at), self.text(*at))));
+        self.set.clone().needed_by(&mut answer);
+        if halves::is_large(&answer)
+            && let Some(tokens) = self
+                .compile(name, vis, &id, recursive)
+                .ok()
+                .filter(|_| matches!(self.reach.texts[at].item, Item::Fn(_)))
+        {
+            return Ok(tokens);
+        }
+        let paths = self.questions.all_paths();
+        let mut needed = Set::default();
+        for halves in &self.set.halves {
+            if answer.mentions(&halves.id) {
+                needed.add_halves(halves.clone());
+            }
+        }
+        let (beside, inside, passed_on) = halves::passed_on(&id, &needed, &paths);
+        passed_on.into_iter().for_each(|halves| answer.add_halves(halves));
+        let exported = export::export(name, vis, &answer, &inside);
+        Ok(quote!(#beside #exported))
+    }
+
+    /// Why texts cannot be read elsewhere.
+    fn why_not(&self, texts: &BTreeSet<usize>) -> Option<String> {
+        for text in texts.iter().map(|at| &self.reach.texts[*at]) {
+            for (_, path) in &text.outside {
+                let path = path.to_token_stream().to_string();
+                if !self.known.contains_key(&path) {
+                    let path = path.replace(' ', "");
+                    return Some(format!(
+                        "it uses `{path}`, which no gradient of its module asked for; put `#[stratape::differentiable]` on it \
+                         inside the module as well"
+                    ));
+                }
+            }
+            if text.bound_to_its_place {
+                return Some(format!(
+                    "`{}` has a message or an import that means something only there",
+                    text.name
+                ));
+            }
+        }
+        None
+    }
+
+    /// A text under unique names.
+    fn text(&self, at: usize) -> TokenStream {
+        let mut item = self.reach.texts[at].item.clone();
+        prepare(&mut item, &self.id(at));
+        let mut answer = |_: Kind, path: &Path| {
+            if let Some(name) = path.get_ident()
+                && let Some(at) = self.reach.item(name)
+            {
+                return Some(self.id(at).into());
+            }
+            let known = self.known.get(&path.to_token_stream().to_string()).cloned();
+            known.or_else(|| self.reach.from_library(path))
+        };
+        names::replace(&mut item, false, &mut answer);
+        item.into_token_stream()
+    }
+
+    /// A function by halves, or why that cannot be.
+    fn by_halves(
+        &self,
+        name: &Ident,
+        vis: &syn::Visibility,
+        id: &Ident,
+        recursive: &mut BTreeSet<String>,
+    ) -> TokenStream {
+        self.compile(name, vis, id, recursive)
+            .unwrap_or_else(|error| export::refuse(name, vis, id, &error.to_string()))
+    }
+
+    fn compile(
+        &self,
+        name: &Ident,
+        vis: &syn::Visibility,
+        id: &Ident,
+        recursive: &mut BTreeSet<String>,
+    ) -> Result<TokenStream> {
+        let context = self.opened.context();
+        let Some(function) = context.function(&name.to_string()) else {
+            let message = "what it uses goes by halves, which only functions can call";
+            return Err(Error::new(name.span(), message));
+        };
+        let signature = halves::signature(id, &function, context)?;
+        let mut written = (*function).clone();
+        if self.reach.opaque.contains(&name.to_string()) {
+            by_hand::call(&mut written)?;
+        }
+        // What is emitted for its loops is named after it, and stands beside that of its gradient.
+        written.sig.ident = id.clone();
+        let halves = halves::compile(id, &written, &written, context)?;
+        recursive.extend(halves.1);
+        let exported = export_halves(name, vis, id, signature);
+        let halves = with_imports(halves.0, self.questions, self.set)?;
+        Ok(quote!(#halves #exported))
+    }
+}

@@ -1,0 +1,466 @@
+//! The names that a text takes from around it: what it asks for, and where the answers are written.
+//!
+//! One walk serves both: what is found in one pass is what is replaced in the next.
+
+use std::collections::HashSet;
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Expr, Path, Token};
+
+/// What a path names, as far as its spelling tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `drag`, `air::drag`
+    Function,
+    /// `Point`, `shapes::Point`; also where it stands before a method or a variant.
+    Type,
+    /// `G`, `units::G`, of which the value is used.
+    Constant,
+    /// `TABLE`, of which elements are used.
+    Table,
+}
+
+/// Names of the prelude, of the traits behind operators, and of types that no module of the user's could show.
+const LIBRARY: [&str; 46] = [
+    "Vec",
+    "Option",
+    "Some",
+    "None",
+    "Result",
+    "Ok",
+    "Err",
+    "String",
+    "Box",
+    "Rc",
+    "Arc",
+    "Cell",
+    "RefCell",
+    "HashMap",
+    "BTreeMap",
+    "HashSet",
+    "VecDeque",
+    "Self",
+    "Neg",
+    "Add",
+    "Sub",
+    "Mul",
+    "Div",
+    "Rem",
+    "AddAssign",
+    "SubAssign",
+    "MulAssign",
+    "DivAssign",
+    "RemAssign",
+    "Ord",
+    "PartialOrd",
+    "Ordering",
+    "PartialEq",
+    "Eq",
+    "Iterator",
+    "IntoIterator",
+    "Default",
+    "Clone",
+    "Copy",
+    "From",
+    "Into",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "Sum",
+    "Wrapping",
+];
+
+/// Types of the language itself, whose names are modules of the library as well.
+const PRIMITIVE: [&str; 17] = [
+    "f32", "f64", "bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
+    "i32", "i64", "i128", "isize",
+];
+
+/// Functions of the library that are called by the last names of their paths.
+const CALLED: [(&str, &str); 5] =
+    [("mem", "swap"), ("mem", "replace"), ("mem", "take"), ("iter", "zip"), ("iter", "repeat")];
+
+/// Methods of arrays and slices that tell a table from a number.
+const OF_TABLES: [&str; 10] = [
+    "iter",
+    "len",
+    "windows",
+    "chunks_exact",
+    "chunks",
+    "to_vec",
+    "first",
+    "last",
+    "split_at",
+    "is_empty",
+];
+
+/// Macros whose arguments are expressions that a gradient reads.
+const CONDITIONS: [(&str, usize); 7] = [
+    ("vec", usize::MAX),
+    ("assert", 1),
+    ("debug_assert", 1),
+    ("assert_eq", 2),
+    ("assert_ne", 2),
+    ("debug_assert_eq", 2),
+    ("debug_assert_ne", 2),
+];
+
+/// Macros that are nothing but a message.
+const MESSAGES: [&str; 4] = ["panic", "unreachable", "unimplemented", "todo"];
+
+/// Whether a name is written as constants are.
+pub(super) fn is_constant(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_uppercase() || c == '_')
+        && !name.chars().any(char::is_lowercase)
+}
+
+fn is_type(name: &str) -> bool {
+    name.starts_with(char::is_uppercase)
+}
+
+/// Names that are bound inside an item: its parameters, variables, imports.
+#[derive(Default)]
+struct Bound(HashSet<String>);
+
+impl Visit<'_> for Bound {
+    fn visit_pat_ident(&mut self, pat: &syn::PatIdent) {
+        let name = pat.ident.to_string();
+        if !is_type(&name) {
+            self.0.insert(name);
+        }
+        visit::visit_pat_ident(self, pat);
+    }
+
+    // Items inside the function, which are refused later on.
+    fn visit_stmt(&mut self, stmt: &syn::Stmt) {
+        match stmt {
+            syn::Stmt::Item(syn::Item::Fn(item)) => drop(self.0.insert(item.sig.ident.to_string())),
+            syn::Stmt::Item(syn::Item::Const(item)) => drop(self.0.insert(item.ident.to_string())),
+            syn::Stmt::Item(syn::Item::Struct(item)) => drop(self.0.insert(item.ident.to_string())),
+            _ => visit::visit_stmt(self, stmt),
+        }
+    }
+
+    fn visit_type_param(&mut self, param: &syn::TypeParam) {
+        self.0.insert(param.ident.to_string());
+    }
+
+    fn visit_const_param(&mut self, param: &syn::ConstParam) {
+        self.0.insert(param.ident.to_string());
+    }
+
+    fn visit_use_name(&mut self, name: &syn::UseName) {
+        self.0.insert(name.ident.to_string());
+    }
+
+    fn visit_use_rename(&mut self, name: &syn::UseRename) {
+        self.0.insert(name.rename.to_string());
+    }
+}
+
+/// What stands for a name that was found.
+type Answer<'a> = dyn FnMut(Kind, &Path) -> Option<Path> + 'a;
+
+/// What a walk noticed beside the names.
+#[derive(Debug, Default)]
+pub(super) struct Noticed {
+    /// Names from outside in the messages of panics, which are not replaced.
+    pub(super) in_messages: Vec<Span>,
+    /// Imports inside the function that do not begin at the library.
+    pub(super) imports: Vec<Span>,
+}
+
+/// Replaces the names that `item` takes from around it by what `answer` says, where it says anything. The messages of panics are read for
+/// text that leaves its module; others are emitted where they stand.
+pub(super) fn replace(item: &mut syn::Item, messages: bool, answer: &mut Answer<'_>) -> Noticed {
+    let mut bound = Bound::default();
+    bound.visit_item(item);
+    let mut names = Names { bound: bound.0, answer, messages, noticed: Noticed::default() };
+    names.visit_item_mut(item);
+    names.noticed
+}
+
+/// The walk over an item.
+struct Names<'a, 'b> {
+    bound: HashSet<String>,
+    answer: &'a mut Answer<'b>,
+    messages: bool,
+    noticed: Noticed,
+}
+
+impl Names<'_, '_> {
+    /// What an expression's path names, and how many of its segments; nothing for names that come from inside, or from the library.
+    fn classify(&self, path: &Path) -> Option<(Kind, usize)> {
+        let names: Vec<String> = path.segments.iter().map(|one| one.ident.to_string()).collect();
+        let (first, last) = (names.first()?, names.last()?);
+        if ["std", "core", "alloc", "stratape"].contains(&first.as_str()) {
+            return None;
+        }
+        if let [only] = &names[..] {
+            let known = only == "self" || self.bound.contains(only) || is_library(only);
+            let kind = match (is_constant(only), is_type(only)) {
+                (true, _) => Kind::Constant,
+                (false, true) => Kind::Type,
+                (false, false) => Kind::Function,
+            };
+            return (!known).then_some((kind, 1));
+        }
+        if let [.., owner, name] = &names[..]
+            && CALLED.contains(&(owner.as_str(), name.as_str()))
+        {
+            return None;
+        }
+        let before = &names[..names.len() - 1];
+        if let Some(at) = before.iter().position(|name| is_type(name) || is_library(name)) {
+            let known = is_library(&before[at]) || self.bound.contains(&before[at]);
+            return (!known).then_some((Kind::Type, at + 1));
+        }
+        let kind = match (is_constant(last), is_type(last)) {
+            (true, _) => Kind::Constant,
+            (false, true) => Kind::Type,
+            (false, false) => Kind::Function,
+        };
+        Some((kind, names.len()))
+    }
+
+    /// Replaces the first segments of a path.
+    fn replace(&mut self, path: &mut Path, kind: Kind, len: usize) {
+        let mut asked = path.clone();
+        asked.segments = path.segments.iter().take(len).cloned().collect();
+        for segment in &mut asked.segments {
+            segment.arguments = syn::PathArguments::None;
+        }
+        let Some(mut answer) = (self.answer)(kind, &asked) else { return };
+        if let Some(last) = asked.segments.last() {
+            let span = last.ident.span();
+            answer.segments.iter_mut().for_each(|segment| segment.ident.set_span(span));
+        }
+        let rest = path.segments.iter().skip(len).cloned();
+        answer.segments.extend(rest);
+        *path = answer;
+    }
+
+    fn in_expression(&mut self, path: &mut Path, called: bool) {
+        match self.classify(path) {
+            Some((Kind::Constant, len)) if called => self.replace(path, Kind::Type, len),
+            // A variable that is misspelt is no function: rustc says so.
+            Some((Kind::Function, 1)) if !called => {}
+            Some((kind, len)) => self.replace(path, kind, len),
+            None => {}
+        }
+    }
+
+    /// An expression that may be a function, handed on to be called.
+    fn handed(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Path(path) if path.qself.is_none() => match self.classify(&path.path) {
+                Some((Kind::Function, 1)) => self.replace(&mut path.path, Kind::Function, 1),
+                _ => self.in_expression(&mut path.path, false),
+            },
+            other => self.visit_expr_mut(other),
+        }
+    }
+
+    /// An expression of which elements are used.
+    fn table(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Paren(inner) => self.table(&mut inner.expr),
+            Expr::Reference(inner) => self.table(&mut inner.expr),
+            Expr::Path(path) if path.qself.is_none() => {
+                if let Some((Kind::Constant, len)) = self.classify(&path.path) {
+                    self.replace(&mut path.path, Kind::Table, len);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The arguments of a macro, of which the first few are read as expressions.
+    fn arguments(&mut self, mac: &mut syn::Macro, read: usize) {
+        if read == usize::MAX
+            && let Ok((mut item, mut count)) = repeat.parse2(mac.tokens.clone())
+        {
+            self.visit_expr_mut(&mut item);
+            self.visit_expr_mut(&mut count);
+            mac.tokens = quote::quote!(#item; #count);
+            return;
+        }
+        let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
+        let Ok(mut arguments) = parser.parse2(mac.tokens.clone()) else { return };
+        for (at, argument) in arguments.iter_mut().enumerate() {
+            if at < read {
+                self.visit_expr_mut(argument);
+            } else if self.messages {
+                self.message(argument);
+            }
+        }
+        mac.tokens = arguments.into_token_stream();
+    }
+
+    /// A message is emitted as it is: names from outside would mean something else there.
+    fn message(&mut self, argument: &Expr) {
+        let mut spans = Vec::new();
+        let mut note = |_: Kind, path: &Path| {
+            spans.push(path.span());
+            None
+        };
+        let bound = self.bound.clone();
+        let noticed = Noticed::default();
+        let mut names = Names { bound, answer: &mut note, messages: true, noticed };
+        // `line = 3` in a message names nothing.
+        match argument {
+            Expr::Assign(named) => names.visit_expr_mut(&mut named.right.clone()),
+            other => names.visit_expr_mut(&mut other.clone()),
+        }
+        self.noticed.in_messages.extend(spans);
+    }
+}
+
+fn repeat(input: syn::parse::ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
+    let item = input.parse()?;
+    input.parse::<Token![;]>()?;
+    Ok((item, input.parse()?))
+}
+
+fn is_library(name: &str) -> bool {
+    LIBRARY.contains(&name) || PRIMITIVE.contains(&name)
+}
+
+impl VisitMut for Names<'_, '_> {
+    fn visit_attribute_mut(&mut self, attribute: &mut syn::Attribute) {
+        // The settings of a mark are expressions.
+        if let syn::Meta::List(list) = &mut attribute.meta
+            && self.messages
+        {
+            let parser = Punctuated::<Expr, Token![,]>::parse_terminated;
+            if let Ok(settings) = parser.parse2(list.tokens.clone()) {
+                for setting in &settings {
+                    if let Expr::Assign(setting) = setting {
+                        self.message(&setting.right);
+                    }
+                }
+            }
+        }
+    }
+
+    fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {
+        match &mut *call.func {
+            Expr::Path(path) if path.qself.is_none() => self.in_expression(&mut path.path, true),
+            func => self.visit_expr_mut(func),
+        }
+        call.args.iter_mut().for_each(|arg| self.handed(arg));
+    }
+
+    fn visit_local_init_mut(&mut self, init: &mut syn::LocalInit) {
+        self.handed(&mut init.expr);
+        if let Some((_, otherwise)) = &mut init.diverge {
+            self.visit_expr_mut(otherwise);
+        }
+    }
+
+    fn visit_expr_index_mut(&mut self, index: &mut syn::ExprIndex) {
+        self.table(&mut index.expr);
+        visit_mut::visit_expr_index_mut(self, index);
+    }
+
+    fn visit_expr_reference_mut(&mut self, reference: &mut syn::ExprReference) {
+        self.table(&mut reference.expr);
+        visit_mut::visit_expr_reference_mut(self, reference);
+    }
+
+    fn visit_expr_for_loop_mut(&mut self, node: &mut syn::ExprForLoop) {
+        self.table(&mut node.expr);
+        visit_mut::visit_expr_for_loop_mut(self, node);
+    }
+
+    fn visit_expr_method_call_mut(&mut self, call: &mut syn::ExprMethodCall) {
+        if OF_TABLES.iter().any(|method| call.method == method) {
+            self.table(&mut call.receiver);
+        }
+        self.visit_expr_mut(&mut call.receiver);
+        if let Some(turbofish) = &mut call.turbofish {
+            self.visit_angle_bracketed_generic_arguments_mut(turbofish);
+        }
+        call.args.iter_mut().for_each(|arg| self.handed(arg));
+    }
+
+    fn visit_expr_path_mut(&mut self, path: &mut syn::ExprPath) {
+        if path.qself.is_none() {
+            self.in_expression(&mut path.path, false);
+        }
+    }
+
+    fn visit_expr_struct_mut(&mut self, literal: &mut syn::ExprStruct) {
+        self.in_expression(&mut literal.path, true);
+        for field in &mut literal.fields {
+            self.visit_expr_mut(&mut field.expr);
+        }
+        if let Some(rest) = &mut literal.rest {
+            self.visit_expr_mut(rest);
+        }
+    }
+
+    fn visit_pat_ident_mut(&mut self, pat: &mut syn::PatIdent) {
+        let path = &mut Path::from(pat.ident.clone());
+        if is_type(&pat.ident.to_string()) {
+            self.in_expression(path, false);
+            if let Some(ident) = path.get_ident() {
+                pat.ident = ident.clone();
+            }
+        }
+        visit_mut::visit_pat_ident_mut(self, pat);
+    }
+
+    fn visit_pat_struct_mut(&mut self, pat: &mut syn::PatStruct) {
+        self.in_expression(&mut pat.path, true);
+        pat.fields.iter_mut().for_each(|field| self.visit_pat_mut(&mut field.pat));
+    }
+
+    fn visit_pat_tuple_struct_mut(&mut self, pat: &mut syn::PatTupleStruct) {
+        self.in_expression(&mut pat.path, true);
+        pat.elems.iter_mut().for_each(|pat| self.visit_pat_mut(pat));
+    }
+
+    fn visit_type_path_mut(&mut self, ty: &mut syn::TypePath) {
+        if ty.qself.is_none()
+            && let Some((_, _)) = self.classify(&ty.path)
+        {
+            let len = ty.path.segments.len();
+            self.replace(&mut ty.path, Kind::Type, len);
+        }
+        for segment in &mut ty.path.segments {
+            self.visit_path_arguments_mut(&mut segment.arguments);
+        }
+    }
+
+    // The traits of bounds are the library's; what stands in their brackets is visited.
+    fn visit_trait_bound_mut(&mut self, bound: &mut syn::TraitBound) {
+        for segment in &mut bound.path.segments {
+            self.visit_path_arguments_mut(&mut segment.arguments);
+        }
+    }
+
+    fn visit_item_use_mut(&mut self, item: &mut syn::ItemUse) {
+        let library = matches!(&item.tree, syn::UseTree::Path(path)
+            if ["std", "core", "alloc"].iter().any(|name| path.ident == name));
+        if !library {
+            self.noticed.imports.push(item.span());
+        }
+    }
+
+    fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
+        let Some(name) = mac.path.segments.last().map(|one| one.ident.to_string()) else { return };
+        if MESSAGES.contains(&name.as_str()) {
+            self.arguments(mac, 0);
+        }
+        if let Some((_, read)) = CONDITIONS.iter().find(|(known, _)| *known == name) {
+            self.arguments(mac, *read);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What an attribute can find out about the place where it stands.
+//!
+//! The file it stands in is read for the sake of errors alone: a function that is not under `#[differentiable]` has no macro to ask, and rustc
+//! would complain of a missing macro. What a name means is never decided here.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use stratape_compiler::link::Host;
+use syn::{Attribute, Item, UseTree};
+
+/// Runs `f` with the crate that is being compiled.
+pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    let crate_name = format!(
+        "{} {} {}",
+        variable("CARGO_PKG_NAME"),
+        variable("CARGO_PKG_VERSION"),
+        variable("CARGO_CRATE_NAME")
+    );
+    let missing = |own: &str, path: &syn::Path| {
+        let levels = levels(proc_macro::Span::call_site().local_file()?);
+        let mut level = levels.iter().find(|level| level.names.contains_key(own))?;
+        let (last, before) = {
+            let mut names: Vec<String> =
+                path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+            (names.pop()?, names)
+        };
+        for step in before {
+            match step.as_str() {
+                "super" => level = levels.get(level.parent?)?,
+                _ => return None,
+            }
+        }
+        level.names.get(&last)?.complaint(&last)
+    };
+    f(&Host { crate_name: &crate_name, missing: &missing })
+}
+
+/// What a name is at one level of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// It may well answer: it has an attribute, or more than one definition.
+    Perhaps,
+    /// A function, constant or type without any attribute of ours.
+    Plain,
+    /// Imported from the standard library.
+    Library,
+}
+
+impl Known {
+    /// What to tell someone who needs it.
+    fn complaint(self, name: &str) -> Option<String> {
+        match self {
+            Self::Perhaps => None,
+            Self::Plain => Some(format!(
+                "the compiler cannot see into `{name}`: put `#[stratape::differentiable]` on it"
+            )),
+            Self::Library => Some(format!(
+                "the compiler cannot tell that `{name}` is the library's: write the whole path, as in \
+                 `std::f64::consts::{name}`"
+            )),
+        }
+    }
+}
+
+/// A module that is written out in a file.
+#[derive(Debug, Default)]
+struct Level {
+    /// The module around it, if that stands in the file.
+    parent: Option<usize>,
+    names: HashMap<String, Known>,
+}
+
+/// The modules of a file, the file itself first; nothing if it cannot be read.
+fn levels(file: PathBuf) -> Rc<Vec<Level>> {
+    thread_local! {
+        /// A file holds many attributes.
+        static READ: RefCell<HashMap<PathBuf, Rc<Vec<Level>>>> = RefCell::default();
+    }
+    if let Some(known) = READ.with_borrow(|read| read.get(&file).cloned()) {
+        return known;
+    }
+    let mut levels = Vec::new();
+    let text = std::fs::read_to_string(&file).unwrap_or_default();
+    if let Ok(parsed) = syn::parse_file(&text) {
+        collect(&parsed.items, None, &mut levels);
+    }
+    let levels = Rc::new(levels);
+    READ.with_borrow_mut(|read| read.insert(file, Rc::clone(&levels)));
+    levels
+}
+
+fn collect(items: &[Item], parent: Option<usize>, levels: &mut Vec<Level>) {
+    let at = levels.len();
+    levels.push(Level { parent, ..Level::default() });
+    for item in items {
+        let (name, attributes) = match item {
+            Item::Fn(item) => (&item.sig.ident, &item.attrs),
+            Item::Const(item) => (&item.ident, &item.attrs),
+            Item::Static(item) => (&item.ident, &item.attrs),
+            Item::Struct(item) => (&item.ident, &item.attrs),
+            Item::Enum(item) => (&item.ident, &item.attrs),
+            Item::Type(item) => (&item.ident, &item.attrs),
+            Item::Macro(item) => {
+                item.ident.iter().for_each(|name| note(&mut levels[at], name, Known::Perhaps));
+                continue;
+            }
+            Item::Use(item) => {
+                imported(&item.tree, false, &mut levels[at]);
+                continue;
+            }
+            Item::Mod(item) => {
+                if let Some((_, items)) = &item.content {
+                    collect(items, Some(at), levels);
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        let known = if attributes.iter().all(is_inert) { Known::Plain } else { Known::Perhaps };
+        note(&mut levels[at], name, known);
+    }
+}
+
+/// Notes a name; of one that has several meanings nothing is known.
+fn note(level: &mut Level, name: &syn::Ident, known: Known) {
+    level
+        .names
+        .entry(name.to_string())
+        .and_modify(|before| *before = Known::Perhaps)
+        .or_insert(known);
+}
+
+fn imported(tree: &UseTree, library: bool, level: &mut Level) {
+    let known = if library { Known::Library } else { Known::Perhaps };
+    match tree {
+        UseTree::Path(path) => {
+            let library = library || path.ident == "std" || path.ident == "core";
+            imported(&path.tree, library, level);
+        }
+        UseTree::Group(group) => {
+            group.items.iter().for_each(|tree| imported(tree, library, level));
+        }
+        UseTree::Name(name) => note(level, &name.ident, known),
+        UseTree::Rename(rename) => note(level, &rename.rename, Known::Perhaps),
+        UseTree::Glob(_) => {}
+    }
+}
+
+/// Whether an attribute is known to add nothing of its own.
+fn is_inert(attribute: &Attribute) -> bool {
+    let known =
+        ["allow", "cold", "deny", "derive", "doc", "expect", "inline", "must_use", "repr", "warn"];
+    known.iter().any(|name| attribute.path().is_ident(name))
+}
