@@ -6,7 +6,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
-use super::control::{Frame, lv_of};
+use super::control::{Frame, has_jumps, lv_of};
 use super::iter::{Iter, after_filter};
 use super::val::{Closure, Kind, LValue, Names, Val};
 use super::written::{Written, scalar_named};
@@ -70,7 +70,13 @@ impl Lowerer<'_> {
                 Expr::Block(block) if block.label.is_none() => {
                     me.body(&block.block, output.clone())
                 }
-                body => me.expr(body),
+                body => {
+                    let block: syn::Block = syn::parse_quote!({ #body });
+                    if has_jumps(&block) {
+                        return me.body(&block, output.clone());
+                    }
+                    me.expr(body)
+                }
             }
         });
         self.scopes = scopes;
@@ -97,6 +103,9 @@ impl Lowerer<'_> {
         let segments: Vec<String> =
             path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let name = segments.last().cloned().unwrap_or_default();
+        if let Some((choice, index)) = self.variant_named(&path.path) {
+            return self.variant(&choice, index, args, span);
+        }
         if let [only] = segments.as_slice() {
             if let (Some(pullback), Some(function)) =
                 (self.module.opaque.get(only).cloned(), self.module.functions.get(only).cloned())
@@ -322,7 +331,7 @@ impl Lowerer<'_> {
                     syn::FnArg::Receiver(receiver) => {
                         let mutable = receiver.mutability.is_some()
                             && matches!(receiver.kind, syn::ReceiverKind::Value);
-                        me.bind_name("self", arg, mutable);
+                        me.bind_name("self", arg, mutable, span)?;
                     }
                     syn::FnArg::Typed(input) => {
                         if let Some(written) = me.module.read_helper_type(&input.ty)? {

@@ -7,7 +7,7 @@ use syn::{Error, Result};
 use super::iter::Iter;
 use super::val::{LValue, Val};
 use super::{Lowerer, unsupported};
-use stratape_ir::{Binary, Compare, Op, Range, Scalar, Stmt, Type, ValueId};
+use stratape_ir::{Binary, Compare, Op, Range, Stmt, Type, ValueId};
 
 impl Lowerer<'_> {
     pub(super) fn consume(
@@ -44,7 +44,7 @@ impl Lowerer<'_> {
             "fold" => {
                 let (init, f) = (one()?, one()?);
                 let init = self.rvalue(init, span)?;
-                let state = self.variable(init);
+                let state = self.variable(init, span)?;
                 let lv = super::control::lv_of(state.clone());
                 self.each(iter, None, &[], span, &mut |me, item| {
                     let now = me.read(&lv, span)?;
@@ -158,7 +158,7 @@ impl Lowerer<'_> {
                 Iter::Copied(_) => Val::Place(place),
                 _ => Val::Ref(place),
             };
-            return Ok(Val::Maybe(some, Box::new(val)));
+            return Ok(Self::some_if(some, val));
         }
         // The first item starts; it exists only if there is one at all.
         let mut first = None;
@@ -178,7 +178,7 @@ impl Lowerer<'_> {
             |_| Ok(Val::Never),
         )
         .and_then(|val| {
-            let state = self.variable(val);
+            let state = self.variable(val, span)?;
             let lv = super::control::lv_of(state.clone());
             let one = self.b.usize(1, span);
             let rest = Range::UpTo { from: one, to: len };
@@ -200,7 +200,7 @@ impl Lowerer<'_> {
                 })
             })?;
             let val = self.rvalue(state, span)?;
-            Ok(Val::Maybe(some, Box::new(val)))
+            Ok(Self::some_if(some, val))
         })
     }
 
@@ -229,17 +229,8 @@ impl Lowerer<'_> {
         item: Val,
         span: Span,
     ) -> Result<ValueId> {
-        let Val::Ordering(a, b, total) = self.apply(f, vec![so_far, item], span)? else {
-            return Err(Error::new(
-                span,
-                "the closure must end with `a.total_cmp(b)` or `a.partial_cmp(b).unwrap()`",
-            ));
-        };
-        let greater = if total {
-            self.b.emit(Op::TotalCmp { less: false, a, b }, Scalar::Bool, span)
-        } else {
-            self.b.compare(Compare::Gt, a, b, span)
-        };
+        let ordering = self.apply(f, vec![so_far, item], span)?;
+        let greater = self.is_greater(ordering, span)?;
         Ok(if max { self.b.not(greater, span) } else { greater })
     }
 

@@ -9,7 +9,7 @@ use super::infer::Class;
 use super::mention::words_of;
 use super::val::{Binding, Closure, LValue, Names, Val};
 use super::written::scalar_named;
-use super::{Lowerer, left_to_rustc, unsupported};
+use super::{Lowerer, TEXT, hoist, left_to_rustc, unsupported};
 use stratape_ir::{Extent, Float, Init, Op, Scalar, Type, ValueId};
 
 impl Lowerer<'_> {
@@ -27,13 +27,6 @@ impl Lowerer<'_> {
 
     /// A condition.
     pub(super) fn condition(&mut self, expr: &Expr) -> Result<ValueId> {
-        if let Expr::Let(_) = expr {
-            return Err(unsupported(
-                expr.span(),
-                "`if let` and `while let`",
-                "use `if` and `while` with a condition, `match` on integers, or `.unwrap_or(…)`",
-            ));
-        }
         let value = self.number(expr)?;
         self.expect(value, Scalar::Bool, expr.span())?;
         Ok(value)
@@ -71,6 +64,7 @@ impl Lowerer<'_> {
                 let lv = match base {
                     Val::Place(lv) | Val::Ref(lv) => lv,
                     val @ Val::Parts(..) => LValue::Value(Box::new(val)),
+                    Val::Never => return Ok(Val::Never),
                     _ => {
                         return Err(Error::new(
                             field.base.span(),
@@ -116,19 +110,21 @@ impl Lowerer<'_> {
             Expr::Struct(literal) => self.struct_literal(literal),
             Expr::Block(block) => {
                 if let Some(label) = &block.label {
-                    return Err(unsupported(
-                        label.span(),
-                        "labelled blocks",
-                        "use a loop, or a helper function",
-                    ));
+                    return self.labelled_block(&block.block, label);
                 }
                 let val = self.block(&block.block)?;
                 self.rvalue(val, span)
             }
             Expr::If(branch) => {
-                let condition = self.condition(&branch.cond)?;
-                self.branch(
-                    condition,
+                if let Some(jumps) = hoist::jumps_in_chain(&branch.cond) {
+                    return Err(unsupported(
+                        jumps.span(),
+                        "`?` and jumps among conditions after a `let`",
+                        "use a `let` statement before, or nest the `if`s",
+                    ));
+                }
+                self.branch_on(
+                    &branch.cond,
                     span,
                     |me| me.block(&branch.then_branch),
                     |me| match &branch.else_branch {
@@ -151,6 +147,13 @@ impl Lowerer<'_> {
             Expr::Return(node) => {
                 if let Some(expr) = &node.expr {
                     let val = self.expr(expr)?;
+                    if self.frame().result.is_none() && !matches!(val, Val::Unit | Val::Never) {
+                        return Err(unsupported(
+                            node.return_token.span(),
+                            "`return` inside a macro",
+                            "bind what it guards with `let` first",
+                        ));
+                    }
                     self.leave_result(val, expr.span())?;
                 }
                 self.jump(None, span);
@@ -167,11 +170,7 @@ impl Lowerer<'_> {
             Expr::MethodCall(call) => self.method(call),
             Expr::Macro(call) => self.macro_call(&call.mac, span),
             Expr::Range(range) => self.range_value(range),
-            Expr::Try(node) => Err(unsupported(
-                node.question_token.span(),
-                "`?`",
-                "check before, and `assert!` what must hold",
-            )),
+            Expr::Try(node) => self.question(node),
             Expr::Unsafe(node) => Err(unsupported(
                 node.unsafe_token.span(),
                 "`unsafe` blocks",
@@ -180,7 +179,9 @@ impl Lowerer<'_> {
             Expr::Await(_) | Expr::Async(_) => {
                 Err(unsupported(span, "`async`", "make it a plain function"))
             }
-            Expr::Let(_) => Err(unsupported(span, "`if let`", "use `match` on integers, or `if`")),
+            Expr::Let(_) => {
+                Err(unsupported(span, "`let` here", "use it in the condition of `if` and `while`"))
+            }
             _ => Err(unsupported(
                 span,
                 "this expression",
@@ -202,7 +203,7 @@ impl Lowerer<'_> {
             };
             if copies && !names.contains_key(&word) {
                 let val = self.rvalue(val, span)?;
-                let val = self.variable(val);
+                let val = self.variable(val, span)?;
                 names.insert(word, Binding { val });
             }
         }
@@ -210,16 +211,9 @@ impl Lowerer<'_> {
     }
 
     /// Puts what is returned where the end of the function finds it.
-    fn leave_result(&mut self, val: Val, span: Span) -> Result<()> {
+    pub(super) fn leave_result(&mut self, val: Val, span: Span) -> Result<()> {
         let Some(result) = self.frame().result.clone() else { return Ok(()) };
         let lv = super::control::lv_of(result);
-        if matches!((&lv, &val), (LValue::Var(_), Val::Parts(..) | Val::Place(_) | Val::Ref(_))) {
-            return Err(unsupported(
-                span,
-                "an early `return` of this",
-                "return a number, or write the type that is returned (`-> (f64, f64)`), without references",
-            ));
-        }
         self.write_parts(&lv, val, span)
     }
 
@@ -250,6 +244,12 @@ impl Lowerer<'_> {
                 }
                 Ok(Val::Scalar(self.b.int(lit.base10_parse()?, ty, span)))
             }
+            syn::Lit::Str(text) => {
+                let number = self.b.usize(self.texts.len(), span);
+                self.texts.push(text.value());
+                self.enums.insert(number, TEXT.to_owned());
+                Ok(Val::Scalar(number))
+            }
             _ => Err(unsupported(span, "text", "use it in assertions only")),
         }
     }
@@ -266,7 +266,11 @@ impl Lowerer<'_> {
                 return self.path(&full);
             }
             if let Some(binding) = self.lookup(&name) {
-                return Ok(binding.val.clone());
+                let val = binding.val.clone();
+                return self.resolved(val, span);
+            }
+            if let Some(val) = self.unit_variant(path, span)? {
+                return Ok(val);
             }
             if let Some(constant) = self.module.constants.get(&name) {
                 return self.constant_item(&constant.ty, &constant.expr);
@@ -291,12 +295,13 @@ impl Lowerer<'_> {
             _ => return Err(Error::new(span, "a name was expected")),
         };
         let owner_type = self.module.type_name(owner);
-        if owner_type == "Ordering" {
-            return Err(unsupported(
-                span,
-                "an `Ordering` as a value",
-                "compare with `<` and `>`, or use `total_cmp` inside `max_by`/`min_by`",
-            ));
+        if owner_type == "Ordering"
+            && let Some(val) = self.ordering_named(name, span)
+        {
+            return Ok(val);
+        }
+        if let Some(val) = self.unit_variant(path, span)? {
+            return Ok(val);
         }
         if self.module.enums.get(&owner_type).is_some_and(|all| all.iter().any(|v| v == name)) {
             let tokens = quote::quote!((#path as isize));

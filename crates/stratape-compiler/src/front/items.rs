@@ -10,6 +10,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Error, Item, Result};
 
+use super::choice::Choice;
 use super::naming::NamesSelf;
 use crate::source::Sources;
 use stratape_ir::Struct;
@@ -23,6 +24,8 @@ type Implementation = (String, Rc<syn::ImplItemFn>);
 pub struct Items {
     pub(super) structs: HashMap<String, Arc<Struct>>,
     pub(super) enums: HashMap<String, Vec<String>>,
+    /// Enums with data.
+    pub(super) choices: HashMap<String, Arc<Choice>>,
     pub(super) constants: HashMap<String, syn::ItemConst>,
     pub(super) functions: HashMap<String, Rc<syn::ItemFn>>,
     pub(super) methods: HashMap<(String, String), Rc<syn::ImplItemFn>>,
@@ -80,10 +83,9 @@ impl Items {
                     let variants = def.variants.iter().map(|v| v.ident.to_string()).collect();
                     module.enums.insert(def.ident.to_string(), variants);
                 }
-                Item::Enum(def) => module.refuse(
-                    &def.ident,
-                    "holds data: use an enum without data, and a struct with the numbers beside it",
-                ),
+                Item::Enum(def) if !def.generics.params.is_empty() => {
+                    module.refuse(&def.ident, "is generic: write it for `f64` or `f32`");
+                }
                 Item::Struct(def) if !def.generics.params.is_empty() => module.refuse(
                     &def.ident,
                     "is generic: write it for `f64` or `f32`, and own the data",
@@ -123,7 +125,44 @@ impl Items {
                 break;
             }
         }
+        for item in items {
+            if let Item::Enum(def) = item
+                && def.generics.params.is_empty()
+                && !module.enums.contains_key(&def.ident.to_string())
+            {
+                match module.read_enum(def) {
+                    Ok(choice) => {
+                        module.choices.insert(choice.name.clone(), Arc::new(choice));
+                    }
+                    Err(error) => {
+                        module.refuse(&def.ident, &format!("cannot be looked into: {error}"));
+                    }
+                }
+            }
+        }
         Ok(module)
+    }
+
+    /// An enum with data.
+    fn read_enum(&self, def: &syn::ItemEnum) -> Result<Choice> {
+        let mut variants = Vec::new();
+        for variant in &def.variants {
+            let mut fields = Vec::new();
+            for (position, field) in variant.fields.iter().enumerate() {
+                let name =
+                    field.ident.as_ref().map_or_else(|| position.to_string(), ToString::to_string);
+                let written = self.read_type(&field.ty)?;
+                if written.reference.is_some() {
+                    return Err(Error::new(
+                        field.ty.span(),
+                        format!("its field `{name}` is behind a reference; let it own the data"),
+                    ));
+                }
+                fields.push((name, written.ty));
+            }
+            variants.push((variant.ident.to_string(), fields));
+        }
+        Ok(Choice::new(&def.ident.to_string(), variants))
     }
 
     fn refuse(&mut self, name: &syn::Ident, why: &str) {

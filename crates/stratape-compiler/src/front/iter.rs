@@ -12,7 +12,10 @@ use stratape_ir::{Binary, Check, Compare, Op, Range, Scalar, Stmt, ValueId};
 /// An iterator, not started yet.
 #[derive(Clone, Debug)]
 pub(super) enum Iter {
-    Range { from: ValueId, to: ValueId },
+    Range {
+        from: ValueId,
+        to: ValueId,
+    },
     Slice(LValue),
     Chunks(LValue, ValueId),
     Windows(LValue, ValueId),
@@ -25,12 +28,18 @@ pub(super) enum Iter {
     Take(Box<Iter>, ValueId),
     Skip(Box<Iter>, ValueId),
     Copied(Box<Iter>),
+    /// One item where a condition holds, none elsewhere.
+    Maybe(ValueId, Box<Val>),
 }
 
 impl Iter {
     pub(super) fn has_filter(&self) -> bool {
         match self {
-            Self::Range { .. } | Self::Slice(_) | Self::Chunks(..) | Self::Windows(..) => false,
+            Self::Range { .. }
+            | Self::Slice(_)
+            | Self::Chunks(..)
+            | Self::Windows(..)
+            | Self::Maybe(..) => false,
             Self::Filter(..) => true,
             Self::Zip(a, b) => a.has_filter() || b.has_filter(),
             Self::Rev(inner)
@@ -60,6 +69,12 @@ impl<'m> Lowerer<'m> {
     pub(super) fn iterator(&mut self, val: Val, span: Span) -> Result<Iter> {
         match val {
             Val::Iter(iter) => Ok(*iter),
+            val if self.choice_of(&val).is_some_and(|choice| choice.is_library()) => {
+                let by_reference = matches!(val, Val::Ref(_));
+                let val = if by_reference { val } else { self.rvalue(val, span)? };
+                let (some, inner) = (self.part(&val, 0, span)?, self.part(&val, 1, span)?);
+                Ok(Iter::Maybe(self.scalar(some, span)?, Box::new(inner)))
+            }
             Val::Ref(lv) => Ok(Iter::Slice(lv)),
             Val::Place(lv @ LValue::Memory(_)) => Ok(Iter::Copied(Box::new(Iter::Slice(lv)))),
             _ => Err(Error::new(span, "a range, a slice or an iterator was expected")),
@@ -143,6 +158,9 @@ impl<'m> Lowerer<'m> {
         match iter {
             Iter::Range { from, to } => Ok(self.range_len(*from, *to, span)),
             Iter::Slice(lv) => self.len_of(lv, span),
+            Iter::Maybe(some, _) => {
+                Ok(self.b.emit(Op::Cast(*some, Scalar::USIZE), Scalar::USIZE, span))
+            }
             Iter::Chunks(lv, size) => {
                 let len = self.len_of(lv, span)?;
                 Ok(self.b.binary(Binary::Div, len, *size, span))
@@ -233,6 +251,7 @@ impl<'m> Lowerer<'m> {
                 let part = self.window_of(lv, start, *size, span)?;
                 body(self, Val::Ref(part))
             }
+            Iter::Maybe(_, val) => body(self, (**val).clone()),
             Iter::Windows(lv, size) => {
                 let part = self.window_of(lv, at, *size, span)?;
                 body(self, Val::Ref(part))
@@ -348,6 +367,9 @@ impl<'m> Lowerer<'m> {
         Ok(Val::Iter(Box::new(adapted)))
     }
 }
+
+/// Methods whose loops may end early.
+pub(super) const STOPS: [&str; 0] = [];
 
 /// Methods that count the items, or ask for one of them.
 const NEED_POSITIONS: [&str; 10] =

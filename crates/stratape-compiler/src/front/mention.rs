@@ -5,7 +5,7 @@ use quote::quote;
 use syn::Result;
 
 use super::val::{Kind, LValue, Memory, Val};
-use super::{Lowerer, unsupported};
+use super::{Lowerer, TEXT, unsupported};
 use stratape_ir::{ObjectId, Step, Type, ValueId};
 
 /// What tokens mention.
@@ -69,11 +69,16 @@ impl Lowerer<'_> {
     }
 
     /// An expression that is a value, made of scalars and objects.
-    fn spell(&self, val: &Val, mentioned: &mut Mentioned) -> Option<TokenStream> {
+    pub(super) fn spell(&self, val: &Val, mentioned: &mut Mentioned) -> Option<TokenStream> {
         match val {
+            Val::Scalar(value) if self.enums.get(value).is_some_and(|name| name == TEXT) => {
+                let (texts, number) = (&self.texts, mentioned.value(*value));
+                Some(quote!([#(#texts),*][#number]))
+            }
             Val::Scalar(value) if self.enums.contains_key(value) => None,
             Val::Scalar(value) => Some(mentioned.value(*value)),
             Val::Unit => Some(quote!(())),
+
             Val::Parts(kind, parts) => {
                 let parts = parts
                     .iter()
@@ -97,6 +102,7 @@ impl Lowerer<'_> {
         match lv {
             LValue::Var(var) => self.spell(&Val::Scalar(self.get(*var)), mentioned),
             LValue::Value(val) => self.spell(val, mentioned),
+            LValue::Later(_) | LValue::Pointer(_) => None,
             LValue::Parts(kind, parts) => {
                 let parts = parts
                     .iter()
@@ -140,6 +146,7 @@ impl Lowerer<'_> {
 
 fn spell_aggregate(kind: &Kind, parts: &[TokenStream]) -> Option<TokenStream> {
     match kind {
+        Kind::Choice(_) => None,
         Kind::Tuple => Some(quote!((#(#parts,)*))),
         Kind::Struct(def) => {
             let name: TokenStream = def.name.parse().ok()?;

@@ -15,32 +15,25 @@ impl Lowerer<'_> {
     pub(super) fn method(&mut self, call: &syn::ExprMethodCall) -> Result<Val> {
         let span = call.span();
         let receiver = self.operand(&call.receiver)?;
+        let receiver = self.resolved(receiver, span)?;
         let name = call.method.to_string();
         match receiver {
             Val::Iter(iter) => self.iter_method(*iter, call),
-            Val::Maybe(some, val) => self.option_method(some, *val, call),
-            Val::Ordering(a, b, total) if matches!(name.as_str(), "unwrap" | "expect") => {
-                let (below, above) = (
-                    self.b.compare(Compare::Le, a, b, span),
-                    self.b.compare(Compare::Ge, a, b, span),
-                );
-                let comparable = self.b.binary(Binary::BitOr, below, above, span);
-                self.require_some(comparable, call);
-                Ok(Val::Ordering(a, b, total))
-            }
-            Val::Ordering(a, b, total) if name == "reverse" => Ok(Val::Ordering(b, a, total)),
-            Val::Ordering(a, b, _) if name == "unwrap_or" => match call.args.first() {
-                Some(syn::Expr::Path(path)) if is_equal(&path.path) => {
-                    Ok(Val::Ordering(a, b, false))
-                }
-                _ => Err(unsupported(
-                    call.method.span(),
-                    "`unwrap_or` of an `Ordering` with anything but `Equal`",
-                    "use `total_cmp`",
-                )),
-            },
+            Val::Never => Ok(Val::Never),
+            val @ Val::Ordering(..) => self.ordering_method(val, call),
             receiver => {
+                if let Some(choice) = self.choice_of(&receiver)
+                    && choice.is_library()
+                {
+                    return self.option_method(&choice, receiver, call);
+                }
                 if let Some(owner) = self.owner_of(&receiver) {
+                    if owner == super::TEXT {
+                        return Ok(receiver);
+                    }
+                    if owner == "Ordering" {
+                        return self.ordering_method(receiver, call);
+                    }
                     return self.method_of(&owner, receiver, call);
                 }
                 // An array that is consumed is a copy, if it is a variable.
@@ -77,6 +70,9 @@ impl Lowerer<'_> {
         }
         if matches!(name, "total_cmp" | "partial_cmp" | "cmp") && args.len() == 2 {
             self.unify(args[0], args[1], span)?;
+            if name == "partial_cmp" {
+                return Ok(self.partial_ordering(args[0], args[1], span));
+            }
             return Ok(Val::Ordering(args[0], args[1], name == "total_cmp"));
         }
         if self.infer.class(self.ty(args[0])) == Some(super::Class::Any) {
@@ -283,7 +279,7 @@ impl Lowerer<'_> {
                     self.int_method("saturating_sub", vec![len, one], span)
                 };
                 let place = self.element_unchecked(lv, index, span)?;
-                Ok(Val::Maybe(some, Box::new(Val::Ref(place))))
+                Ok(Self::some_if(some, Val::Ref(place)))
             }
             "fill" => {
                 let Some(arg) = call.args.first() else {
@@ -361,87 +357,14 @@ impl Lowerer<'_> {
                 "sorting",
                 "sort indices in a function with `#[stratape::constant]`, and read through them",
             )),
-            _ => Err(unsupported(
-                call.method.span(),
-                &format!("the method `{name}` of slices"),
-                "use indexing, `iter`, `chunks_exact`, `windows`, `split_at`",
-            )),
-        }
-    }
-
-    /// The check of `unwrap` and `expect`.
-    fn require_some(&mut self, some: ValueId, call: &syn::ExprMethodCall) {
-        let message = match call.args.first() {
-            Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) => text.value(),
-            _ => "called `Option::unwrap()` on a `None` value".to_owned(),
-        };
-        self.b.node(Stmt::Check {
-            check: Check::Library { condition: some, message },
-            span: self.module.sources.id(call.span()),
-        });
-    }
-
-    fn option_method(
-        &mut self,
-        some: ValueId,
-        val: Val,
-        call: &syn::ExprMethodCall,
-    ) -> Result<Val> {
-        let span = call.span();
-        let name = call.method.to_string();
-        match name.as_str() {
-            "copied" | "cloned" => {
-                // Read only where there is something to read.
-                Ok(Val::Maybe(
-                    some,
-                    Box::new(match val {
-                        Val::Ref(lv) => Val::Place(lv),
-                        other => other,
-                    }),
-                ))
-            }
-            "unwrap" | "expect" => {
-                self.require_some(some, call);
-                Ok(val)
-            }
-            "unwrap_or" => {
-                let Some(arg) = call.args.first() else {
-                    return Err(Error::new(span, "`unwrap_or` takes an argument"));
-                };
-                let other = self.expr(arg)?;
-                self.branch(
-                    some,
-                    span,
-                    |me| match val {
-                        Val::Ref(lv) | Val::Place(lv) => me.read(&lv, span),
-                        val => Ok(val),
-                    },
-                    |me| match other {
-                        Val::Ref(lv) | Val::Place(lv) => me.read(&lv, span),
-                        val => Ok(val),
-                    },
-                )
-            }
-            "is_some" => Ok(Val::Scalar(some)),
-            "is_none" => Ok(Val::Scalar(self.b.not(some, span))),
-            "map" => {
-                let Some(arg) = call.args.first() else {
-                    return Err(Error::new(span, "`map` takes an argument"));
-                };
-                let f = self.operand(arg)?;
-                let shape = self.branch(
-                    some,
-                    span,
-                    |me| me.apply(&f, vec![val], span),
-                    |_| Ok(Val::Never),
-                )?;
-                Ok(Val::Maybe(some, Box::new(shape)))
-            }
-            _ => Err(unsupported(
-                call.method.span(),
-                &format!("the method `{name}` of options"),
-                "use `unwrap`, `unwrap_or`, `copied` or `map`",
-            )),
+            _ => match self.rare_slice_method(lv, call)? {
+                Some(val) => Ok(val),
+                None => Err(unsupported(
+                    call.method.span(),
+                    &format!("the method `{name}` of slices"),
+                    "use indexing, `iter`, `chunks_exact`, `windows`, `split_at`",
+                )),
+            },
         }
     }
 
@@ -450,9 +373,11 @@ impl Lowerer<'_> {
         match val {
             Val::Scalar(value) => self.enums.get(value).cloned(),
             Val::Parts(Kind::Struct(def), _) => Some(def.name.clone()),
+            Val::Parts(Kind::Choice(choice), _) => Some(choice.name.clone()),
             Val::Place(lv) | Val::Ref(lv) => match lv {
                 LValue::Parts(Kind::Struct(def), _)
                 | LValue::Memory(Memory { ty: Type::Struct(def), .. }) => Some(def.name.clone()),
+                LValue::Parts(Kind::Choice(choice), _) => Some(choice.name.clone()),
                 LValue::Memory(Memory { ty: Type::Enum(name), .. }) => Some(name.clone()),
                 LValue::Var(var) => self.enums.get(&self.get(*var)).cloned(),
                 LValue::Value(val) => self.owner_of(val),
@@ -490,7 +415,7 @@ impl Lowerer<'_> {
 }
 
 /// The list a value is or refers to.
-fn list_of(val: &Val) -> Option<LValue> {
+pub(super) fn list_of(val: &Val) -> Option<LValue> {
     match val {
         Val::Place(lv) | Val::Ref(lv) => match lv {
             LValue::Memory(Memory {
@@ -501,8 +426,4 @@ fn list_of(val: &Val) -> Option<LValue> {
         },
         _ => None,
     }
-}
-
-fn is_equal(path: &syn::Path) -> bool {
-    path.segments.last().is_some_and(|segment| segment.ident == "Equal")
 }

@@ -14,14 +14,19 @@ mod block;
 mod build;
 mod call;
 mod checkpoint;
+mod choice;
 mod consume;
 mod control;
+mod equality;
 mod exits;
 mod expr;
+mod fits;
+mod hoist;
 mod imports;
 mod infer;
 mod items;
 mod iter;
+mod later;
 mod loops;
 mod macros;
 mod marks;
@@ -31,9 +36,13 @@ mod method;
 mod naming;
 mod opaque;
 mod operator;
+mod option;
+mod ordering;
 mod pattern;
 mod place;
+mod references;
 mod signature;
+mod slices;
 mod val;
 mod written;
 
@@ -47,10 +56,11 @@ use self::control::Frame;
 use self::infer::{Class, Infer};
 pub use self::items::Items;
 pub(crate) use self::items::pullback_of;
+use self::later::Shape;
 pub(crate) use self::marks::{is_marked, strip_marks};
 pub(crate) use self::opaque::half_name;
 use self::val::{Binding, Kind, LValue, Memory, Names, Val, VarId};
-use stratape_ir::{Function, Object, Op, Origin, Param, Scalar, Stmt, Type, ValueId};
+use stratape_ir::{Function, Object, Op, Origin, Param, Scalar, Type, ValueId};
 
 /// Lowers a function of a module.
 ///
@@ -58,10 +68,7 @@ use stratape_ir::{Function, Object, Op, Origin, Param, Scalar, Stmt, Type, Value
 /// At the first token outside the language.
 pub fn lower(item: &syn::ItemFn, items: &Items) -> Result<Function> {
     signature::check(&item.sig)?;
-    let mut lowerer = Lowerer::new(items, &item.sig.ident.to_string());
-    lowerer.names_stack.push(item.sig.ident.to_string());
-    lowerer.function(item)?;
-    let Lowerer { b, mut infer, constants, .. } = lowerer;
+    let Lowerer { b, mut infer, constants, .. } = lower_until_known(item, items)?;
     let mut function = b.finish();
     function.span = items.sources.id(item.sig.ident.span());
     for constant in constants {
@@ -75,6 +82,32 @@ pub fn lower(item: &syn::ItemFn, items: &Items) -> Result<Function> {
         )
     })?;
     Ok(function)
+}
+
+/// Lowers a function as often as shapes of variables are found that were not known before.
+fn lower_until_known<'m>(item: &syn::ItemFn, items: &'m Items) -> Result<Lowerer<'m>> {
+    let mut shapes: HashMap<u32, Shape> = HashMap::new();
+    for _ in 0..later::PASSES {
+        let mut lowerer = Lowerer::new(items, &item.sig.ident.to_string());
+        lowerer.shapes.clone_from(&shapes);
+        lowerer.names_stack.push(item.sig.ident.to_string());
+        match (lowerer.function(item), lowerer.found.take()) {
+            (_, Some((number, shape))) => {
+                if shape.is_open() {
+                    // Its own parts take the numbers after it.
+                    shapes.retain(|known, _| *known < number);
+                }
+                shapes.insert(number, shape);
+            }
+            (Ok(()), None) => return Ok(lowerer),
+            (Err(error), None) => return Err(error),
+        }
+    }
+    Err(unsupported(
+        item.sig.ident.span(),
+        "so many variables without a type",
+        "write their types, as in `let best: Option<f64> = None`",
+    ))
 }
 
 /// The error of `#[gradient]` on a method.
@@ -108,6 +141,9 @@ fn unsupported(span: Span, what: &str, instead: &str) -> Error {
     Error::new(span, format!("`#[gradient]` does not support {what}: {instead}"))
 }
 
+/// The name of the type of texts, which are numbers of those in the function.
+const TEXT: &str = "str";
+
 /// The state of lowering.
 struct Lowerer<'m> {
     module: &'m Items,
@@ -131,6 +167,20 @@ struct Lowerer<'m> {
     globs: Vec<proc_macro2::TokenStream>,
     /// Constants the compiler does not look into, whose type it has to find.
     constants: Vec<ValueId>,
+    /// How many variables of unknown shape were made.
+    laters: u32,
+    /// The shapes of those, found in earlier passes.
+    shapes: HashMap<u32, Shape>,
+    /// The shape that this pass has found.
+    found: Option<(u32, Shape)>,
+    /// The texts in the function that are values.
+    texts: Vec<String>,
+    /// How many parts of expressions became statements.
+    lifted: usize,
+    /// Whether one was read whose shape is not known.
+    read_unknown: bool,
+    /// Objects made for variables of once unknown shape.
+    made_later: Vec<stratape_ir::ObjectId>,
 }
 
 impl<'m> Lowerer<'m> {
@@ -149,6 +199,13 @@ impl<'m> Lowerer<'m> {
             parallel: None,
             globs: Vec::new(),
             constants: Vec::new(),
+            laters: 0,
+            shapes: HashMap::new(),
+            found: None,
+            texts: Vec::new(),
+            lifted: 0,
+            read_unknown: false,
+            made_later: Vec::new(),
         }
     }
 
@@ -160,6 +217,9 @@ impl<'m> Lowerer<'m> {
             let (name, mutable) = signature::param_name(input)?;
             let written = self.module.read_type(&input.ty)?;
             let span = name.span();
+            if choice::has_choice(&written.ty) {
+                return Err(choice::choice_in_memory(input.ty.span()));
+            }
             let origin = match written.reference {
                 None => Origin::Owned,
                 Some(false) => Origin::Ref,
@@ -193,7 +253,7 @@ impl<'m> Lowerer<'m> {
                     if origin == Origin::Owned { Val::Place(lv) } else { Val::Ref(lv) }
                 }
             };
-            self.bind_name(&name.to_string(), val, mutable);
+            self.bind_name(&name.to_string(), val, mutable, span)?;
         }
         let output = signature::output(&item.sig, self.module)?;
         let val = self.body(&item.block, output.clone())?;
@@ -223,7 +283,8 @@ impl<'m> Lowerer<'m> {
             let result = self.zero_val(ty, exits::first_return(block).unwrap_or(span))?;
             self.frame().result = Some(result);
         } else if exits::returns_value(block) {
-            return self.body_of_unknown_type(block, span);
+            let result = self.later(span)?;
+            self.frame().result = Some(Val::Place(result));
         }
         self.frame().output = output;
         self.body_with_returns(block, span)
@@ -243,22 +304,6 @@ impl<'m> Lowerer<'m> {
             None if matches!(val, Val::Never) => Ok(Val::Unit),
             None => self.rvalue(val, span),
         }
-    }
-
-    /// A body that returns early a number whose type shows only there: the variable's first value
-    /// is written afterwards.
-    fn body_of_unknown_type(&mut self, block: &syn::Block, span: Span) -> Result<Val> {
-        let ty = self.fresh(Class::Any);
-        let first = self.b.new_value(ty, span);
-        let var = self.new_var(first);
-        self.frame().result = Some(Val::Place(LValue::Var(var)));
-        self.b.open();
-        let lowered = self.body_with_returns(block, span);
-        let nodes = self.b.close();
-        let op = self.zero_op(ty);
-        self.b.node(Stmt::Let { value: first, op });
-        nodes.into_iter().for_each(|node| self.b.node(node));
-        lowered
     }
 
     /// Writes what a function returns, where control is still on its normal way.
@@ -312,7 +357,7 @@ impl<'m> Lowerer<'m> {
     }
 
     /// Binds a name; a mutable one gets variables for its scalars.
-    fn bind_name(&mut self, name: &str, val: Val, mutable: bool) {
+    fn bind_name(&mut self, name: &str, val: Val, mutable: bool, span: Span) -> Result<()> {
         if let Val::Scalar(value) = val {
             let known = &mut self.b.function.values[value.index()].name;
             if known.is_none() {
@@ -325,29 +370,36 @@ impl<'m> Lowerer<'m> {
                 name.clone_into(&mut object.name);
             }
         }
-        let val = if mutable { self.variable(val) } else { val };
+        let val = if mutable { self.variable(val, span)? } else { val };
         if let Val::Place(LValue::Var(var)) = &val {
             self.var_names[var.0 as usize] = Some(name.to_owned());
         }
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(name.to_owned(), Binding { val });
         }
+        Ok(())
     }
 
     /// A place that holds a value and can be written.
-    fn variable(&mut self, val: Val) -> Val {
-        match val {
-            Val::Scalar(value) => {
-                // Variables get values of their own name, also when they begin as a parameter.
-                Val::Place(LValue::Var(self.new_var(value)))
+    fn variable(&mut self, val: Val, span: Span) -> Result<Val> {
+        Ok(Val::Place(match val {
+            // Variables get values of their own name, also when they begin as a parameter.
+            Val::Scalar(value) => LValue::Var(self.new_var(value)),
+            val @ Val::Ordering(..) => {
+                let value = self.scalar(val, span)?;
+                LValue::Var(self.new_var(value))
             }
             Val::Parts(kind, parts) => {
-                let parts =
-                    parts.into_iter().map(|part| control::lv_of(self.variable(part))).collect();
-                Val::Place(LValue::Parts(kind, parts))
+                let parts = parts
+                    .into_iter()
+                    .map(|part| Ok(control::lv_of(self.variable(part, span)?)))
+                    .collect::<Result<_>>()?;
+                LValue::Parts(kind, parts)
             }
-            other => other,
-        }
+            Val::Never => self.later(span)?,
+            Val::Ref(LValue::Memory(memory)) => self.pointer(&memory, span)?,
+            other => return Ok(other),
+        }))
     }
 
     /// Runs `f` with a scope of names and variables of its own.
