@@ -166,9 +166,18 @@ impl Lowerer<'_> {
                 self.import(item)?;
                 Ok(Val::Unit)
             }
+            // Read with the items of the module.
+            Stmt::Item(
+                syn::Item::Fn(_)
+                | syn::Item::Struct(_)
+                | syn::Item::Enum(_)
+                | syn::Item::Impl(_)
+                | syn::Item::Type(_)
+                | syn::Item::Trait(_),
+            ) => Ok(Val::Unit),
             Stmt::Item(item) => Err(unsupported(
                 item.span(),
-                "items inside the function",
+                "this item inside the function",
                 "move it beside the function, into a `#[stratape::differentiable] mod`",
             )),
         }
@@ -184,7 +193,14 @@ impl Lowerer<'_> {
             return self.declare(pat, written, span);
         };
         let written = written.map(|ty| self.annotation(ty)).transpose()?.flatten();
-        let mut val = self.expr(&init.expr)?;
+        let wanted = match &written {
+            Some(ty) => self.wanted(&init.expr, ty)?,
+            None => None,
+        };
+        let mut val = match wanted {
+            Some(val) => val,
+            None => self.expr(&init.expr)?,
+        };
         if let Some(ty) = &written {
             self.expect_type(&val, ty, init.expr.span())?;
             let mutable = matches!(pat, Pat::Ident(name) if name.mutability.is_some());

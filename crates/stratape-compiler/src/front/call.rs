@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
 use super::control::{Frame, has_jumps, lv_of};
-use super::iter::{Iter, after_filter};
+use super::iter::Iter;
 use super::val::{Closure, Kind, LValue, Names, Val};
 use super::written::{Written, scalar_named};
 use super::{Lowerer, signature, unsupported};
@@ -142,6 +142,11 @@ impl Lowerer<'_> {
             if owner == "iter" && method == "zip" {
                 return self.zip(args, span);
             }
+            if owner == "iter"
+                && let Some(val) = self.iterator_function(method, &args, span)?
+            {
+                return Ok(val);
+            }
             if owner == "Vec" {
                 return Err(unsupported(
                     path.span(),
@@ -199,6 +204,12 @@ impl Lowerer<'_> {
         for arg in args {
             values.push(self.scalar(arg, span)?);
         }
+        if let ("default", []) = (method, &values[..]) {
+            return Ok(Val::Scalar(self.zero(scalar, span)));
+        }
+        if let ("try_from", [value], Scalar::Int(_)) = (method, &values[..], scalar) {
+            return Ok(self.tried_from(*value, scalar, span));
+        }
         if values.is_empty() {
             return Err(Error::new(at, "an argument was expected"));
         }
@@ -238,9 +249,6 @@ impl Lowerer<'_> {
         let mut iterators = Vec::new();
         for arg in args {
             let iter = self.iterator(arg, span)?;
-            if iter.has_filter() {
-                return Err(after_filter(span, "zip"));
-            }
             iterators.push(Box::new(iter));
         }
         match <[_; 2]>::try_from(iterators) {

@@ -5,9 +5,9 @@ use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::iter::Iter;
-use super::val::{LValue, Val};
+use super::val::Val;
 use super::{Lowerer, unsupported};
-use stratape_ir::{Binary, Compare, Op, Range, Stmt, Type, ValueId};
+use stratape_ir::{Binary, Compare, Op, Range, Stmt, ValueId};
 
 impl Lowerer<'_> {
     pub(super) fn consume(
@@ -18,6 +18,9 @@ impl Lowerer<'_> {
         call: &syn::ExprMethodCall,
     ) -> Result<Val> {
         let span = call.span();
+        if let Some(val) = self.search(iter, name, &args, call)? {
+            return Ok(val);
+        }
         let mut args = args.into_iter();
         let mut one =
             || args.next().ok_or_else(|| Error::new(span, format!("`{name}` takes an argument")));
@@ -67,6 +70,25 @@ impl Lowerer<'_> {
                 let all = name == "all";
                 let start = self.b.bool(all, span);
                 let var = self.new_var(start);
+                if !iter.is_visited() {
+                    self.each_until(iter, span, &mut |me, item, end| {
+                        let answer = me.apply(&f, vec![item], span)?;
+                        let answer = me.scalar(answer, span)?;
+                        me.set(var, answer);
+                        let known = if all { me.b.not(answer, span) } else { answer };
+                        me.branch(
+                            known,
+                            span,
+                            |me| {
+                                me.jump(Some(end), span);
+                                Ok(Val::Unit)
+                            },
+                            |_| Ok(Val::Unit),
+                        )?;
+                        Ok(())
+                    })?;
+                    return Ok(Val::Scalar(self.get(var)));
+                }
                 self.each(iter, None, &[], span, &mut |me, item| {
                     let now = me.get(var);
                     // As in Rust, the closure is not asked again once the answer is known.
@@ -86,6 +108,12 @@ impl Lowerer<'_> {
                 })?;
                 Ok(Val::Scalar(self.get(var)))
             }
+            "collect" if !iter.has_positions() => Err(unsupported(
+                call.method.span(),
+                "`collect` of items that are not counted beforehand",
+                "write a `for` loop into a `vec![0.0; n]`",
+            )),
+            "unzip" if iter.has_positions() => self.unzip(iter, span),
             "collect" => self.collect(iter, span),
             _ => Err(unsupported(
                 call.method.span(),
@@ -102,7 +130,17 @@ impl Lowerer<'_> {
         if let Some(turbofish) = &call.turbofish
             && let Some(syn::GenericArgument::Type(written)) = turbofish.args.first()
         {
-            ty = self.module.read_type(written)?.ty.scalar();
+            let written = self.module.read_type(written)?.ty;
+            let name = if product { "product" } else { "sum" };
+            if let stratape_ir::Type::Struct(def) = &written
+                && let Some(function) =
+                    self.module.methods.get(&(def.name.clone(), name.to_owned())).cloned()
+            {
+                let label = format!("{}::{name}", def.name);
+                let args = vec![Val::Iter(Box::new(iter.clone()))];
+                return self.expand(&label, &function.sig, &function.block, args, span);
+            }
+            ty = written.scalar();
         }
         let ty = match ty {
             Some(ty) => ty,
@@ -137,6 +175,9 @@ impl Lowerer<'_> {
     /// `max_by` and `min_by`. Over the elements of a slice the position is carried, not the value:
     /// the derivative then goes to one element, whatever the number of iterations.
     fn extreme(&mut self, iter: &Iter, f: &Val, max: bool, span: Span) -> Result<Val> {
+        if !iter.has_positions() {
+            return self.extreme_driven(iter, f, max, span);
+        }
         let len = self.iter_len(iter, span)?;
         let zero = self.b.usize(0, span);
         let some = self.b.compare(Compare::Gt, len, zero, span);
@@ -221,7 +262,7 @@ impl Lowerer<'_> {
 
     /// Whether an item takes the place of the best so far: for a maximum, unless it is less; for a minimum,
     /// if it is less.
-    fn replaces(
+    pub(super) fn replaces(
         &mut self,
         f: &Val,
         max: bool,
@@ -232,33 +273,5 @@ impl Lowerer<'_> {
         let ordering = self.apply(f, vec![so_far, item], span)?;
         let greater = self.is_greater(ordering, span)?;
         Ok(if max { self.b.not(greater, span) } else { greater })
-    }
-
-    /// `collect` into a `Vec` of numbers.
-    fn collect(&mut self, iter: &Iter, span: Span) -> Result<Val> {
-        let len = self.iter_len(iter, span)?;
-        let ty = self.fresh(super::Class::Any);
-        let vec = Type::Vec(Box::new(Type::Scalar(ty)));
-        let object = self.new_local(vec.clone(), span);
-        let zero = self.b.new_value(ty, span);
-        let lv = LValue::Memory(super::val::Memory::whole(object, vec));
-        self.b.open();
-        let from = self.b.usize(0, span);
-        let looped =
-            self.repeat(Range::UpTo { from, to: len }, false, None, &[], span, |me, at| {
-                me.visit(iter, at, span, &mut |me, item| {
-                    let place = me.element_unchecked(&lv, at, span)?;
-                    let item = me.value_of(item, span)?;
-                    me.write_parts(&place, item, span)
-                })
-            });
-        let block = self.b.close();
-        looped?;
-        let op = self.zero_op(ty);
-        self.b.node(Stmt::Let { value: zero, op });
-        let item = Box::new(stratape_ir::Init::Value(zero));
-        self.b.node(Stmt::New { object, init: stratape_ir::Init::Repeat(item, len) });
-        block.into_iter().for_each(|node| self.b.node(node));
-        Ok(Val::Place(lv))
     }
 }

@@ -307,11 +307,6 @@ pub(super) fn has_jumps(body: &syn::Block) -> bool {
         fn visit_expr(&mut self, expr: &'ast syn::Expr) {
             match expr {
                 syn::Expr::Closure(_) => {}
-                syn::Expr::MethodCall(call)
-                    if super::iter::STOPS.iter().any(|name| call.method == name) =>
-                {
-                    self.0 = true;
-                }
                 syn::Expr::Return(_)
                 | syn::Expr::Try(_)
                 | syn::Expr::Break(_)

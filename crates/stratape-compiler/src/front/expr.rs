@@ -82,6 +82,13 @@ impl Lowerer<'_> {
                         "pass the reference itself; to swap two arrays, keep both in one and index it by `t % 2`",
                     ));
                 }
+                Val::Iter(_) if reference.mutability.is_some() => {
+                    return Err(unsupported(
+                        reference.and_token.span(),
+                        "`&mut` of an iterator",
+                        "take items with `next`, or pass the iterator itself",
+                    ));
+                }
                 Val::Place(lv) => Val::Ref(lv),
                 val @ Val::Parts(..) => Val::Ref(LValue::Value(Box::new(val))),
                 other => other,
@@ -139,7 +146,7 @@ impl Lowerer<'_> {
             Expr::Loop(node) => self.marked_loop(&node.attrs, |me| me.endless_loop(node)),
             Expr::Break(node) => self.break_from(node),
             Expr::Continue(node) => {
-                let frame = self.loop_frame(node.label.as_ref(), span)?;
+                let frame = self.loop_frame(node.label.as_ref(), false, span)?;
                 let continued = self.frame().loops[frame].continued;
                 self.jump(continued, span);
                 Ok(Val::Never)

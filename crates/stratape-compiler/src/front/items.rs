@@ -12,6 +12,7 @@ use syn::{Error, Item, Result};
 
 use super::choice::Choice;
 use super::naming::NamesSelf;
+use super::nested::nested;
 use crate::source::Sources;
 use stratape_ir::Struct;
 
@@ -36,6 +37,8 @@ pub struct Items {
     pub(super) refused: HashMap<String, String>,
     /// Functions the compiler does not look into, and the pullbacks of those that have one.
     pub(super) opaque: HashMap<String, Option<syn::Ident>>,
+    /// Why the items could not be read.
+    pub(super) fault: Option<Error>,
     /// Whether everything the function may call is here.
     pub(super) complete: bool,
     /// The spans and tokens of what was read.
@@ -50,9 +53,14 @@ impl Items {
 
     /// Nothing but the function itself, which may call itself.
     pub fn alone(function: &syn::ItemFn) -> Self {
-        let functions =
-            HashMap::from([(function.sig.ident.to_string(), Rc::new(function.clone()))]);
-        Self { functions, ..Self::default() }
+        let item = Item::Fn(function.clone());
+        let mut module = match Self::collect(std::slice::from_ref(&item)) {
+            Ok(module) => module,
+            Err(error) => Self { fault: Some(error), ..Self::default() },
+        };
+        module.complete = false;
+        module.opaque.clear();
+        module
     }
 
     /// The spans and tokens of what was read.
@@ -71,7 +79,9 @@ impl Items {
     /// A struct with a type outside the language.
     pub fn collect(items: &[Item]) -> Result<Self> {
         let mut module = Self { complete: true, ..Self::default() };
-        for item in items {
+        let inner = nested(items)?;
+        let all: Vec<&Item> = items.iter().chain(&inner).collect();
+        for item in all.iter().copied() {
             match item {
                 Item::Type(alias) => {
                     module.aliases.insert(alias.ident.to_string(), (*alias.ty).clone());
@@ -79,7 +89,11 @@ impl Items {
                 Item::Const(constant) => {
                     module.constants.insert(constant.ident.to_string(), constant.clone());
                 }
-                Item::Enum(def) if def.variants.iter().all(|v| v.fields.is_empty()) => {
+                // What is emitted cannot name the variants of one inside a function.
+                Item::Enum(def)
+                    if def.variants.iter().all(|v| v.fields.is_empty())
+                        && !inner.contains(item) =>
+                {
                     let variants = def.variants.iter().map(|v| v.ident.to_string()).collect();
                     module.enums.insert(def.ident.to_string(), variants);
                 }
@@ -101,7 +115,7 @@ impl Items {
             }
         }
         // A struct may hold another that is declared later: go round until nothing new is found.
-        let mut left: Vec<&syn::ItemStruct> = items
+        let mut left: Vec<&syn::ItemStruct> = all
             .iter()
             .filter_map(|item| match item {
                 Item::Struct(def) if def.generics.params.is_empty() => Some(def),
@@ -125,7 +139,7 @@ impl Items {
                 break;
             }
         }
-        for item in items {
+        for item in all {
             if let Item::Enum(def) = item
                 && def.generics.params.is_empty()
                 && !module.enums.contains_key(&def.ident.to_string())

@@ -195,7 +195,7 @@ impl Lowerer<'_> {
     }
 
     /// A type found in an earlier pass, whose open numbers mean nothing in this one.
-    fn fresh_type(&mut self, ty: &Type) -> Type {
+    pub(super) fn fresh_type(&mut self, ty: &Type) -> Type {
         match ty {
             Type::Scalar(Scalar::Infer(_)) => Type::Scalar(self.fresh(Class::Any)),
             Type::Array(item, extent) => {

@@ -69,22 +69,21 @@ impl Lowerer<'_> {
     pub(super) fn loop_frame(
         &mut self,
         label: Option<&syn::Lifetime>,
+        breaks: bool,
         span: Span,
     ) -> Result<usize> {
-        let loops = &self.frame().loops;
-        let found = match label {
-            None => loops.iter().rposition(|frame| !frame.is_block),
-            Some(label) => {
-                let name = Some(label.ident.to_string());
-                loops.iter().rposition(|frame| frame.label == name)
-            }
-        };
+        let name = label.map(|label| label.ident.to_string());
+        let found = self.frame().loops.iter().rposition(|frame| {
+            let target = if breaks { frame.broke } else { frame.continued };
+            let mine = if name.is_none() { !frame.is_block } else { frame.label == name };
+            mine && target.is_some()
+        });
         found.ok_or_else(|| Error::new(span, "there is no such loop"))
     }
 
     pub(super) fn break_from(&mut self, node: &syn::ExprBreak) -> Result<Val> {
         let span = node.span();
-        let frame = self.loop_frame(node.label.as_ref(), span)?;
+        let frame = self.loop_frame(node.label.as_ref(), true, span)?;
         if let (Some(expr), Some(result)) = (&node.expr, self.frame().loops[frame].result.clone()) {
             let val = self.expr(expr)?;
             self.write_parts(&lv_of(result), val, expr.span())?;
@@ -143,7 +142,7 @@ impl Lowerer<'_> {
         let span = node.for_token.span();
         let found = exits::of_block(&node.body);
         let parallel = marks::parallel(&node.attrs)?;
-        if let Some(range) = as_range(&node.expr) {
+        if let Some(range) = as_range(&node.expr).filter(|range| range.end.is_some()) {
             let (from, to) = self.range_bounds(range)?;
             self.parallel = parallel;
             return self.repeat(

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::Result;
 
+use super::integers::CONVERSION;
 use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, TEXT, unsupported};
 use stratape_ir::{ObjectId, Step, Type, ValueId};
@@ -74,6 +75,9 @@ impl Lowerer<'_> {
             Val::Scalar(value) if self.enums.get(value).is_some_and(|name| name == TEXT) => {
                 let (texts, number) = (&self.texts, mentioned.value(*value));
                 Some(quote!([#(#texts),*][#number]))
+            }
+            Val::Scalar(value) if self.enums.get(value).is_some_and(|name| name == CONVERSION) => {
+                Some(quote!(<i8 as ::core::convert::TryFrom<i32>>::try_from(300_i32).unwrap_err()))
             }
             Val::Scalar(value) if self.enums.contains_key(value) => None,
             Val::Scalar(value) => Some(mentioned.value(*value)),

@@ -46,6 +46,15 @@ impl Lowerer<'_> {
                     Some(lv) => self.slice_method(&lv, call),
                     None => {
                         let a = self.scalar(receiver, call.receiver.span())?;
+                        if self.ty(a) == Scalar::Bool
+                            && let Some(arg) = call.args.first()
+                            && matches!(name.as_str(), "then" | "then_some")
+                        {
+                            let arg = self.expr(arg)?;
+                            if let Some(val) = self.bool_method(&name, a, &arg, span)? {
+                                return Ok(val);
+                            }
+                        }
                         let mut args = vec![a];
                         for arg in &call.args {
                             args.push(self.number(arg)?);
@@ -114,7 +123,8 @@ impl Lowerer<'_> {
     ) -> Result<Val> {
         let ty = self.b.function.ty(args[0]);
         match name {
-            "is_nan" | "is_finite" | "is_infinite" | "is_sign_negative" | "is_sign_positive" => {
+            "is_nan" | "is_finite" | "is_infinite" | "is_sign_negative" | "is_sign_positive"
+            | "is_normal" => {
                 return Ok(Val::Scalar(self.b.emit(
                     Op::Method(name.to_owned(), args),
                     Scalar::Bool,
@@ -163,6 +173,9 @@ impl Lowerer<'_> {
         span: proc_macro2::Span,
     ) -> Result<Val> {
         let ty = self.b.function.ty(args[0]);
+        if let Some(val) = self.rare_integer_method(name, &args, span)? {
+            return Ok(val);
+        }
         let result = match name {
             "pow" => {
                 if let Some(exponent) = args.get(1) {
@@ -172,26 +185,35 @@ impl Lowerer<'_> {
             }
             "min" | "max" | "clamp" | "rem_euclid" | "div_euclid" | "wrapping_add"
             | "wrapping_sub" | "wrapping_mul" | "saturating_add" | "saturating_sub"
-            | "saturating_mul" | "div_ceil" => {
+            | "saturating_mul" | "div_ceil" | "next_multiple_of" | "midpoint" => {
                 for arg in &args[1..] {
                     self.unify(args[0], *arg, span)?;
                 }
                 ty
             }
-            "abs" | "signum" | "isqrt" | "wrapping_neg" => ty,
-            "abs_diff" => match self.ty(args[0]) {
-                Scalar::Int(int) if !int.signed() => {
-                    self.unify(args[0], args[1], span)?;
-                    ty
+            "rotate_left" | "rotate_right" | "wrapping_shl" | "wrapping_shr" => {
+                for arg in &args[1..] {
+                    self.expect(*arg, Scalar::Int(Int::U32), span)?;
                 }
-                _ => {
-                    return Err(unsupported(
-                        at,
-                        "`abs_diff` of signed integers",
-                        "use `(a - b).abs()`",
-                    ));
+                ty
+            }
+            "abs" | "signum" | "isqrt" | "wrapping_neg" | "wrapping_abs" | "next_power_of_two"
+            | "reverse_bits" | "swap_bytes" => ty,
+            "abs_diff" | "unsigned_abs" => {
+                for arg in &args[1..] {
+                    self.unify(args[0], *arg, span)?;
                 }
-            },
+                match self.ty(args[0]) {
+                    Scalar::Int(int) => Scalar::Int(int.unsigned()),
+                    _ => {
+                        return Err(unsupported(
+                            at,
+                            &format!("`{name}` of an integer of unknown type"),
+                            "write its type",
+                        ));
+                    }
+                }
+            }
             "is_multiple_of" => {
                 for arg in &args[1..] {
                     self.unify(args[0], *arg, span)?;
@@ -199,7 +221,8 @@ impl Lowerer<'_> {
                 Scalar::Bool
             }
             "is_power_of_two" | "is_positive" | "is_negative" => Scalar::Bool,
-            "count_ones" | "count_zeros" | "leading_zeros" | "trailing_zeros" => {
+            "count_ones" | "count_zeros" | "leading_zeros" | "trailing_zeros" | "leading_ones"
+            | "trailing_ones" | "ilog2" | "ilog10" => {
                 Scalar::Int(Int::U32)
             }
             _ => {
@@ -232,7 +255,8 @@ impl Lowerer<'_> {
             "as_slice" | "as_mut_slice" | "as_ref" | "as_mut" | "borrow" => {
                 Ok(Val::Ref(lv.clone()))
             }
-            "chunks_exact" | "chunks_exact_mut" | "windows" => {
+            "chunks_exact" | "chunks_exact_mut" | "windows" | "chunks" | "chunks_mut" | "rchunks"
+            | "rchunks_mut" | "rchunks_exact" | "rchunks_exact_mut" => {
                 let size = one(self)?;
                 let zero = self.b.usize(0, span);
                 let condition = self.b.compare(Compare::Ne, size, zero, span);
@@ -244,17 +268,14 @@ impl Lowerer<'_> {
                 let check = Check::Library { condition, message: message.to_owned() };
                 let span = self.b.at(span);
                 self.b.node(Stmt::Check { check, span });
-                if name == "windows" {
-                    iter(Iter::Windows(lv.clone(), size))
-                } else {
-                    iter(Iter::Chunks(lv.clone(), size))
-                }
+                let lv = lv.clone();
+                iter(match name.trim_end_matches("_mut") {
+                    "windows" => Iter::Windows(lv, size),
+                    "chunks_exact" => Iter::Chunks(lv, size),
+                    "rchunks_exact" => Iter::BackChunks(lv, size),
+                    name => Iter::Pieces(lv, size, name == "rchunks"),
+                })
             }
-            "chunks" | "chunks_mut" | "rchunks" => Err(unsupported(
-                call.method.span(),
-                &format!("`{name}`"),
-                "use `chunks_exact`, and treat the rest by index",
-            )),
             "split_at" | "split_at_mut" => {
                 let (at, zero) = (one(self)?, self.b.usize(0, span));
                 let len = self.len_of(lv, span)?;
@@ -280,6 +301,17 @@ impl Lowerer<'_> {
                 };
                 let place = self.element_unchecked(lv, index, span)?;
                 Ok(Self::some_if(some, Val::Ref(place)))
+            }
+            "map" if matches!(lv, LValue::Memory(Memory { ty: Type::Array(..), .. })) => {
+                let (Some(arg), LValue::Memory(memory)) = (call.args.first(), lv) else {
+                    return Err(unsupported(
+                        call.method.span(),
+                        &format!("the method `{name}` of arrays"),
+                        "use `iter`",
+                    ));
+                };
+                let f = self.operand(arg)?;
+                self.mapped_array(memory, &f, span)
             }
             "fill" => {
                 let Some(arg) = call.args.first() else {
@@ -352,11 +384,6 @@ impl Lowerer<'_> {
                     "make it as long as it will be with `vec![0.0; n]`, and write the elements",
                 ))
             }
-            "sort" | "sort_by" | "sort_unstable_by" => Err(unsupported(
-                call.method.span(),
-                "sorting",
-                "sort indices in a function with `#[stratape::constant]`, and read through them",
-            )),
             _ => match self.rare_slice_method(lv, call)? {
                 Some(val) => Ok(val),
                 None => Err(unsupported(

@@ -13,6 +13,7 @@ mod aggregate;
 mod block;
 mod build;
 mod call;
+mod chain;
 mod checkpoint;
 mod choice;
 mod consume;
@@ -24,9 +25,11 @@ mod fits;
 mod hoist;
 mod imports;
 mod infer;
+mod integers;
 mod items;
 mod iter;
 mod later;
+mod lists;
 mod loops;
 mod macros;
 mod marks;
@@ -34,6 +37,7 @@ mod matching;
 mod mention;
 mod method;
 mod naming;
+mod nested;
 mod opaque;
 mod operator;
 mod option;
@@ -41,8 +45,10 @@ mod ordering;
 mod pattern;
 mod place;
 mod references;
+mod search;
 mod signature;
 mod slices;
+mod sorting;
 mod val;
 mod written;
 
@@ -68,6 +74,9 @@ use stratape_ir::{Function, Object, Op, Origin, Param, Scalar, Type, ValueId};
 /// At the first token outside the language.
 pub fn lower(item: &syn::ItemFn, items: &Items) -> Result<Function> {
     signature::check(&item.sig)?;
+    if let Some(fault) = &items.fault {
+        return Err(fault.clone());
+    }
     let Lowerer { b, mut infer, constants, .. } = lower_until_known(item, items)?;
     let mut function = b.finish();
     function.span = items.sources.id(item.sig.ident.span());
@@ -398,6 +407,11 @@ impl<'m> Lowerer<'m> {
             }
             Val::Never => self.later(span)?,
             Val::Ref(LValue::Memory(memory)) => self.pointer(&memory, span)?,
+            Val::Iter(iter) if iter.has_positions() => {
+                let (zero, len) = (self.b.usize(0, span), self.iter_len(&iter, span)?);
+                let (start, end) = (self.new_var(zero), self.new_var(len));
+                return Ok(Val::Iter(Box::new(iter::Iter::Held(iter, start, end))));
+            }
             other => return Ok(other),
         }))
     }

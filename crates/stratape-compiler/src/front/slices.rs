@@ -196,6 +196,8 @@ impl Lowerer<'_> {
                 })?)
             }
             "concat" => self.concat(lv, span)?,
+            name if name.starts_with("sort") => return self.sort(lv, call),
+            "is_sorted" | "is_sorted_by_key" => return self.slice_is_sorted(lv, call),
             _ => return Ok(None),
         }))
     }
