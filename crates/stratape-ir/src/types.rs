@@ -60,6 +60,20 @@ impl Int {
         }
     }
 
+    /// The type of as many bits without a sign.
+    #[must_use]
+    pub fn unsigned(self) -> Self {
+        match self {
+            Self::I8 => Self::U8,
+            Self::I16 => Self::U16,
+            Self::I32 => Self::U32,
+            Self::I64 => Self::U64,
+            Self::I128 => Self::U128,
+            Self::Isize => Self::Usize,
+            other => other,
+        }
+    }
+
     /// Whether the type has negative numbers.
     pub fn signed(self) -> bool {
         matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64 | Self::I128 | Self::Isize)

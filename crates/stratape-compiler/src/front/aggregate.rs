@@ -4,6 +4,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
+use super::choice::choice_in_memory;
 use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, unsupported};
 use stratape_ir::{Extent, Init, Stmt, Type};
@@ -46,6 +47,7 @@ impl Lowerer<'_> {
                 };
                 Ok((Init::Value(value), ty))
             }
+            Val::Parts(Kind::Choice(_), _) => Err(choice_in_memory(span)),
             Val::Parts(kind, parts) => {
                 let mut inits = Vec::new();
                 let mut types = Vec::new();
@@ -60,6 +62,7 @@ impl Lowerer<'_> {
                 let ty = match kind {
                     Kind::Tuple => Type::Tuple(types),
                     Kind::Struct(def) => Type::Struct(def),
+                    Kind::Choice(_) => return Err(choice_in_memory(span)),
                 };
                 Ok((Init::Items(inits), ty))
             }
@@ -91,6 +94,9 @@ impl Lowerer<'_> {
 
     pub(super) fn struct_literal(&mut self, literal: &syn::ExprStruct) -> Result<Val> {
         let span = literal.span();
+        if let Some((choice, index)) = self.variant_named(&literal.path) {
+            return self.variant_literal(literal, &choice, index);
+        }
         let name = literal.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
         let name = self.module.type_name(&name);
         if let Some(why) = self.module.refused.get(&name) {
@@ -134,7 +140,7 @@ impl Lowerer<'_> {
             if let Some(def) = &def {
                 self.expect_type(&val, &def.fields[index].1, field.expr.span())?;
             }
-            parts[index] = Some(self.held(&field_name, val, field.expr.span())?);
+            parts[index] = Some(self.owned_as(&field_name, val, field.expr.span())?);
         }
         if let Some(rest) = &literal.rest {
             let base = self.operand(rest)?;

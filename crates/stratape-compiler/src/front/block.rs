@@ -4,10 +4,11 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Expr, Pat, Result, Stmt};
 
-use super::exits;
 use super::generic::base_name;
-use super::val::{Kind, LValue, Val};
+use super::matching::has_let;
+use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, left_to_rustc, unsupported};
+use super::{exits, hoist};
 use stratape_ir::{Extent, Int, Scalar, Type};
 
 impl Lowerer<'_> {
@@ -17,9 +18,20 @@ impl Lowerer<'_> {
     }
 
     /// Statements in turn. After one that may jump away, the rest runs only if it did not.
-    fn statements(&mut self, mut stmts: &[Stmt], span: Span) -> Result<Val> {
+    pub(super) fn statements(&mut self, mut stmts: &[Stmt], span: Span) -> Result<Val> {
         while let Some((stmt, rest)) = stmts.split_first() {
             let last = rest.is_empty();
+            let mut lifted = self.lifted;
+            if let Some(mut all) = hoist::taken_apart(stmt, &mut lifted) {
+                self.lifted = lifted;
+                all.extend(rest.iter().cloned());
+                return self.statements(&all, span);
+            }
+            if let Stmt::Local(syn::Local { pat, init: Some(init), .. }) = stmt
+                && let Some((_, otherwise)) = &init.diverge
+            {
+                return self.let_else(pat, &init.expr, otherwise, rest, span);
+            }
             if !last && !exits::of_stmt(stmt).is_empty() {
                 return self.statement_then(stmt, rest, span);
             }
@@ -32,10 +44,29 @@ impl Lowerer<'_> {
         Ok(Val::Unit)
     }
 
+    /// `let pattern = value else { … };`, and what follows it.
+    fn let_else(
+        &mut self,
+        pat: &Pat,
+        value: &Expr,
+        otherwise: &Expr,
+        rest: &[Stmt],
+        span: Span,
+    ) -> Result<Val> {
+        let condition: Expr = syn::parse_quote!(let #pat = #value);
+        let rest = |me: &mut Self| {
+            let plain = exits::of_expr(value).is_empty();
+            me.rest_if_going(plain, rest, span)
+        };
+        self.branch_on(&condition, pat.span(), rest, |me| {
+            me.operand(otherwise)?;
+            Ok(Val::Never)
+        })
+    }
+
     /// A statement that may jump, and what follows it.
     fn statement_then(&mut self, stmt: &Stmt, rest: &[Stmt], span: Span) -> Result<Val> {
         if let Stmt::Expr(Expr::If(branch), _) = stmt
-            && !matches!(*branch.cond, Expr::Let(_))
             && exits::of_expr(&branch.cond).is_empty()
         {
             let other_diverges = match &branch.else_branch {
@@ -65,12 +96,16 @@ impl Lowerer<'_> {
         rest: &[Stmt],
         span: Span,
     ) -> Result<Val> {
-        let condition = self.condition(&branch.cond)?;
         let at = branch.span();
         let then_diverges = exits::diverges(&branch.then_branch);
         let other = branch.else_branch.as_ref().map(|(_, other)| &**other);
-        self.branch(
-            condition,
+        if !then_diverges && has_let(&branch.cond) {
+            // What follows must not see the names of the pattern.
+            self.operand(&Expr::If(branch.clone()))?;
+            return self.rest_if_going(false, rest, span);
+        }
+        self.branch_on(
+            &branch.cond,
             at,
             |me| {
                 let val = me.block(&branch.then_branch)?;
@@ -125,16 +160,25 @@ impl Lowerer<'_> {
             }
             Stmt::Item(syn::Item::Const(constant)) => {
                 let val = self.constant_item(&constant.ty, &constant.expr)?;
-                self.bind_name(&constant.ident.to_string(), val, false);
+                self.bind_name(&constant.ident.to_string(), val, false, stmt.span())?;
                 Ok(Val::Unit)
             }
             Stmt::Item(syn::Item::Use(item)) => {
-                self.import(item);
+                self.import(item)?;
                 Ok(Val::Unit)
             }
+            // Read with the items of the module.
+            Stmt::Item(
+                syn::Item::Fn(_)
+                | syn::Item::Struct(_)
+                | syn::Item::Enum(_)
+                | syn::Item::Impl(_)
+                | syn::Item::Type(_)
+                | syn::Item::Trait(_),
+            ) => Ok(Val::Unit),
             Stmt::Item(item) => Err(unsupported(
                 item.span(),
-                "items inside the function",
+                "this item inside the function",
                 "move it beside the function, into a `#[stratape::differentiable] mod`",
             )),
         }
@@ -147,28 +191,46 @@ impl Lowerer<'_> {
             pat => (pat, None),
         };
         let Some(init) = &local.init else {
-            // The value comes later; a variable of the written type waits for it.
-            let (Pat::Ident(name), Some(ty)) = (pat, written) else {
-                return Err(unsupported(
-                    span,
-                    "`let` without a value",
-                    "give the variable its value where it is declared, or at least its type (`let x: f64;`)",
-                ));
-            };
-            let ty = self.module.read_type(ty)?.ty;
-            let val = self.zero_val(&ty, span)?;
-            self.bind_name(&name.ident.to_string(), val, false);
-            return Ok(());
+            return self.declare(pat, written, span);
         };
-        if let Some((token, _)) = &init.diverge {
-            return Err(unsupported(token.span(), "`let … else`", "use `if` and `match`"));
-        }
         let written = written.map(|ty| self.annotation(ty)).transpose()?.flatten();
-        let val = self.expr(&init.expr)?;
+        let wanted = match &written {
+            Some(ty) => self.wanted(&init.expr, ty)?,
+            None => None,
+        };
+        let mut val = match wanted {
+            Some(val) => val,
+            None => self.expr(&init.expr)?,
+        };
         if let Some(ty) = &written {
             self.expect_type(&val, ty, init.expr.span())?;
+            let mutable = matches!(pat, Pat::Ident(name) if name.mutability.is_some());
+            val = self.completed(val, ty, mutable, span)?;
         }
         self.bind(pat, val)
+    }
+
+    /// `let x;`: the value comes later; a variable waits for it.
+    fn declare(&mut self, pat: &Pat, written: Option<&syn::Type>, span: Span) -> Result<()> {
+        if let Pat::Tuple(tuple) = pat {
+            return tuple.elems.iter().try_for_each(|pat| self.declare(pat, None, span));
+        }
+        let Pat::Ident(name) = pat else {
+            return Err(unsupported(
+                span,
+                "this `let` without a value",
+                "give the variables their values where they are declared",
+            ));
+        };
+        let ty = match written {
+            Some(ty) => self.annotation(ty)?,
+            None => None,
+        };
+        let val = match &ty {
+            Some(ty) if ty.is_fixed() => self.zero_val(ty, span)?,
+            _ => Val::Place(self.later(span)?),
+        };
+        self.bind_name(&name.ident.to_string(), val, false, span)
     }
 
     /// A written type; `_` says nothing.
@@ -202,6 +264,12 @@ impl Lowerer<'_> {
                 let types = wanted.fields.iter().map(|(_, ty)| ty);
                 parts.iter().zip(types).try_for_each(|(part, ty)| self.expect_type(part, ty, span))
             }
+            (Val::Parts(Kind::Choice(_), parts), Type::Struct(def))
+                if parts.len() == def.fields.len() =>
+            {
+                let fields = parts.iter().zip(&def.fields);
+                fields.into_iter().try_for_each(|(part, (_, ty))| self.expect_type(part, ty, span))
+            }
             (Val::Parts(_, parts), Type::Tuple(types)) if parts.len() == types.len() => {
                 parts.iter().zip(types).try_for_each(|(part, ty)| self.expect_type(part, ty, span))
             }
@@ -218,6 +286,35 @@ impl Lowerer<'_> {
                 self.unify_types(&known, ty, span)
             }
             _ => Ok(()),
+        }
+    }
+
+    /// A value with variants whose written type tells what the absent ones hold: zeros stand for them.
+    fn completed(&mut self, val: Val, ty: &Type, mutable: bool, span: Span) -> Result<Val> {
+        match (val, ty) {
+            (Val::Parts(kind @ Kind::Choice(_), parts), Type::Struct(def))
+                if parts.len() == def.fields.len() =>
+            {
+                let mut whole = Vec::new();
+                for (part, (_, ty)) in parts.into_iter().zip(&def.fields) {
+                    whole.push(match part {
+                        Val::Never if ty.is_fixed() => {
+                            let zero = self.zero_val(ty, span)?;
+                            self.rvalue(zero, span)?
+                        }
+                        part => self.completed(part, ty, mutable, span)?,
+                    });
+                }
+                Ok(Val::Parts(kind, whole))
+            }
+            // A variable that is to refer to parts of other lengths.
+            (Val::Ref(lv @ LValue::Memory(Memory { window: None, .. })), Type::Slice(_))
+                if mutable =>
+            {
+                let (zero, len) = (self.b.usize(0, span), self.len_of(&lv, span)?);
+                Ok(Val::Ref(self.window_of(&lv, zero, len, span)?))
+            }
+            (val, _) => Ok(val),
         }
     }
 

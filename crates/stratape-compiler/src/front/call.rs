@@ -6,9 +6,9 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
-use super::control::{Frame, lv_of};
+use super::control::{Frame, has_jumps, lv_of};
 use super::items::type_text;
-use super::iter::{Iter, after_filter};
+use super::iter::Iter;
 use super::moves::Moves;
 use super::val::{Closure, Kind, LValue, Names, Val};
 use super::written::{Written, scalar_named};
@@ -82,7 +82,13 @@ impl Lowerer<'_> {
                 Expr::Block(block) if block.label.is_none() => {
                     me.body(&block.block, output.clone())
                 }
-                body => me.expr(body),
+                body => {
+                    let block: syn::Block = syn::parse_quote!({ #body });
+                    if has_jumps(&block) {
+                        return me.body(&block, output.clone());
+                    }
+                    me.expr(body)
+                }
             }
         });
         self.scopes = scopes;
@@ -110,6 +116,9 @@ impl Lowerer<'_> {
         let segments: Vec<String> =
             path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let name = segments.last().cloned().unwrap_or_default();
+        if let Some((choice, index)) = self.variant_named(&path.path) {
+            return self.variant(&choice, index, args, span);
+        }
         if let [only] = segments.as_slice() {
             if let (Some(pullback), Some(function)) =
                 (self.module.opaque.get(only).cloned(), self.module.functions.get(only).cloned())
@@ -172,6 +181,11 @@ impl Lowerer<'_> {
             if owner == "iter" && method == "zip" {
                 return self.zip(args, span);
             }
+            if owner == "iter"
+                && let Some(val) = self.iterator_function(method, &args, span)?
+            {
+                return Ok(val);
+            }
             if owner == "Vec" {
                 return self.list_function(method, args, path.span(), span);
             }
@@ -228,6 +242,12 @@ impl Lowerer<'_> {
         let mut values = Vec::new();
         for arg in args {
             values.push(self.scalar(arg, span)?);
+        }
+        if let ("default", []) = (method, &values[..]) {
+            return Ok(Val::Scalar(self.zero(scalar, span)));
+        }
+        if let ("try_from", [value], Scalar::Int(_)) = (method, &values[..], scalar) {
+            return Ok(self.tried_from(*value, scalar, span));
         }
         if values.is_empty() {
             return Err(Error::new(at, "an argument was expected"));
@@ -302,9 +322,6 @@ impl Lowerer<'_> {
         let mut iterators = Vec::new();
         for arg in args {
             let iter = self.iterator(arg, span)?;
-            if iter.has_filter() {
-                return Err(after_filter(span, "zip"));
-            }
             iterators.push(Box::new(iter));
         }
         match <[_; 2]>::try_from(iterators) {
@@ -437,14 +454,14 @@ impl Lowerer<'_> {
         let scopes = std::mem::replace(&mut self.scopes, vec![Names::new()]);
         let result = self.in_frame(Names::new(), |me| {
             for (name, val) in me.constant_params(span) {
-                me.bind_name(&name, val, false);
+                me.bind_name(&name, val, false, span)?;
             }
             for (input, arg) in sig.inputs.iter().zip(args) {
                 match input {
                     syn::FnArg::Receiver(receiver) => {
                         let mutable = receiver.mutability.is_some()
                             && matches!(receiver.kind, syn::ReceiverKind::Value);
-                        me.bind_name("self", arg, mutable);
+                        me.bind_name("self", arg, mutable, span)?;
                     }
                     syn::FnArg::Typed(input) => {
                         if let Some(written) = me.module.read_helper_type(&input.ty)? {

@@ -7,7 +7,7 @@ use syn::{Error, Result};
 use super::iter::Iter;
 use super::val::Val;
 use super::{Lowerer, unsupported};
-use stratape_ir::{Binary, Compare, Op, Range, Scalar, Stmt, ValueId};
+use stratape_ir::{Binary, Compare, Op, Range, Stmt, ValueId};
 
 impl Lowerer<'_> {
     pub(super) fn consume(
@@ -18,6 +18,9 @@ impl Lowerer<'_> {
         call: &syn::ExprMethodCall,
     ) -> Result<Val> {
         let span = call.span();
+        if let Some(val) = self.search(iter, name, &args, call)? {
+            return Ok(val);
+        }
         let mut args = args.into_iter();
         let mut one =
             || args.next().ok_or_else(|| Error::new(span, format!("`{name}` takes an argument")));
@@ -44,7 +47,7 @@ impl Lowerer<'_> {
             "fold" => {
                 let (init, f) = (one()?, one()?);
                 let init = self.rvalue(init, span)?;
-                let state = self.variable(init);
+                let state = self.variable(init, span)?;
                 let lv = super::control::lv_of(state.clone());
                 self.each(iter, None, &[], span, &mut |me, item| {
                     let now = me.read(&lv, span)?;
@@ -67,6 +70,25 @@ impl Lowerer<'_> {
                 let all = name == "all";
                 let start = self.b.bool(all, span);
                 let var = self.new_var(start);
+                if !iter.is_visited() {
+                    self.each_until(iter, span, &mut |me, item, end| {
+                        let answer = me.apply(&f, vec![item], span)?;
+                        let answer = me.scalar(answer, span)?;
+                        me.set(var, answer);
+                        let known = if all { me.b.not(answer, span) } else { answer };
+                        me.branch(
+                            known,
+                            span,
+                            |me| {
+                                me.jump(Some(end), span);
+                                Ok(Val::Unit)
+                            },
+                            |_| Ok(Val::Unit),
+                        )?;
+                        Ok(())
+                    })?;
+                    return Ok(Val::Scalar(self.get(var)));
+                }
                 self.each(iter, None, &[], span, &mut |me, item| {
                     let now = me.get(var);
                     // As in Rust, the closure is not asked again once the answer is known.
@@ -86,6 +108,7 @@ impl Lowerer<'_> {
                 })?;
                 Ok(Val::Scalar(self.get(var)))
             }
+            "unzip" if iter.has_positions() => self.unzip(iter, span),
             "collect" => self.collect_list(iter, span),
             _ => Err(unsupported(
                 call.method.span(),
@@ -102,7 +125,17 @@ impl Lowerer<'_> {
         if let Some(turbofish) = &call.turbofish
             && let Some(syn::GenericArgument::Type(written)) = turbofish.args.first()
         {
-            ty = self.module.read_type(written)?.ty.scalar();
+            let written = self.module.read_type(written)?.ty;
+            let name = if product { "product" } else { "sum" };
+            if let stratape_ir::Type::Struct(def) = &written
+                && let Some(function) =
+                    self.module.methods.get(&(def.name.clone(), name.to_owned())).cloned()
+            {
+                let label = format!("{}::{name}", def.name);
+                let args = vec![Val::Iter(Box::new(iter.clone()))];
+                return self.expand(&label, &function.sig, &function.block, args, span);
+            }
+            ty = written.scalar();
         }
         let ty = match ty {
             Some(ty) => ty,
@@ -137,6 +170,9 @@ impl Lowerer<'_> {
     /// `max_by` and `min_by`. Over the elements of a slice the position is carried, not the value:
     /// the derivative then goes to one element, whatever the number of iterations.
     fn extreme(&mut self, iter: &Iter, f: &Val, max: bool, span: Span) -> Result<Val> {
+        if !iter.has_positions() {
+            return self.extreme_driven(iter, f, max, span);
+        }
         let len = self.iter_len(iter, span)?;
         let zero = self.b.usize(0, span);
         let some = self.b.compare(Compare::Gt, len, zero, span);
@@ -158,7 +194,7 @@ impl Lowerer<'_> {
                 Iter::Copied(_) => Val::Place(place),
                 _ => Val::Ref(place),
             };
-            return Ok(Val::Maybe(some, Box::new(val)));
+            return Ok(Self::some_if(some, val));
         }
         // The first item starts; it exists only if there is one at all.
         let mut first = None;
@@ -178,7 +214,7 @@ impl Lowerer<'_> {
             |_| Ok(Val::Never),
         )
         .and_then(|val| {
-            let state = self.variable(val);
+            let state = self.variable(val, span)?;
             let lv = super::control::lv_of(state.clone());
             let one = self.b.usize(1, span);
             let rest = Range::UpTo { from: one, to: len };
@@ -200,7 +236,7 @@ impl Lowerer<'_> {
                 })
             })?;
             let val = self.rvalue(state, span)?;
-            Ok(Val::Maybe(some, Box::new(val)))
+            Ok(Self::some_if(some, val))
         })
     }
 
@@ -221,7 +257,7 @@ impl Lowerer<'_> {
 
     /// Whether an item takes the place of the best so far: for a maximum, unless it is less; for a minimum,
     /// if it is less.
-    fn replaces(
+    pub(super) fn replaces(
         &mut self,
         f: &Val,
         max: bool,
@@ -229,17 +265,8 @@ impl Lowerer<'_> {
         item: Val,
         span: Span,
     ) -> Result<ValueId> {
-        let Val::Ordering(a, b, total) = self.apply(f, vec![so_far, item], span)? else {
-            return Err(Error::new(
-                span,
-                "the closure must end with `a.total_cmp(b)` or `a.partial_cmp(b).unwrap()`",
-            ));
-        };
-        let greater = if total {
-            self.b.emit(Op::TotalCmp { less: false, a, b }, Scalar::Bool, span)
-        } else {
-            self.b.compare(Compare::Gt, a, b, span)
-        };
+        let ordering = self.apply(f, vec![so_far, item], span)?;
+        let greater = self.is_greater(ordering, span)?;
         Ok(if max { self.b.not(greater, span) } else { greater })
     }
 }

@@ -7,6 +7,7 @@ use proc_macro2::Span;
 use syn::Result;
 
 use super::exits::{self, Exit};
+use super::references::alike;
 use super::val::{Kind, LValue, Memory, Val, VarId, Window};
 use super::{Lowerer, unsupported};
 use stratape_ir::{
@@ -24,6 +25,8 @@ pub(super) struct LoopFrame {
     pub(super) continued: Option<VarId>,
     /// What `break` with a value hands out.
     pub(super) result: Option<Val>,
+    /// Whether it is a block with a label, which only `break` with that label leaves.
+    pub(super) is_block: bool,
 }
 
 /// A function or closure that is being lowered.
@@ -51,15 +54,26 @@ impl Lowerer<'_> {
             let val = if *known { then(self)? } else { other(self)? };
             return self.rvalue(val, span);
         }
-        let (before, live) = (self.vars.clone(), self.live.len());
+        let (before, live, laters) = (self.vars.clone(), self.live.len(), self.laters);
         self.b.open();
-        let val_then = then(self).and_then(|val| self.rvalue(val, span))?;
+        let val_then = match then(self).and_then(|val| self.settled(val, span)) {
+            Ok(val) => val,
+            // It may read a variable whose shape only the other arm shows.
+            Err(error) if self.read_unknown && self.found.is_none() => {
+                self.vars.clone_from(&before);
+                self.vars.resize(before.len().max(self.vars.len()), ValueId(0));
+                let _ = other(self);
+                self.found.take_if(|(number, _)| *number >= laters);
+                return Err(error);
+            }
+            Err(error) => return Err(error),
+        };
         let mut block_then = self.b.close();
         self.live.truncate(live);
         let vars_then = std::mem::replace(&mut self.vars, before);
         self.vars.resize(vars_then.len(), ValueId(0));
         self.b.open();
-        let val_other = other(self).and_then(|val| self.rvalue(val, span))?;
+        let val_other = other(self).and_then(|val| self.settled(val, span))?;
         let mut block_other = self.b.close();
         self.live.truncate(live);
 
@@ -92,7 +106,7 @@ impl Lowerer<'_> {
         Ok(val)
     }
 
-    fn merge(
+    pub(super) fn merge(
         &mut self,
         then: ValueId,
         other: ValueId,
@@ -163,7 +177,13 @@ impl Lowerer<'_> {
             let no = self.b.bool(false, span);
             self.set(continued, no);
         }
-        self.frame().loops.push(LoopFrame { label, broke, continued, result: None });
+        self.frame().loops.push(LoopFrame {
+            label,
+            broke,
+            continued,
+            result: None,
+            is_block: false,
+        });
         let lowered = body(self, counter);
         let frame = self.frame().loops.pop();
         lowered?;
@@ -280,13 +300,15 @@ impl Lowerer<'_> {
     }
 }
 
-fn has_jumps(body: &syn::Block) -> bool {
+/// Whether anything in a block may leave the normal way, if only to come back.
+pub(super) fn has_jumps(body: &syn::Block) -> bool {
     struct Any(bool);
     impl<'ast> syn::visit::Visit<'ast> for Any {
         fn visit_expr(&mut self, expr: &'ast syn::Expr) {
             match expr {
                 syn::Expr::Closure(_) => {}
                 syn::Expr::Return(_)
+                | syn::Expr::Try(_)
                 | syn::Expr::Break(_)
                 | syn::Expr::Continue(_)
                 | syn::Expr::While(_)
@@ -300,11 +322,12 @@ fn has_jumps(body: &syn::Block) -> bool {
     any.0 || !exits::of_block(body).is_empty()
 }
 
-struct Joiner<'a> {
-    merges: Vec<Merge>,
-    then: &'a mut stratape_ir::Block,
-    other: &'a mut stratape_ir::Block,
-    span: Span,
+/// What joins the values of two arms.
+pub(super) struct Joiner<'a> {
+    pub(super) merges: Vec<Merge>,
+    pub(super) then: &'a mut stratape_ir::Block,
+    pub(super) other: &'a mut stratape_ir::Block,
+    pub(super) span: Span,
 }
 
 impl Joiner<'_> {
@@ -323,10 +346,6 @@ impl Joiner<'_> {
                 }
                 Ok(Val::Parts(kind, parts))
             }
-            (Val::Maybe(some_a, a), Val::Maybe(some_b, b)) => {
-                let some = lower.merge(some_a, some_b, &mut self.merges, self.span)?;
-                Ok(Val::Maybe(some, Box::new(self.join(lower, *a, *b)?)))
-            }
             (Val::Never, val) => self.alone(lower, val, false),
             (val, Val::Never) => self.alone(lower, val, true),
             (Val::Place(LValue::Memory(a)), Val::Place(LValue::Memory(b)))
@@ -343,13 +362,19 @@ impl Joiner<'_> {
             {
                 self.join_lists(lower, Some(&a), Some(&b))
             }
-            (Val::Ref(LValue::Memory(a)), Val::Ref(LValue::Memory(b)))
-                if a.place == b.place
-                    && a.window.is_none()
-                    && b.window.is_none()
-                    && a.len == b.len =>
+            (Val::Ref(LValue::Memory(a)), Val::Ref(LValue::Memory(b))) if alike(&a, &b) => {
+                Ok(Val::Ref(LValue::Memory(self.join_references(lower, a, b)?)))
+            }
+            (Val::Ref(LValue::Var(a)), Val::Ref(LValue::Var(b))) if a == b => {
+                Ok(Val::Ref(LValue::Var(a)))
+            }
+            (Val::Ref(a), Val::Ref(b))
+                if matches!(a, LValue::Value(_)) || matches!(b, LValue::Value(_)) =>
             {
-                Ok(Val::Ref(LValue::Memory(a)))
+                // What a reference to a value is, is never written.
+                let a = self.read_in(lower, &a, true)?;
+                let b = self.read_in(lower, &b, false)?;
+                Ok(Val::Ref(LValue::Value(Box::new(self.join(lower, a, b)?))))
             }
             _ => Err(unsupported(
                 self.span,
@@ -360,7 +385,12 @@ impl Joiner<'_> {
     }
 
     /// A value that exists only where one arm ran; the other never gets here.
-    fn alone(&mut self, lower: &mut Lowerer<'_>, val: Val, from_then: bool) -> Result<Val> {
+    pub(super) fn alone(
+        &mut self,
+        lower: &mut Lowerer<'_>,
+        val: Val,
+        from_then: bool,
+    ) -> Result<Val> {
         match val {
             Val::Scalar(value) => {
                 let block = if from_then { &mut *self.other } else { &mut *self.then };
@@ -377,6 +407,22 @@ impl Joiner<'_> {
                     .map(|part| self.alone(lower, part, from_then))
                     .collect::<Result<_>>()?;
                 Ok(Val::Parts(kind, parts))
+            }
+            Val::Ref(LValue::Value(val)) => {
+                Ok(Val::Ref(LValue::Value(Box::new(self.alone(lower, *val, from_then)?))))
+            }
+            Val::Ref(LValue::Memory(memory)) => {
+                let block = if from_then { &*self.then } else { &*self.other };
+                if made(block).contains(&memory.place.object) {
+                    return Err(unsupported(
+                        self.span,
+                        "a reference to what a branch makes",
+                        "make it before the branch",
+                    ));
+                }
+                let from = &memory;
+                let place = self.alone_in_place(lower, from, from_then)?;
+                Ok(Val::Ref(LValue::Memory(place)))
             }
             Val::Place(LValue::Memory(memory)) if memory.ty.is_fixed() => {
                 let block = if from_then { &*self.then } else { &*self.other };
@@ -426,7 +472,7 @@ impl Joiner<'_> {
                     let val = Val::Place(LValue::Memory(memory.clone()));
                     let list = lower.own_list(val, true, span)?;
                     let len = lower.len_of(&LValue::Memory(list.clone()), span)?;
-                    lower.exchange(&joined, &list);
+                    lower.change_places(&joined, &list);
                     len
                 }
                 None => lower.b.usize(0, span),
@@ -478,10 +524,7 @@ fn replace_in(val: &mut Val, replaced: &HashMap<ValueId, ValueId>) {
     match val {
         Val::Scalar(value) => *value = replaced.get(value).copied().unwrap_or(*value),
         Val::Parts(_, parts) => parts.iter_mut().for_each(|part| replace_in(part, replaced)),
-        Val::Maybe(some, inner) => {
-            *some = replaced.get(some).copied().unwrap_or(*some);
-            replace_in(inner, replaced);
-        }
+        Val::Ref(LValue::Value(inner)) => replace_in(inner, replaced),
         _ => {}
     }
 }
@@ -512,6 +555,9 @@ impl Lowerer<'_> {
             Type::Tuple(items) => Init::Items(
                 items.iter().map(|item| self.zero_init(item, span)).collect::<Result<_>>()?,
             ),
+            Type::Struct(_) if super::choice::has_choice(ty) => {
+                return Err(super::choice::choice_in_memory(span));
+            }
             Type::Struct(def) => Init::Items(
                 def.fields.iter().map(|(_, ty)| self.zero_init(ty, span)).collect::<Result<_>>()?,
             ),
@@ -538,6 +584,9 @@ impl Lowerer<'_> {
         Ok(match ty {
             Type::Scalar(_) | Type::Enum(_) => {
                 let zero = self.zero(ty.scalar().unwrap_or(Scalar::USIZE), span);
+                if let Type::Enum(name) = ty {
+                    self.enums.insert(zero, name.clone());
+                }
                 Val::Place(LValue::Var(self.new_var(zero)))
             }
             Type::Tuple(items) => {
@@ -547,7 +596,7 @@ impl Lowerer<'_> {
             Type::Struct(def) => {
                 let types = def.fields.iter().map(|(_, ty)| ty.clone()).collect();
                 let parts = parts(self, types)?;
-                let kind = Kind::Struct(def.clone());
+                let kind = self.module.kind_of(def);
                 Val::Place(LValue::Parts(kind, parts.into_iter().map(lv_of).collect()))
             }
             Type::Array(..) => {

@@ -17,6 +17,8 @@ pub(super) enum Exit {
 struct Finder {
     exits: Vec<Exit>,
     loops: Vec<Option<String>>,
+    /// The labels of blocks around.
+    blocks: Vec<String>,
 }
 
 impl Finder {
@@ -30,7 +32,7 @@ impl Finder {
         let label = label.map(|label| label.ident.to_string());
         let stays = match &label {
             None => !self.loops.is_empty(),
-            Some(_) => self.loops.contains(&label),
+            Some(name) => self.loops.contains(&label) || self.blocks.contains(name),
         };
         if !stays {
             self.exits.push(exit(label));
@@ -45,6 +47,16 @@ impl<'ast> Visit<'ast> for Finder {
             Expr::Return(inner) => {
                 self.exits.push(Exit::Return);
                 visit::visit_expr_return(self, inner);
+            }
+            Expr::Try(inner) => {
+                self.exits.push(Exit::Return);
+                visit::visit_expr_try(self, inner);
+            }
+            Expr::Block(inner) if inner.label.is_some() => {
+                let label = inner.label.as_ref().map(|label| label.name.ident.to_string());
+                self.blocks.extend(label);
+                self.visit_block(&inner.block);
+                self.blocks.pop();
             }
             Expr::Break(inner) => {
                 self.jump(inner.label.as_ref(), Exit::Break);
@@ -94,23 +106,28 @@ pub(super) fn of_stmt(stmt: &Stmt) -> Vec<Exit> {
 
 /// Whether a block returns something before its end.
 pub(super) fn returns_value(block: &syn::Block) -> bool {
-    returns(block).iter().any(|node| node.expr.is_some())
+    returns(block).iter().any(|(_, value)| *value)
 }
 
 /// Where a block first returns.
 pub(super) fn first_return(block: &syn::Block) -> Option<Span> {
-    returns(block).first().map(|node| node.return_token.span())
+    returns(block).first().map(|(span, _)| *span)
 }
 
-fn returns(block: &syn::Block) -> Vec<&syn::ExprReturn> {
-    struct Returns<'ast>(Vec<&'ast syn::ExprReturn>);
-    impl<'ast> Visit<'ast> for Returns<'ast> {
+/// Where a block returns, and whether with a value.
+fn returns(block: &syn::Block) -> Vec<(Span, bool)> {
+    struct Returns(Vec<(Span, bool)>);
+    impl<'ast> Visit<'ast> for Returns {
         fn visit_expr(&mut self, expr: &'ast Expr) {
             match expr {
                 Expr::Closure(_) => {}
                 Expr::Return(inner) => {
-                    self.0.push(inner);
+                    self.0.push((inner.return_token.span(), inner.expr.is_some()));
                     visit::visit_expr_return(self, inner);
+                }
+                Expr::Try(inner) => {
+                    self.0.push((inner.question_token.span(), true));
+                    visit::visit_expr_try(self, inner);
                 }
                 _ => visit::visit_expr(self, expr),
             }
@@ -121,6 +138,42 @@ fn returns(block: &syn::Block) -> Vec<&syn::ExprReturn> {
     let mut returns = Returns(Vec::new());
     returns.visit_block(block);
     returns.0
+}
+
+/// Whether a loop or block is left by `break` with a value.
+pub(super) fn breaks_with_value(block: &syn::Block, label: Option<&str>, is_loop: bool) -> bool {
+    struct Breaks<'a> {
+        label: Option<&'a str>,
+        /// How many loops are between here and there; a block is left by its label alone.
+        depth: usize,
+        found: bool,
+    }
+    impl<'ast> Visit<'ast> for Breaks<'_> {
+        fn visit_expr(&mut self, expr: &'ast Expr) {
+            match expr {
+                Expr::Closure(_) => {}
+                Expr::Break(node) => {
+                    let mine = match &node.label {
+                        None => self.depth == 0,
+                        Some(label) => Some(label.ident.to_string().as_str()) == self.label,
+                    };
+                    self.found |= mine && node.expr.is_some();
+                    visit::visit_expr_break(self, node);
+                }
+                Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_) => {
+                    self.depth += 1;
+                    visit::visit_expr(self, expr);
+                    self.depth -= 1;
+                }
+                _ => visit::visit_expr(self, expr),
+            }
+        }
+
+        fn visit_item(&mut self, _: &'ast syn::Item) {}
+    }
+    let mut breaks = Breaks { label, depth: usize::from(!is_loop), found: false };
+    breaks.visit_block(block);
+    breaks.found
 }
 
 /// Whether control never reaches the end of a block, as can be seen from its last statement.

@@ -10,7 +10,7 @@ use super::items::type_text;
 use super::mention::words_of;
 use super::val::{Binding, Closure, LValue, Names, Val};
 use super::written::scalar_named;
-use super::{Lowerer, left_to_rustc, unsupported};
+use super::{Lowerer, TEXT, hoist, left_to_rustc, unsupported};
 use stratape_ir::{Extent, Float, Init, Op, Scalar, Type, ValueId};
 
 impl Lowerer<'_> {
@@ -28,13 +28,6 @@ impl Lowerer<'_> {
 
     /// A condition.
     pub(super) fn condition(&mut self, expr: &Expr) -> Result<ValueId> {
-        if let Expr::Let(_) = expr {
-            return Err(unsupported(
-                expr.span(),
-                "`if let` and `while let`",
-                "use `if` and `while` with a condition, `match` on integers, or `.unwrap_or(…)`",
-            ));
-        }
         let value = self.number(expr)?;
         self.expect(value, Scalar::Bool, expr.span())?;
         Ok(value)
@@ -72,6 +65,7 @@ impl Lowerer<'_> {
                 let lv = match base {
                     Val::Place(lv) | Val::Ref(lv) => lv,
                     val @ Val::Parts(..) => LValue::Value(Box::new(val)),
+                    Val::Never => return Ok(Val::Never),
                     _ => {
                         return Err(Error::new(
                             field.base.span(),
@@ -87,6 +81,13 @@ impl Lowerer<'_> {
                         reference.and_token.span(),
                         "`&mut` of a reference",
                         "pass the reference itself; to swap two lists, swap the `Vec`s, not references to them",
+                    ));
+                }
+                Val::Iter(_) if reference.mutability.is_some() => {
+                    return Err(unsupported(
+                        reference.and_token.span(),
+                        "`&mut` of an iterator",
+                        "take items with `next`, or pass the iterator itself",
                     ));
                 }
                 Val::Place(lv) => Val::Ref(lv),
@@ -117,19 +118,21 @@ impl Lowerer<'_> {
             Expr::Struct(literal) => self.struct_literal(literal),
             Expr::Block(block) => {
                 if let Some(label) = &block.label {
-                    return Err(unsupported(
-                        label.span(),
-                        "labelled blocks",
-                        "use a loop, or a helper function",
-                    ));
+                    return self.labelled_block(&block.block, label);
                 }
                 let val = self.block(&block.block)?;
                 self.rvalue(val, span)
             }
             Expr::If(branch) => {
-                let condition = self.condition(&branch.cond)?;
-                self.branch(
-                    condition,
+                if let Some(jumps) = hoist::jumps_in_chain(&branch.cond) {
+                    return Err(unsupported(
+                        jumps.span(),
+                        "`?` and jumps among conditions after a `let`",
+                        "use a `let` statement before, or nest the `if`s",
+                    ));
+                }
+                self.branch_on(
+                    &branch.cond,
                     span,
                     |me| me.block(&branch.then_branch),
                     |me| match &branch.else_branch {
@@ -144,7 +147,7 @@ impl Lowerer<'_> {
             Expr::Loop(node) => self.marked_loop(&node.attrs, |me| me.endless_loop(node)),
             Expr::Break(node) => self.break_from(node),
             Expr::Continue(node) => {
-                let frame = self.loop_frame(node.label.as_ref(), span)?;
+                let frame = self.loop_frame(node.label.as_ref(), false, span)?;
                 let continued = self.frame().loops[frame].continued;
                 self.jump(continued, span);
                 Ok(Val::Never)
@@ -152,6 +155,13 @@ impl Lowerer<'_> {
             Expr::Return(node) => {
                 if let Some(expr) = &node.expr {
                     let val = self.expr(expr)?;
+                    if self.frame().result.is_none() && !matches!(val, Val::Unit | Val::Never) {
+                        return Err(unsupported(
+                            node.return_token.span(),
+                            "`return` inside a macro",
+                            "bind what it guards with `let` first",
+                        ));
+                    }
                     self.leave_result(val, expr.span())?;
                 }
                 self.jump(None, span);
@@ -168,11 +178,7 @@ impl Lowerer<'_> {
             Expr::MethodCall(call) => self.method(call),
             Expr::Macro(call) => self.macro_call(&call.mac, span),
             Expr::Range(range) => self.range_value(range),
-            Expr::Try(node) => Err(unsupported(
-                node.question_token.span(),
-                "`?`",
-                "check before, and `assert!` what must hold",
-            )),
+            Expr::Try(node) => self.question(node),
             Expr::Unsafe(node) => Err(unsupported(
                 node.unsafe_token.span(),
                 "`unsafe` blocks",
@@ -181,7 +187,9 @@ impl Lowerer<'_> {
             Expr::Await(_) | Expr::Async(_) => {
                 Err(unsupported(span, "`async`", "make it a plain function"))
             }
-            Expr::Let(_) => Err(unsupported(span, "`if let`", "use `match` on integers, or `if`")),
+            Expr::Let(_) => {
+                Err(unsupported(span, "`let` here", "use it in the condition of `if` and `while`"))
+            }
             _ => Err(unsupported(
                 span,
                 "this expression",
@@ -203,7 +211,7 @@ impl Lowerer<'_> {
             };
             if copies && !names.contains_key(&word) {
                 let val = self.rvalue(val, span)?;
-                let val = self.variable(val);
+                let val = self.variable(val, span)?;
                 names.insert(word, Binding { val });
             }
         }
@@ -211,16 +219,9 @@ impl Lowerer<'_> {
     }
 
     /// Puts what is returned where the end of the function finds it.
-    fn leave_result(&mut self, val: Val, span: Span) -> Result<()> {
+    pub(super) fn leave_result(&mut self, val: Val, span: Span) -> Result<()> {
         let Some(result) = self.frame().result.clone() else { return Ok(()) };
         let lv = super::control::lv_of(result);
-        if matches!((&lv, &val), (LValue::Var(_), Val::Parts(..) | Val::Place(_) | Val::Ref(_))) {
-            return Err(unsupported(
-                span,
-                "an early `return` of this",
-                "return a number, or write the type that is returned (`-> (f64, f64)`), without references",
-            ));
-        }
         self.write_parts(&lv, val, span)
     }
 
@@ -251,6 +252,12 @@ impl Lowerer<'_> {
                 }
                 Ok(Val::Scalar(self.b.int(lit.base10_parse()?, ty, span)))
             }
+            syn::Lit::Str(text) => {
+                let number = self.b.usize(self.texts.len(), span);
+                self.texts.push(text.value());
+                self.enums.insert(number, TEXT.to_owned());
+                Ok(Val::Scalar(number))
+            }
             _ => Err(unsupported(span, "text", "use it in assertions only")),
         }
     }
@@ -268,7 +275,11 @@ impl Lowerer<'_> {
             }
             if let Some(binding) = self.lookup(&name) {
                 let val = binding.val.clone();
-                return Ok(self.retyped(val));
+                let val = self.retyped(val);
+                return self.resolved(val, span);
+            }
+            if let Some(val) = self.unit_variant(path, span)? {
+                return Ok(val);
             }
             if let Some(constant) = self.module.items().constants.get(&name) {
                 return self.constant_item(&constant.ty, &constant.expr);
@@ -297,12 +308,13 @@ impl Lowerer<'_> {
             Some(qself) => self.module.type_name(&type_text(&qself.ty)),
             None => self.module.type_name(owner),
         };
-        if owner_type == "Ordering" {
-            return Err(unsupported(
-                span,
-                "an `Ordering` as a value",
-                "compare with `<` and `>`, or use `total_cmp` inside `max_by`/`min_by`",
-            ));
+        if owner_type == "Ordering"
+            && let Some(val) = self.ordering_named(name, span)
+        {
+            return Ok(val);
+        }
+        if let Some(val) = self.unit_variant(path, span)? {
+            return Ok(val);
         }
         if self.module.enums.get(&owner_type).is_some_and(|all| all.iter().any(|v| v == name)) {
             let tokens = match self.module.unnamed_variant(&owner_type, name) {

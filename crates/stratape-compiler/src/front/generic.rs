@@ -367,6 +367,7 @@ impl Lowerer<'_> {
                 parts.collect::<Option<_>>().map(Type::Tuple)
             }
             LValue::Value(val) => self.type_of(val),
+            LValue::Parts(Kind::Choice(_), _) | LValue::Later(_) | LValue::Pointer(_) => None,
         }
     }
 }

@@ -2,19 +2,21 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
+use syn::Result;
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 
 use super::Lowerer;
 use super::val::Val;
 
 impl Lowerer<'_> {
     /// Binds the names of an import.
-    pub(super) fn import(&mut self, item: &syn::ItemUse) {
+    pub(super) fn import(&mut self, item: &syn::ItemUse) -> Result<()> {
         let path = syn::Path { leading_colon: item.leading_colon, segments: Punctuated::new() };
-        self.import_tree(&item.tree, &path);
+        self.import_tree(&item.tree, &path)
     }
 
-    fn import_tree(&mut self, tree: &syn::UseTree, before: &syn::Path) {
+    fn import_tree(&mut self, tree: &syn::UseTree, before: &syn::Path) -> Result<()> {
         let with = |ident: &syn::Ident| {
             let mut path = before.clone();
             // `use a::{self}` names `a`.
@@ -26,12 +28,11 @@ impl Lowerer<'_> {
         let (name, path) = match tree {
             syn::UseTree::Path(tree) => return self.import_tree(&tree.tree, &with(&tree.ident)),
             syn::UseTree::Group(group) => {
-                group.items.iter().for_each(|tree| self.import_tree(tree, before));
-                return;
+                return group.items.iter().try_for_each(|tree| self.import_tree(tree, before));
             }
             syn::UseTree::Glob(_) => {
                 self.globs.push(quote!(#before::*));
-                return;
+                return Ok(());
             }
             syn::UseTree::Name(name) => {
                 let path = with(&name.ident);
@@ -39,9 +40,11 @@ impl Lowerer<'_> {
             }
             syn::UseTree::Rename(rename) => (Some(rename.rename.to_string()), with(&rename.ident)),
         };
+        let item_span = path.span();
         let path = syn::ExprPath { attrs: Vec::new(), qself: None, path };
-        if let Some(name) = name {
-            self.bind_name(&name, Val::Function(path), false);
+        match name {
+            Some(name) => self.bind_name(&name, Val::Function(path), false, item_span),
+            None => Ok(()),
         }
     }
 

@@ -120,7 +120,8 @@ impl Infer {
         for object in &mut function.objects {
             settle(&mut object.ty, &last);
         }
-        settle_casts(&mut function.body, &last);
+        let types: Vec<Scalar> = function.values.iter().map(|value| value.ty).collect();
+        settle_casts(&mut function.body, &last, &types);
     }
 }
 
@@ -145,13 +146,19 @@ fn settle(ty: &mut stratape_ir::Type, last: &dyn Fn(Scalar) -> Scalar) {
     }
 }
 
-fn settle_casts(block: &mut stratape_ir::Block, last: &dyn Fn(Scalar) -> Scalar) {
+/// The types of casts, and zeros of a type that was not known when they were written.
+fn settle_casts(block: &mut stratape_ir::Block, last: &dyn Fn(Scalar) -> Scalar, types: &[Scalar]) {
     for node in block {
-        if let stratape_ir::Stmt::Let { op: Op::Cast(_, ty), .. } = node {
-            *ty = last(*ty);
+        if let stratape_ir::Stmt::Let { value, op } = node {
+            match (op, types[value.index()]) {
+                (Op::Cast(_, ty), _) => *ty = last(*ty),
+                (op @ Op::Float(..), Scalar::Int(_)) => *op = Op::Int(0),
+                (op @ Op::Float(..), Scalar::Bool) => *op = Op::Bool(false),
+                _ => {}
+            }
         }
         for inner in node.blocks_mut() {
-            settle_casts(inner, last);
+            settle_casts(inner, last, types);
         }
     }
 }

@@ -11,8 +11,10 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Error, Item, Result};
 
+use super::choice::Choice;
 use super::generic::{Visible, base_name};
 use super::naming::NamesSelf;
+use super::nested::nested;
 use super::unnamed::discriminants;
 use crate::source::Sources;
 use stratape_ir::{Scalar, Struct, Type};
@@ -26,6 +28,8 @@ type Implementation = (String, Rc<syn::ImplItemFn>);
 pub struct Items {
     pub(super) structs: HashMap<String, Arc<Struct>>,
     pub(super) enums: HashMap<String, Vec<String>>,
+    /// Enums with data.
+    pub(super) choices: HashMap<String, Arc<Choice>>,
     pub(super) constants: HashMap<String, syn::ItemConst>,
     pub(super) functions: HashMap<String, Rc<syn::ItemFn>>,
     pub(super) methods: HashMap<(String, String), Rc<syn::ImplItemFn>>,
@@ -52,6 +56,8 @@ pub struct Items {
     pub(super) unnamed: HashSet<String>,
     /// Functions of other modules that go by halves: their signatures, and what names the halves.
     pub(super) by_halves: HashMap<String, (syn::Signature, TokenStream)>,
+    /// Why the items could not be read.
+    pub(super) fault: Option<Error>,
     /// Whether everything the function may call is here.
     pub(super) complete: bool,
     /// The spans and tokens of what was read.
@@ -66,9 +72,14 @@ impl Items {
 
     /// Nothing but the function itself, which may call itself.
     pub fn alone(function: &syn::ItemFn) -> Self {
-        let functions =
-            HashMap::from([(function.sig.ident.to_string(), Rc::new(function.clone()))]);
-        Self { functions, ..Self::default() }
+        let item = Item::Fn(function.clone());
+        let mut module = match Self::collect(std::slice::from_ref(&item)) {
+            Ok(module) => module,
+            Err(error) => Self { fault: Some(error), ..Self::default() },
+        };
+        module.complete = false;
+        module.opaque.clear();
+        module
     }
 
     /// The items that a function or a module asked for, each under a unique name, and the function or module itself. `unnamed` are those that
@@ -123,7 +134,9 @@ impl Items {
     /// A struct with a type outside the language.
     pub fn collect(items: &[Item]) -> Result<Self> {
         let mut module = Self { complete: true, ..Self::default() };
-        for item in items {
+        let inner = nested(items)?;
+        let all: Vec<&Item> = items.iter().chain(&inner).collect();
+        for item in all.iter().copied() {
             match item {
                 Item::Type(alias) => {
                     module.aliases.insert(alias.ident.to_string(), (*alias.ty).clone());
@@ -131,17 +144,20 @@ impl Items {
                 Item::Const(constant) => {
                     module.constants.insert(constant.ident.to_string(), constant.clone());
                 }
-                Item::Enum(def) if def.variants.iter().all(|v| v.fields.is_empty()) => {
+                // What is emitted cannot name the variants of one inside a function.
+                Item::Enum(def)
+                    if def.variants.iter().all(|v| v.fields.is_empty())
+                        && !inner.contains(item) =>
+                {
                     let variants = def.variants.iter().map(|v| v.ident.to_string()).collect();
                     module.enums.insert(def.ident.to_string(), variants);
                     if let Some(numbers) = discriminants(def) {
                         module.discriminants.insert(def.ident.to_string(), numbers);
                     }
                 }
-                Item::Enum(def) => module.refuse(
-                    &def.ident,
-                    "holds data: use an enum without data, and a struct with the numbers beside it",
-                ),
+                Item::Enum(def) if !def.generics.params.is_empty() => {
+                    module.refuse(&def.ident, "is generic: write it for `f64` or `f32`");
+                }
                 Item::Struct(def) if is_generic(&def.generics) => {
                     module.generic_structs.insert(def.ident.to_string(), Rc::new(def.clone()));
                 }
@@ -170,7 +186,7 @@ impl Items {
         module.lends_lists = module.functions.values().any(|f| takes_list(&f.sig))
             || module.methods.values().any(|f| takes_list(&f.sig));
         // A struct may hold another that is declared later: go round until nothing new is found.
-        let mut left: Vec<&syn::ItemStruct> = items
+        let mut left: Vec<&syn::ItemStruct> = all
             .iter()
             .filter_map(|item| match item {
                 Item::Struct(def) if !is_generic(&def.generics) => Some(def),
@@ -194,6 +210,21 @@ impl Items {
                 break;
             }
         }
+        for item in all {
+            if let Item::Enum(def) = item
+                && def.generics.params.is_empty()
+                && !module.enums.contains_key(&def.ident.to_string())
+            {
+                match module.read_enum(def) {
+                    Ok(choice) => {
+                        module.choices.insert(choice.name.clone(), Arc::new(choice));
+                    }
+                    Err(error) => {
+                        module.refuse(&def.ident, &format!("cannot be looked into: {error}"));
+                    }
+                }
+            }
+        }
         Ok(module)
     }
 
@@ -210,6 +241,28 @@ impl Items {
                     || def.fields.iter().any(|(_, ty)| self.holds_references(ty))
             }
         }
+    }
+
+    /// An enum with data.
+    fn read_enum(&self, def: &syn::ItemEnum) -> Result<Choice> {
+        let mut variants = Vec::new();
+        for variant in &def.variants {
+            let mut fields = Vec::new();
+            for (position, field) in variant.fields.iter().enumerate() {
+                let name =
+                    field.ident.as_ref().map_or_else(|| position.to_string(), ToString::to_string);
+                let written = self.read_type(&field.ty)?;
+                if written.reference.is_some() {
+                    return Err(Error::new(
+                        field.ty.span(),
+                        format!("its field `{name}` is behind a reference; let it own the data"),
+                    ));
+                }
+                fields.push((name, written.ty));
+            }
+            variants.push((variant.ident.to_string(), fields));
+        }
+        Ok(Choice::new(&def.ident.to_string(), variants))
     }
 
     fn refuse(&mut self, name: &syn::Ident, why: &str) {

@@ -4,8 +4,10 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
+use super::chain::Stage;
 use super::exits::Exit;
-use super::val::{LValue, Val};
+use super::loops::root_name;
+use super::val::{LValue, Val, VarId};
 use super::{Lowerer, unsupported};
 use stratape_ir::{Binary, Check, Compare, Op, Range, Scalar, Stmt, ValueId};
 
@@ -13,8 +15,15 @@ use stratape_ir::{Binary, Check, Compare, Op, Range, Scalar, Stmt, ValueId};
 #[derive(Clone, Debug)]
 pub(super) enum Iter {
     Range { from: ValueId, to: ValueId },
+    /// `from..`
+    Open(ValueId),
     Slice(LValue),
+    /// Parts of one size; what is left over is no item.
     Chunks(LValue, ValueId),
+    /// Parts of one size, the last may be shorter; from the end if the flag is set.
+    Pieces(LValue, ValueId, bool),
+    /// Parts of one size from the end.
+    BackChunks(LValue, ValueId),
     Windows(LValue, ValueId),
     Rev(Box<Iter>),
     StepBy(Box<Iter>, ValueId),
@@ -22,24 +31,112 @@ pub(super) enum Iter {
     Enumerate(Box<Iter>),
     Map(Box<Iter>, Val),
     Filter(Box<Iter>, Val),
+    /// An adapter that may drop items, or end.
+    Staged(Box<Iter>, Stage, Val),
     Take(Box<Iter>, ValueId),
     Skip(Box<Iter>, ValueId),
     Copied(Box<Iter>),
+    Chain(Box<Iter>, Box<Iter>),
+    /// The items of what a closure makes of each, or of each itself; backwards if the flag is set.
+    FlatMap(Box<Iter>, Option<Val>, bool),
+    Scan(Box<Iter>, Box<Val>, Val),
+    /// One value so many times, or without end.
+    Repeat(Box<Val>, Option<ValueId>),
+    Cycle(Box<Iter>),
+    Successors(Box<Val>, Val),
+    FromFn(Val),
+    RepeatWith(Val),
+    /// One item where a condition holds, none elsewhere.
+    Maybe(ValueId, Box<Val>),
+    /// An iterator that a variable holds: the positions left.
+    Held(Box<Iter>, VarId, VarId),
 }
 
 impl Iter {
-    pub(super) fn has_filter(&self) -> bool {
+    /// Whether every item has a position that is known beforehand.
+    pub(super) fn has_positions(&self) -> bool {
         match self {
-            Self::Range { .. } | Self::Slice(_) | Self::Chunks(..) | Self::Windows(..) => false,
-            Self::Filter(..) => true,
-            Self::Zip(a, b) => a.has_filter() || b.has_filter(),
+            Self::Range { .. }
+            | Self::Open(_)
+            | Self::Slice(_)
+            | Self::Chunks(..)
+            | Self::Pieces(..)
+            | Self::BackChunks(..)
+            | Self::Windows(..)
+            | Self::Repeat(..)
+            | Self::Held(..)
+            | Self::Maybe(..) => true,
+            Self::Filter(..)
+            | Self::Chain(..)
+            | Self::FlatMap(..)
+            | Self::Scan(..)
+            | Self::Successors(..)
+            | Self::FromFn(_)
+            | Self::RepeatWith(_) => false,
+            Self::Staged(inner, stage, _) => *stage == Stage::Inspect && inner.has_positions(),
+            Self::Zip(a, b) => a.has_positions() && b.has_positions(),
             Self::Rev(inner)
             | Self::StepBy(inner, _)
             | Self::Enumerate(inner)
             | Self::Map(inner, _)
             | Self::Take(inner, _)
             | Self::Skip(inner, _)
-            | Self::Copied(inner) => inner.has_filter(),
+            | Self::Cycle(inner)
+            | Self::Copied(inner) => inner.has_positions(),
+        }
+    }
+
+    /// Whether items can be visited by the position of what they are made of: some may be dropped, none is counted.
+    pub(super) fn is_visited(&self) -> bool {
+        match self {
+            Self::Filter(inner, _)
+            | Self::Staged(inner, Stage::FilterMap | Stage::Inspect, _)
+            | Self::Map(inner, _)
+            | Self::Copied(inner) => inner.is_visited(),
+            other => other.has_positions(),
+        }
+    }
+
+    /// Whether making an item calls a closure.
+    pub(super) fn calls(&self) -> bool {
+        match self {
+            Self::Range { .. }
+            | Self::Open(_)
+            | Self::Slice(_)
+            | Self::Chunks(..)
+            | Self::Pieces(..)
+            | Self::BackChunks(..)
+            | Self::Windows(..)
+            | Self::Repeat(..)
+            | Self::Maybe(..) => false,
+            Self::Rev(inner)
+            | Self::StepBy(inner, _)
+            | Self::Enumerate(inner)
+            | Self::Take(inner, _)
+            | Self::Skip(inner, _)
+            | Self::Cycle(inner)
+            | Self::Held(inner, ..)
+            | Self::Copied(inner) => inner.calls(),
+            Self::Zip(a, b) | Self::Chain(a, b) => a.calls() || b.calls(),
+            _ => true,
+        }
+    }
+
+    /// The same items from the last to the first.
+    pub(super) fn reversed(self) -> Self {
+        let turned = |inner: Box<Self>| Box::new(inner.reversed());
+        match self {
+            Self::Rev(inner) => *inner,
+            iter if iter.has_positions() => Self::Rev(Box::new(iter)),
+            Self::Map(inner, f) => Self::Map(turned(inner), f),
+            Self::Filter(inner, f) => Self::Filter(turned(inner), f),
+            Self::Copied(inner) => Self::Copied(turned(inner)),
+            Self::Staged(inner, stage @ (Stage::FilterMap | Stage::Inspect), f) => {
+                Self::Staged(turned(inner), stage, f)
+            }
+            Self::Chain(a, b) => Self::Chain(turned(b), turned(a)),
+            Self::FlatMap(inner, f, reversed) => Self::FlatMap(turned(inner), f, !reversed),
+            other => Self::Rev(Box::new(other)),
         }
     }
 
@@ -53,13 +150,24 @@ impl Iter {
     }
 }
 
-type Body<'a, 'm> = &'a mut dyn FnMut(&mut Lowerer<'m>, Val) -> Result<()>;
+/// What is done with each item.
+pub(super) type Body<'a, 'm> = &'a mut dyn FnMut(&mut Lowerer<'m>, Val) -> Result<()>;
 
 impl<'m> Lowerer<'m> {
     /// What `for` iterates over.
     pub(super) fn iterator(&mut self, val: Val, span: Span) -> Result<Iter> {
         match val {
             Val::Iter(iter) => Ok(*iter),
+            Val::Never => {
+                let none = self.b.usize(0, span);
+                Ok(Iter::Repeat(Box::new(Val::Never), Some(none)))
+            }
+            val if self.choice_of(&val).is_some_and(|choice| choice.is_library()) => {
+                let by_reference = matches!(val, Val::Ref(_));
+                let val = if by_reference { val } else { self.rvalue(val, span)? };
+                let (some, inner) = (self.part(&val, 0, span)?, self.part(&val, 1, span)?);
+                Ok(Iter::Maybe(self.scalar(some, span)?, Box::new(inner)))
+            }
             Val::Ref(lv) => Ok(Iter::Slice(lv)),
             Val::Place(lv @ LValue::Memory(_)) => Ok(Iter::Copied(Box::new(Iter::Slice(lv)))),
             _ => Err(Error::new(span, "a range, a slice or an iterator was expected")),
@@ -70,7 +178,7 @@ impl<'m> Lowerer<'m> {
     pub(super) fn range_bounds(&mut self, range: &syn::ExprRange) -> Result<(ValueId, ValueId)> {
         let span = range.span();
         let (Some(start), Some(end)) = (&range.start, &range.end) else {
-            return Err(unsupported(range.limits.span(), "open ranges", "give both ends"));
+            return Err(unsupported(range.limits.span(), "a range without start", "give both ends"));
         };
         let (from, to) = (self.number(start)?, self.number(end)?);
         self.unify(from, to, span)?;
@@ -89,6 +197,10 @@ impl<'m> Lowerer<'m> {
 
     /// A range as a value: the start of an iterator chain.
     pub(super) fn range_value(&mut self, range: &syn::ExprRange) -> Result<Val> {
+        if let (Some(start), None) = (&range.start, &range.end) {
+            let from = self.number(start)?;
+            return Ok(Val::Iter(Box::new(Iter::Open(from))));
+        }
         let (from, to) = self.range_bounds(range)?;
         Ok(Val::Iter(Box::new(Iter::Range { from, to })))
     }
@@ -116,8 +228,12 @@ impl<'m> Lowerer<'m> {
                         body(me, Val::Scalar(counter))
                     })
                 }
-                inner => self.each_counted(inner, true, label, exits, span, body),
+                inner if inner.is_visited() => {
+                    self.each_counted(inner, true, label, exits, span, body)
+                }
+                _ => self.each_driven(iter, label, exits, span, body),
             },
+            iter if !iter.is_visited() => self.each_driven(iter, label, exits, span, body),
             iter => self.each_counted(iter, false, label, exits, span, body),
         }
     }
@@ -143,6 +259,9 @@ impl<'m> Lowerer<'m> {
         match iter {
             Iter::Range { from, to } => Ok(self.range_len(*from, *to, span)),
             Iter::Slice(lv) => self.len_of(lv, span),
+            Iter::Maybe(some, _) => {
+                Ok(self.b.emit(Op::Cast(*some, Scalar::USIZE), Scalar::USIZE, span))
+            }
             Iter::Chunks(lv, size) => {
                 let len = self.len_of(lv, span)?;
                 Ok(self.b.binary(Binary::Div, len, *size, span))
@@ -153,10 +272,43 @@ impl<'m> Lowerer<'m> {
                 let more = self.b.binary(Binary::Add, len, one, span);
                 Ok(self.int_method("saturating_sub", vec![more, *size], span))
             }
+            Iter::Pieces(lv, size, _) => {
+                let len = self.len_of(lv, span)?;
+                Ok(self.int_method("div_ceil", vec![len, *size], span))
+            }
+            Iter::BackChunks(lv, size) => {
+                let len = self.len_of(lv, span)?;
+                Ok(self.b.binary(Binary::Div, len, *size, span))
+            }
+            Iter::Open(_) | Iter::Repeat(_, None) => Ok(self.endless(span)),
+            Iter::Repeat(_, Some(n)) => Ok(*n),
+            Iter::Cycle(inner) => {
+                let (len, zero) = (self.iter_len(inner, span)?, self.b.usize(0, span));
+                let some = self.b.compare(Compare::Gt, len, zero, span);
+                let endless = self.endless(span);
+                Ok(self.b.select(some, endless, zero, span))
+            }
+            Iter::Held(_, start, end) => Ok(self.b.binary(
+                Binary::Sub,
+                self.get(*end),
+                self.get(*start),
+                span,
+            )),
+            Iter::Chain(..)
+            | Iter::FlatMap(..)
+            | Iter::Scan(..)
+            | Iter::Successors(..)
+            | Iter::FromFn(_)
+            | Iter::RepeatWith(_) => Err(unsupported(
+                span,
+                "the length of this iterator",
+                "count its items, or `collect` them first",
+            )),
             Iter::Rev(inner)
             | Iter::Enumerate(inner)
             | Iter::Map(inner, _)
             | Iter::Filter(inner, _)
+            | Iter::Staged(inner, ..)
             | Iter::Copied(inner) => self.iter_len(inner, span),
             Iter::StepBy(inner, step) => {
                 let len = self.iter_len(inner, span)?;
@@ -164,17 +316,36 @@ impl<'m> Lowerer<'m> {
             }
             Iter::Zip(a, b) => {
                 let (a, b) = (self.iter_len(a, span)?, self.iter_len(b, span)?);
-                Ok(if a == b { a } else { self.int_method("min", vec![a, b], span) })
+                Ok(self.lesser(a, b, span))
             }
             Iter::Take(inner, n) => {
                 let len = self.iter_len(inner, span)?;
-                Ok(self.int_method("min", vec![len, *n], span))
+                Ok(self.lesser(len, *n, span))
             }
             Iter::Skip(inner, n) => {
                 let len = self.iter_len(inner, span)?;
                 Ok(self.int_method("saturating_sub", vec![len, *n], span))
             }
         }
+    }
+
+    /// A length that nothing reaches.
+    fn endless(&mut self, span: Span) -> ValueId {
+        self.b.int(i128::from(u64::MAX), Scalar::USIZE, span)
+    }
+
+    /// The lesser of two lengths.
+    fn lesser(&mut self, a: ValueId, b: ValueId, span: Span) -> ValueId {
+        let endless = |me: &Self, value| {
+            matches!(me.b.constant(value), Some(Op::Int(n)) if *n == i128::from(u64::MAX))
+        };
+        if a == b || endless(self, b) {
+            return a;
+        }
+        if endless(self, a) {
+            return b;
+        }
+        self.int_method("min", vec![a, b], span)
     }
 
     /// A method of integers, of the type of its first argument.
@@ -214,7 +385,7 @@ impl<'m> Lowerer<'m> {
         body: Body<'_, 'm>,
     ) -> Result<()> {
         match iter {
-            Iter::Range { from, .. } => {
+            Iter::Range { from, .. } | Iter::Open(from) => {
                 let ty = self.b.function.ty(*from);
                 let offset = if self.ty(*from) == Scalar::USIZE {
                     at
@@ -233,9 +404,76 @@ impl<'m> Lowerer<'m> {
                 let part = self.window_of(lv, start, *size, span)?;
                 body(self, Val::Ref(part))
             }
+            Iter::Maybe(_, val) => body(self, (**val).clone()),
             Iter::Windows(lv, size) => {
                 let part = self.window_of(lv, at, *size, span)?;
                 body(self, Val::Ref(part))
+            }
+            Iter::Pieces(lv, size, false) => {
+                let start = self.b.binary(Binary::Mul, at, *size, span);
+                let len = self.len_of(lv, span)?;
+                let left = self.b.binary(Binary::Sub, len, start, span);
+                let count = self.int_method("min", vec![left, *size], span);
+                let part = self.window_of(lv, start, count, span)?;
+                body(self, Val::Ref(part))
+            }
+            Iter::Pieces(lv, size, true) => {
+                let before = self.b.binary(Binary::Mul, at, *size, span);
+                let len = self.len_of(lv, span)?;
+                let end = self.b.binary(Binary::Sub, len, before, span);
+                let start = self.int_method("saturating_sub", vec![end, *size], span);
+                let count = self.b.binary(Binary::Sub, end, start, span);
+                let part = self.window_of(lv, start, count, span)?;
+                body(self, Val::Ref(part))
+            }
+            Iter::BackChunks(lv, size) => {
+                let before = self.b.binary(Binary::Mul, at, *size, span);
+                let len = self.len_of(lv, span)?;
+                let end = self.b.binary(Binary::Sub, len, before, span);
+                let start = self.b.binary(Binary::Sub, end, *size, span);
+                let part = self.window_of(lv, start, *size, span)?;
+                body(self, Val::Ref(part))
+            }
+            Iter::Repeat(val, _) => body(self, (**val).clone()),
+            Iter::Cycle(inner) => {
+                let len = self.iter_len(inner, span)?;
+                let at = self.b.binary(Binary::Rem, at, len, span);
+                self.visit(inner, at, span, body)
+            }
+            Iter::Held(inner, start, _) => {
+                let at = self.b.binary(Binary::Add, self.get(*start), at, span);
+                self.visit(inner, at, span, body)
+            }
+            Iter::Staged(inner, stage @ (Stage::FilterMap | Stage::Inspect), f) => {
+                let stage = *stage;
+                self.visit(inner, at, span, &mut |me, item| {
+                    if stage == Stage::Inspect {
+                        me.apply(f, vec![Val::Ref(super::control::lv_of(item.clone()))], span)?;
+                        return body(me, item);
+                    }
+                    let option = me.apply(f, vec![item], span)?;
+                    let (some, val) = (me.part(&option, 0, span)?, me.part(&option, 1, span)?);
+                    let some = me.scalar(some, span)?;
+                    me.branch(
+                        some,
+                        span,
+                        |me| {
+                            body(me, val)?;
+                            Ok(Val::Unit)
+                        },
+                        |_| Ok(Val::Unit),
+                    )?;
+                    Ok(())
+                })
+            }
+            Iter::Staged(..)
+            | Iter::Chain(..)
+            | Iter::FlatMap(..)
+            | Iter::Scan(..)
+            | Iter::Successors(..)
+            | Iter::FromFn(_)
+            | Iter::RepeatWith(_) => {
+                Err(unsupported(span, "this iterator here", "`collect` it first"))
             }
             Iter::Rev(inner) => {
                 let len = self.iter_len(inner, span)?;
@@ -261,9 +499,7 @@ impl<'m> Lowerer<'m> {
                 body(me, val)
             }),
             Iter::Filter(inner, f) => self.visit(inner, at, span, &mut |me, item| {
-                let seen = Val::Ref(super::control::lv_of(item.clone()));
-                let keep = me.apply(f, vec![seen], span)?;
-                let keep = me.scalar(keep, span)?;
+                let keep = me.asked(f, &item, span)?;
                 me.branch(
                     keep,
                     span,
@@ -281,13 +517,46 @@ impl<'m> Lowerer<'m> {
                 self.visit(inner, at, span, body)
             }
             Iter::Copied(inner) => self.visit(inner, at, span, &mut |me, item| {
-                let val = match item {
-                    Val::Ref(lv) => me.read(&lv, span)?,
-                    other => other,
-                };
+                let val = me.copied_item(item, span)?;
                 body(me, val)
             }),
         }
+    }
+
+    /// A method that advances an iterator in a variable; `None` for the others.
+    fn held_method(
+        &mut self,
+        iter: &Iter,
+        name: &str,
+        args: &[Val],
+        call: &syn::ExprMethodCall,
+    ) -> Result<Option<Val>> {
+        let span = call.span();
+        if root_name(&call.receiver).is_none() || !ADVANCE.contains(&name) {
+            return Ok(None);
+        }
+        if let Iter::Held(inner, start, end) = iter {
+            match name {
+                "next" => return self.advance(inner, (*start, *end), false, span).map(Some),
+                "next_back" => return self.advance(inner, (*start, *end), true, span).map(Some),
+                "nth" if !inner.calls() => {
+                    if let Some(n) = args.first() {
+                        let n = self.scalar(n.clone(), span)?;
+                        self.expect(n, Scalar::USIZE, span)?;
+                        let next = self.int_method("saturating_add", vec![self.get(*start), n], span);
+                        let next = self.int_method("min", vec![next, self.get(*end)], span);
+                        self.set(*start, next);
+                    }
+                    return self.advance(inner, (*start, *end), false, span).map(Some);
+                }
+                _ => {}
+            }
+        }
+        Err(unsupported(
+            call.method.span(),
+            &format!("`{name}` of an iterator in a variable"),
+            "call it where the iterator is made; `next` and `next_back` advance one over a list or range",
+        ))
     }
 
     /// The method of an iterator: an adapter yields an iterator, a consumer a value.
@@ -298,8 +567,8 @@ impl<'m> Lowerer<'m> {
         for arg in &call.args {
             args.push(self.expr(arg)?);
         }
-        if iter.has_filter() && NEED_POSITIONS.contains(&name.as_str()) {
-            return Err(after_filter(call.method.span(), &name));
+        if let Some(val) = self.held_method(&iter, &name, &args, call)? {
+            return Ok(val);
         }
         let boxed = Box::new(iter);
         let one = |args: &mut Vec<Val>| {
@@ -307,10 +576,32 @@ impl<'m> Lowerer<'m> {
         };
         let adapted = match name.as_str() {
             "iter" | "into_iter" | "by_ref" | "iter_mut" => *boxed,
-            "rev" => match *boxed {
-                Iter::Rev(inner) => *inner,
-                _ => Iter::Rev(boxed),
+            "len" => return Ok(Val::Scalar(self.iter_len(&boxed, span)?)),
+            "rev" => boxed.reversed(),
+            "chain" => {
+                let other = one(&mut args)?;
+                Iter::Chain(boxed, Box::new(self.iterator(other, call.args.span())?))
+            }
+            "flat_map" => Iter::FlatMap(boxed, Some(one(&mut args)?), false),
+            "flatten" => Iter::FlatMap(boxed, None, false),
+            "filter_map" => Iter::Staged(boxed, Stage::FilterMap, one(&mut args)?),
+            "map_while" => Iter::Staged(boxed, Stage::MapWhile, one(&mut args)?),
+            "take_while" => Iter::Staged(boxed, Stage::TakeWhile, one(&mut args)?),
+            "skip_while" => Iter::Staged(boxed, Stage::SkipWhile, one(&mut args)?),
+            "inspect" => Iter::Staged(boxed, Stage::Inspect, one(&mut args)?),
+            "cycle" => Iter::Cycle(boxed),
+            "fuse" => *boxed,
+            "clone" => match *boxed {
+                Iter::Held(inner, start, end) => {
+                    let (start, end) = (self.get(start), self.get(end));
+                    Iter::Held(inner, self.new_var(start), self.new_var(end))
+                }
+                iter => iter,
             },
+            "scan" => {
+                let f = one(&mut args)?;
+                Iter::Scan(boxed, Box::new(one(&mut args)?), f)
+            }
             "enumerate" => Iter::Enumerate(boxed),
             "copied" | "cloned" => Iter::Copied(boxed),
             "map" => Iter::Map(boxed, one(&mut args)?),
@@ -318,9 +609,6 @@ impl<'m> Lowerer<'m> {
             "zip" => {
                 let other = one(&mut args)?;
                 let other = self.iterator(other, call.args.span())?;
-                if other.has_filter() {
-                    return Err(after_filter(call.method.span(), "zip"));
-                }
                 Iter::Zip(boxed, Box::new(other))
             }
             "take" | "skip" | "step_by" => {
@@ -349,10 +637,7 @@ impl<'m> Lowerer<'m> {
     }
 }
 
-/// Methods that count the items, or ask for one of them.
-const NEED_POSITIONS: [&str; 9] =
-    ["enumerate", "zip", "take", "skip", "step_by", "max_by", "min_by", "max", "min"];
-
-pub(super) fn after_filter(span: Span, name: &str) -> Error {
-    unsupported(span, &format!("`{name}` after `filter`"), "write a `for` loop with `if`")
-}
+/// Methods that take some items from an iterator and leave the rest.
+const ADVANCE: [&str; 11] = [
+    "next", "next_back", "nth", "nth_back", "by_ref", "find", "find_map", "position", "rposition", "any", "all",
+];

@@ -43,7 +43,7 @@ impl Lowerer<'_> {
         self.zeros(ty, zero, span)
     }
 
-    pub(super) fn exchange(&mut self, a: &Memory, b: &Memory) {
+    pub(super) fn change_places(&mut self, a: &Memory, b: &Memory) {
         if a.place != b.place {
             self.b.node(Stmt::Swap { a: a.place.clone(), b: b.place.clone() });
         }
@@ -79,7 +79,7 @@ impl Lowerer<'_> {
     fn taken(&mut self, memory: &Memory, span: Span) -> Result<Val> {
         let extent = self.extent(memory, span);
         let fresh = self.empty(&memory.ty, span)?;
-        self.exchange(memory, &fresh);
+        self.change_places(memory, &fresh);
         if let Some(var) = memory.len {
             let zero = self.b.usize(0, span);
             self.set(var, zero);
@@ -99,11 +99,11 @@ impl Lowerer<'_> {
             return Ok(memory.clone());
         }
         let memory = memory.clone();
-        self.copied_list(&memory, span)
+        self.copy_of_list(&memory, span)
     }
 
     /// A `Vec` with the elements of any list.
-    pub(super) fn copied_list(&mut self, memory: &Memory, span: Span) -> Result<Memory> {
+    pub(super) fn copy_of_list(&mut self, memory: &Memory, span: Span) -> Result<Memory> {
         let Some(item) = memory.ty.element().cloned() else {
             return Err(left_to_rustc(span, "a list was expected"));
         };
@@ -129,7 +129,7 @@ impl Lowerer<'_> {
         }
         let source = self.own_list(val, target.len.is_some(), span)?;
         let len = self.len_of(&LValue::Memory(source.clone()), span)?;
-        self.exchange(target, &source);
+        self.change_places(target, &source);
         if let Some(var) = target.len {
             self.set(var, len);
         }
@@ -166,11 +166,11 @@ impl Lowerer<'_> {
                 match (first.len, second.len) {
                     (Some(a), Some(b)) => {
                         let (len_a, len_b) = (self.get(a), self.get(b));
-                        self.exchange(&first, &second);
+                        self.change_places(&first, &second);
                         self.set(a, len_b);
                         self.set(b, len_a);
                     }
-                    (None, None) => self.exchange(&first, &second),
+                    (None, None) => self.change_places(&first, &second),
                     _ => {
                         let (a, b) = (self.taken(&first, span)?, self.taken(&second, span)?);
                         self.assign_list(&first, b, span)?;
@@ -190,19 +190,19 @@ impl Lowerer<'_> {
     }
 
     /// A value as a variable or field of a name holds it.
-    pub(super) fn held(&mut self, name: &str, val: Val, span: Span) -> Result<Val> {
+    pub(super) fn owned_as(&mut self, name: &str, val: Val, span: Span) -> Result<Val> {
         let memory = match val {
             Val::Parts(Kind::Struct(def), parts) => {
                 let mut held = Vec::new();
                 for (part, (field, _)) in parts.into_iter().zip(&def.fields) {
-                    held.push(self.held(field, part, span)?);
+                    held.push(self.owned_as(field, part, span)?);
                 }
                 return Ok(Val::Parts(Kind::Struct(def), held));
             }
             Val::Parts(kind, parts) => {
                 let parts = parts
                     .into_iter()
-                    .map(|part| self.held(name, part, span))
+                    .map(|part| self.owned_as(name, part, span))
                     .collect::<Result<_>>()?;
                 return Ok(Val::Parts(kind, parts));
             }
@@ -230,7 +230,7 @@ impl Lowerer<'_> {
             let len = self.len_of(&LValue::Memory(list.clone()), span)?;
             list = Memory { window: None, len: Some(self.new_var(len)), ..list };
         } else if list.window.is_some() && assigned {
-            list = self.copied_list(&list, span)?;
+            list = self.copy_of_list(&list, span)?;
             self.reassigned.insert(list.place.object);
         }
         Ok(Val::Place(LValue::Memory(list)))
@@ -428,7 +428,7 @@ impl Lowerer<'_> {
             },
             |_| Ok(Val::Never),
         )?;
-        Ok(Val::Maybe(some, Box::new(val)))
+        Ok(Self::some_if(some, val))
     }
 
     fn swap_remove(&mut self, memory: &Memory, index: ValueId, span: Span) -> Result<Val> {
@@ -465,10 +465,13 @@ impl Lowerer<'_> {
 
     fn extend(&mut self, memory: &Memory, iter: &Iter, span: Span) -> Result<()> {
         let (var, list) = self.growing(memory, span)?;
-        let more = self.iter_len(iter, span)?;
-        let most = self.b.binary(Binary::Add, self.get(var), more, span);
-        self.reserve(&list, most, span)?;
-        let newly = self.reserved.insert(memory.place.object);
+        let mut newly = false;
+        if iter.is_visited() {
+            let more = self.iter_len(iter, span)?;
+            let most = self.b.binary(Binary::Add, self.get(var), more, span);
+            self.reserve(&list, most, span)?;
+            newly = self.reserved.insert(memory.place.object);
+        }
         let looped = self.each(iter, None, &[], span, &mut |me, item| {
             let item = me.value_of(item, span)?;
             me.push(memory, item, span)
@@ -529,7 +532,7 @@ impl Lowerer<'_> {
                 let room = me.int_method("max", vec![twice, len], span);
                 let longer = me.zeros(&memory.ty, room, span)?;
                 me.move_elements(&LValue::Memory(longer.clone()), list, span)?;
-                me.exchange(memory, &longer);
+                me.change_places(memory, &longer);
                 if memory.ty.element().is_some_and(|item| !item.is_fixed()) {
                     me.b.function.emptied.insert(longer.place.object);
                 }
@@ -548,7 +551,7 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Result<Vec<ObjectId>> {
         let mut made = Vec::new();
-        if !exits::of_block(body).is_empty() {
+        if !exits::of_block(body).is_empty() || !iter.has_positions() {
             return Ok(made);
         }
         for (name, count) in pushed_always(body) {
@@ -575,11 +578,19 @@ impl Lowerer<'_> {
 
     /// `collect` into a `Vec`: of the items a filter lets through, if there is one.
     pub(super) fn collect_list(&mut self, iter: &Iter, span: Span) -> Result<Val> {
+        if !iter.is_visited() {
+            // How many there are shows when they have all been made.
+            let val = self.fresh_list(span)?;
+            if let Val::Place(LValue::Memory(list)) = &val {
+                self.extend(list, iter, span)?;
+            }
+            return Ok(self.retyped(val));
+        }
         let len = self.iter_len(iter, span)?;
         let item = self.fresh(Class::Any);
         let object = self.new_local(Type::Vec(Box::new(Type::Scalar(item))), span);
         let zero = self.b.usize(0, span);
-        let var = iter.has_filter().then(|| self.new_var(zero));
+        let var = (!iter.has_positions()).then(|| self.new_var(zero));
         let mut found: Option<Type> = None;
         self.b.open();
         let looped =

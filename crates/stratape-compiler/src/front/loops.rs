@@ -5,12 +5,13 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
+use super::control::{LoopFrame, lv_of};
 use super::exits::Exit;
 use super::iter::Iter;
 use super::mention::words_of;
 use super::place::as_range;
 use super::val::Val;
-use super::{Lowerer, exits, marks, unsupported};
+use super::{Lowerer, exits, marks};
 use stratape_ir::Range;
 
 impl Lowerer<'_> {
@@ -18,10 +19,16 @@ impl Lowerer<'_> {
         let span = node.while_token.span();
         marks::only_on_for(&node.attrs)?;
         let found = exits::of_block(&node.body);
+        if !exits::of_expr(&node.cond).is_empty() {
+            // What follows a jump out of the condition is guarded as after a statement.
+            let (label, cond, body) = (&node.label, &node.cond, &node.body);
+            return self.endless_loop(&syn::parse_quote!(#label loop {
+                if #cond #body else { break; }
+            }));
+        }
         self.repeat(Range::Forever, false, node.label.as_ref(), &found, span, |me, _| {
-            let condition = me.condition(&node.cond)?;
-            me.branch(
-                condition,
+            me.branch_on(
+                &node.cond,
                 span,
                 |me| me.block(&node.body).map(|_| Val::Unit),
                 |me| {
@@ -40,10 +47,18 @@ impl Lowerer<'_> {
         let found = exits::of_block(&node.body);
         let label = node.label.as_ref();
         let span = node.loop_token.span();
+        let name = label.map(|label| label.name.ident.to_string());
+        let result = match exits::breaks_with_value(&node.body, name.as_deref(), true) {
+            true => Some(Val::Place(self.later(span)?)),
+            false => None,
+        };
         let val = self.repeat(Range::Forever, false, label, &found, span, |me, _| {
+            if let Some(frame) = me.frame().loops.last_mut() {
+                frame.result = result;
+            }
             me.block(&node.body).map(|_| ())
         })?;
-        let label = label.map(|label| label.name.ident.to_string());
+        let label = name;
         let ends = found.iter().any(|exit| match exit {
             Exit::Break(name) => name.is_none() || *name == label,
             _ => false,
@@ -55,32 +70,72 @@ impl Lowerer<'_> {
     pub(super) fn loop_frame(
         &mut self,
         label: Option<&syn::Lifetime>,
+        breaks: bool,
         span: Span,
     ) -> Result<usize> {
-        let loops = &self.frame().loops;
-        let found = match label {
-            None => loops.len().checked_sub(1),
-            Some(label) => {
-                let name = Some(label.ident.to_string());
-                loops.iter().rposition(|frame| frame.label == name)
-            }
-        };
+        let name = label.map(|label| label.ident.to_string());
+        let found = self.frame().loops.iter().rposition(|frame| {
+            let target = if breaks { frame.broke } else { frame.continued };
+            let mine = if name.is_none() { !frame.is_block } else { frame.label == name };
+            mine && target.is_some()
+        });
         found.ok_or_else(|| Error::new(span, "there is no such loop"))
     }
 
     pub(super) fn break_from(&mut self, node: &syn::ExprBreak) -> Result<Val> {
         let span = node.span();
-        if let Some(expr) = &node.expr {
-            return Err(unsupported(
-                expr.span(),
-                "`break` with a value",
-                "assign the value to a variable before the loop ends",
-            ));
+        let frame = self.loop_frame(node.label.as_ref(), true, span)?;
+        if let (Some(expr), Some(result)) = (&node.expr, self.frame().loops[frame].result.clone()) {
+            let val = self.expr(expr)?;
+            self.write_parts(&lv_of(result), val, expr.span())?;
         }
-        let frame = self.loop_frame(node.label.as_ref(), span)?;
         let broke = self.frame().loops[frame].broke;
         self.jump(broke, span);
         Ok(Val::Never)
+    }
+
+    /// `'label: { … }`, left by `break 'label`.
+    pub(super) fn labelled_block(&mut self, block: &syn::Block, label: &syn::Label) -> Result<Val> {
+        let span = label.span();
+        let name = label.name.ident.to_string();
+        if !exits::of_block(block).contains(&Exit::Break(Some(name.clone()))) {
+            let val = self.block(block)?;
+            return self.rvalue(val, span);
+        }
+        let result = match exits::breaks_with_value(block, Some(&name), false) {
+            true => Some(Val::Place(self.later(span)?)),
+            false => None,
+        };
+        let going = self.going(span);
+        let no = self.b.bool(false, span);
+        let broke = self.new_var(no);
+        self.frame().loops.push(LoopFrame {
+            label: Some(name),
+            broke: Some(broke),
+            continued: None,
+            result: result.clone(),
+            is_block: true,
+        });
+        let val = self.block(block);
+        self.frame().loops.pop();
+        let val = val?;
+        if let (Some(result), false) = (&result, matches!(val, Val::Never)) {
+            let now = self.get(going);
+            let lv = lv_of(result.clone());
+            self.branch(
+                now,
+                span,
+                |me| me.write_parts(&lv, val, span).map(|()| Val::Unit),
+                |_| Ok(Val::Unit),
+            )?;
+        }
+        let (a, b) = (self.get(going), self.get(broke));
+        let now = self.or(a, b, span);
+        self.set(going, now);
+        match result {
+            Some(result) => self.rvalue(result, span),
+            None => Ok(Val::Unit),
+        }
     }
 
     /// `for pattern in …`
@@ -88,7 +143,7 @@ impl Lowerer<'_> {
         let span = node.for_token.span();
         let found = exits::of_block(&node.body);
         let parallel = marks::parallel(&node.attrs)?;
-        if let Some(range) = as_range(&node.expr) {
+        if let Some(range) = as_range(&node.expr).filter(|range| range.end.is_some()) {
             let (from, to) = self.range_bounds(range)?;
             let range = Iter::Range { from, to };
             let reserved = self.reserve_for(&node.body, &range, span)?;

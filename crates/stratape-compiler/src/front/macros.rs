@@ -52,6 +52,7 @@ impl Lowerer<'_> {
                 self.assertion(mac, &name, span)?;
                 Ok(Val::Unit)
             }
+            "matches" => self.matches_macro(mac, span),
             "panic" | "unreachable" | "unimplemented" | "todo" => {
                 self.panic(mac, span)?;
                 Ok(Val::Never)
@@ -172,7 +173,8 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    fn fail_unless(
+    /// Runs tokens that panic, where a condition does not hold.
+    pub(super) fn fail_unless(
         &mut self,
         condition: ValueId,
         panic: &TokenStream,

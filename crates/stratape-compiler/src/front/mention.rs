@@ -4,8 +4,9 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::Result;
 
+use super::integers::CONVERSION;
 use super::val::{Kind, LValue, Memory, Val};
-use super::{Lowerer, unsupported};
+use super::{Lowerer, TEXT, unsupported};
 use stratape_ir::{ObjectId, Step, Type, ValueId};
 
 /// What tokens mention.
@@ -69,11 +70,19 @@ impl Lowerer<'_> {
     }
 
     /// An expression that is a value, made of scalars and objects.
-    fn spell(&self, val: &Val, mentioned: &mut Mentioned) -> Option<TokenStream> {
+    pub(super) fn spell(&self, val: &Val, mentioned: &mut Mentioned) -> Option<TokenStream> {
         match val {
+            Val::Scalar(value) if self.enums.get(value).is_some_and(|name| name == TEXT) => {
+                let (texts, number) = (&self.texts, mentioned.value(*value));
+                Some(quote!([#(#texts),*][#number]))
+            }
+            Val::Scalar(value) if self.enums.get(value).is_some_and(|name| name == CONVERSION) => {
+                Some(quote!(<i8 as ::core::convert::TryFrom<i32>>::try_from(300_i32).unwrap_err()))
+            }
             Val::Scalar(value) if self.enums.contains_key(value) => None,
             Val::Scalar(value) => Some(mentioned.value(*value)),
             Val::Unit => Some(quote!(())),
+
             Val::Parts(kind, parts) => {
                 let parts = parts
                     .iter()
@@ -99,6 +108,7 @@ impl Lowerer<'_> {
         match lv {
             LValue::Var(var) => self.spell(&Val::Scalar(self.get(*var)), mentioned),
             LValue::Value(val) => self.spell(val, mentioned),
+            LValue::Later(_) | LValue::Pointer(_) => None,
             LValue::Parts(kind, parts) => {
                 let parts = parts
                     .iter()
@@ -150,6 +160,7 @@ impl Lowerer<'_> {
 
     fn spell_aggregate(&self, kind: &Kind, parts: &[TokenStream]) -> Option<TokenStream> {
         match kind {
+            Kind::Choice(_) => None,
             Kind::Tuple => Some(quote!((#(#parts,)*))),
             Kind::Struct(def) if self.module.unnamed.contains(&def.name) => None,
             Kind::Struct(def) => {

@@ -16,32 +16,25 @@ impl Lowerer<'_> {
     pub(super) fn method(&mut self, call: &syn::ExprMethodCall) -> Result<Val> {
         let span = call.span();
         let receiver = self.operand(&call.receiver)?;
+        let receiver = self.resolved(receiver, span)?;
         let name = call.method.to_string();
         match receiver {
             Val::Iter(iter) => self.iter_method(*iter, call),
-            Val::Maybe(some, val) => self.option_method(some, *val, call),
-            Val::Ordering(a, b, total) if matches!(name.as_str(), "unwrap" | "expect") => {
-                let (below, above) = (
-                    self.b.compare(Compare::Le, a, b, span),
-                    self.b.compare(Compare::Ge, a, b, span),
-                );
-                let comparable = self.b.binary(Binary::BitOr, below, above, span);
-                self.require_some(comparable, call);
-                Ok(Val::Ordering(a, b, total))
-            }
-            Val::Ordering(a, b, total) if name == "reverse" => Ok(Val::Ordering(b, a, total)),
-            Val::Ordering(a, b, _) if name == "unwrap_or" => match call.args.first() {
-                Some(syn::Expr::Path(path)) if is_equal(&path.path) => {
-                    Ok(Val::Ordering(a, b, false))
-                }
-                _ => Err(unsupported(
-                    call.method.span(),
-                    "`unwrap_or` of an `Ordering` with anything but `Equal`",
-                    "use `total_cmp`",
-                )),
-            },
+            Val::Never => Ok(Val::Never),
+            val @ Val::Ordering(..) => self.ordering_method(val, call),
             receiver => {
+                if let Some(choice) = self.choice_of(&receiver)
+                    && choice.is_library()
+                {
+                    return self.option_method(&choice, receiver, call);
+                }
                 if let Some(owner) = self.receiver_name(&receiver, &name) {
+                    if owner == super::TEXT {
+                        return Ok(receiver);
+                    }
+                    if owner == "Ordering" {
+                        return self.ordering_method(receiver, call);
+                    }
                     return self.method_of(&owner, receiver, call);
                 }
                 // An array that is consumed is a copy, if it is a variable.
@@ -54,6 +47,15 @@ impl Lowerer<'_> {
                     Some(lv) => self.slice_method(&lv, call),
                     None => {
                         let a = self.scalar(receiver, call.receiver.span())?;
+                        if self.ty(a) == Scalar::Bool
+                            && let Some(arg) = call.args.first()
+                            && matches!(name.as_str(), "then" | "then_some")
+                        {
+                            let arg = self.expr(arg)?;
+                            if let Some(val) = self.bool_method(&name, a, &arg, span)? {
+                                return Ok(val);
+                            }
+                        }
                         let mut args = vec![a];
                         for arg in &call.args {
                             args.push(self.number(arg)?);
@@ -78,6 +80,9 @@ impl Lowerer<'_> {
         }
         if matches!(name, "total_cmp" | "partial_cmp" | "cmp") && args.len() == 2 {
             self.unify(args[0], args[1], span)?;
+            if name == "partial_cmp" {
+                return Ok(self.partial_ordering(args[0], args[1], span));
+            }
             return Ok(Val::Ordering(args[0], args[1], name == "total_cmp"));
         }
         if self.infer.class(self.ty(args[0])) == Some(super::Class::Any) {
@@ -119,7 +124,8 @@ impl Lowerer<'_> {
     ) -> Result<Val> {
         let ty = self.b.function.ty(args[0]);
         match name {
-            "is_nan" | "is_finite" | "is_infinite" | "is_sign_negative" | "is_sign_positive" => {
+            "is_nan" | "is_finite" | "is_infinite" | "is_sign_negative" | "is_sign_positive"
+            | "is_normal" => {
                 return Ok(Val::Scalar(self.b.emit(
                     Op::Method(name.to_owned(), args),
                     Scalar::Bool,
@@ -168,6 +174,9 @@ impl Lowerer<'_> {
         span: proc_macro2::Span,
     ) -> Result<Val> {
         let ty = self.b.function.ty(args[0]);
+        if let Some(val) = self.rare_integer_method(name, &args, span)? {
+            return Ok(val);
+        }
         let result = match name {
             "pow" => {
                 if let Some(exponent) = args.get(1) {
@@ -177,26 +186,35 @@ impl Lowerer<'_> {
             }
             "min" | "max" | "clamp" | "rem_euclid" | "div_euclid" | "wrapping_add"
             | "wrapping_sub" | "wrapping_mul" | "saturating_add" | "saturating_sub"
-            | "saturating_mul" | "div_ceil" => {
+            | "saturating_mul" | "div_ceil" | "next_multiple_of" | "midpoint" => {
                 for arg in &args[1..] {
                     self.unify(args[0], *arg, span)?;
                 }
                 ty
             }
-            "abs" | "signum" | "isqrt" | "wrapping_neg" => ty,
-            "abs_diff" => match self.ty(args[0]) {
-                Scalar::Int(int) if !int.signed() => {
-                    self.unify(args[0], args[1], span)?;
-                    ty
+            "rotate_left" | "rotate_right" | "wrapping_shl" | "wrapping_shr" => {
+                for arg in &args[1..] {
+                    self.expect(*arg, Scalar::Int(Int::U32), span)?;
                 }
-                _ => {
-                    return Err(unsupported(
-                        at,
-                        "`abs_diff` of signed integers",
-                        "use `(a - b).abs()`",
-                    ));
+                ty
+            }
+            "abs" | "signum" | "isqrt" | "wrapping_neg" | "wrapping_abs" | "next_power_of_two"
+            | "reverse_bits" | "swap_bytes" => ty,
+            "abs_diff" | "unsigned_abs" => {
+                for arg in &args[1..] {
+                    self.unify(args[0], *arg, span)?;
                 }
-            },
+                match self.ty(args[0]) {
+                    Scalar::Int(int) => Scalar::Int(int.unsigned()),
+                    _ => {
+                        return Err(unsupported(
+                            at,
+                            &format!("`{name}` of an integer of unknown type"),
+                            "write its type",
+                        ));
+                    }
+                }
+            }
             "is_multiple_of" => {
                 for arg in &args[1..] {
                     self.unify(args[0], *arg, span)?;
@@ -204,7 +222,8 @@ impl Lowerer<'_> {
                 Scalar::Bool
             }
             "is_power_of_two" | "is_positive" | "is_negative" => Scalar::Bool,
-            "count_ones" | "count_zeros" | "leading_zeros" | "trailing_zeros" => {
+            "count_ones" | "count_zeros" | "leading_zeros" | "trailing_zeros" | "leading_ones"
+            | "trailing_ones" | "ilog2" | "ilog10" => {
                 Scalar::Int(Int::U32)
             }
             _ => {
@@ -242,7 +261,8 @@ impl Lowerer<'_> {
             "as_slice" | "as_mut_slice" | "as_ref" | "as_mut" | "borrow" => {
                 Ok(Val::Ref(lv.clone()))
             }
-            "chunks_exact" | "chunks_exact_mut" | "windows" => {
+            "chunks_exact" | "chunks_exact_mut" | "windows" | "chunks" | "chunks_mut" | "rchunks"
+            | "rchunks_mut" | "rchunks_exact" | "rchunks_exact_mut" => {
                 let size = one(self)?;
                 let zero = self.b.usize(0, span);
                 let condition = self.b.compare(Compare::Ne, size, zero, span);
@@ -254,17 +274,14 @@ impl Lowerer<'_> {
                 let check = Check::Library { condition, message: message.to_owned() };
                 let span = self.b.at(span);
                 self.b.node(Stmt::Check { check, span });
-                if name == "windows" {
-                    iter(Iter::Windows(lv.clone(), size))
-                } else {
-                    iter(Iter::Chunks(lv.clone(), size))
-                }
+                let lv = lv.clone();
+                iter(match name.trim_end_matches("_mut") {
+                    "windows" => Iter::Windows(lv, size),
+                    "chunks_exact" => Iter::Chunks(lv, size),
+                    "rchunks_exact" => Iter::BackChunks(lv, size),
+                    name => Iter::Pieces(lv, size, name == "rchunks"),
+                })
             }
-            "chunks" | "chunks_mut" | "rchunks" => Err(unsupported(
-                call.method.span(),
-                &format!("`{name}`"),
-                "use `chunks_exact`, and treat the rest by index",
-            )),
             "split_at" | "split_at_mut" => {
                 let (at, zero) = (one(self)?, self.b.usize(0, span));
                 let len = self.len_of(lv, span)?;
@@ -289,7 +306,18 @@ impl Lowerer<'_> {
                     self.int_method("saturating_sub", vec![len, one], span)
                 };
                 let place = self.element_unchecked(lv, index, span)?;
-                Ok(Val::Maybe(some, Box::new(Val::Ref(place))))
+                Ok(Self::some_if(some, Val::Ref(place)))
+            }
+            "map" if matches!(lv, LValue::Memory(Memory { ty: Type::Array(..), .. })) => {
+                let (Some(arg), LValue::Memory(memory)) = (call.args.first(), lv) else {
+                    return Err(unsupported(
+                        call.method.span(),
+                        &format!("the method `{name}` of arrays"),
+                        "use `iter`",
+                    ));
+                };
+                let f = self.operand(arg)?;
+                self.mapped_array(memory, &f, span)
             }
             "fill" => {
                 let Some(arg) = call.args.first() else {
@@ -372,92 +400,14 @@ impl Lowerer<'_> {
                 Ok(Val::Unit)
             }
             "into_boxed_slice" | "into_vec" => self.rvalue(Val::Place(lv.clone()), span),
-            "sort" | "sort_by" | "sort_unstable_by" => Err(unsupported(
-                call.method.span(),
-                "sorting",
-                "sort indices in a function with `#[stratape::constant]`, and read through them",
-            )),
-            _ => Err(unsupported(
-                call.method.span(),
-                &format!("the method `{name}` of slices"),
-                "use indexing, `iter`, `chunks_exact`, `windows`, `split_at`",
-            )),
-        }
-    }
-
-    /// The check of `unwrap` and `expect`.
-    fn require_some(&mut self, some: ValueId, call: &syn::ExprMethodCall) {
-        let message = match call.args.first() {
-            Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) => text.value(),
-            _ => "called `Option::unwrap()` on a `None` value".to_owned(),
-        };
-        self.b.node(Stmt::Check {
-            check: Check::Library { condition: some, message },
-            span: self.module.sources.id(call.span()),
-        });
-    }
-
-    fn option_method(
-        &mut self,
-        some: ValueId,
-        val: Val,
-        call: &syn::ExprMethodCall,
-    ) -> Result<Val> {
-        let span = call.span();
-        let name = call.method.to_string();
-        match name.as_str() {
-            "copied" | "cloned" => {
-                // Read only where there is something to read.
-                Ok(Val::Maybe(
-                    some,
-                    Box::new(match val {
-                        Val::Ref(lv) => Val::Place(lv),
-                        other => other,
-                    }),
-                ))
-            }
-            "unwrap" | "expect" => {
-                self.require_some(some, call);
-                Ok(val)
-            }
-            "unwrap_or" => {
-                let Some(arg) = call.args.first() else {
-                    return Err(Error::new(span, "`unwrap_or` takes an argument"));
-                };
-                let other = self.expr(arg)?;
-                self.branch(
-                    some,
-                    span,
-                    |me| match val {
-                        Val::Ref(lv) | Val::Place(lv) => me.read(&lv, span),
-                        val => Ok(val),
-                    },
-                    |me| match other {
-                        Val::Ref(lv) | Val::Place(lv) => me.read(&lv, span),
-                        val => Ok(val),
-                    },
-                )
-            }
-            "is_some" => Ok(Val::Scalar(some)),
-            "is_none" => Ok(Val::Scalar(self.b.not(some, span))),
-            "map" => {
-                let Some(arg) = call.args.first() else {
-                    return Err(Error::new(span, "`map` takes an argument"));
-                };
-                let f = self.operand(arg)?;
-                let shape = self.branch(
-                    some,
-                    span,
-                    |me| me.apply(&f, vec![val], span),
-                    |_| Ok(Val::Never),
-                )?;
-                Ok(Val::Maybe(some, Box::new(shape)))
-            }
-            _ => Err(unsupported(
-                call.method.span(),
-                &format!("the method `{name}` of options"),
-                "use `unwrap`, `unwrap_or`, `copied` or `map`",
-            )),
+            _ => match self.rare_slice_method(lv, call)? {
+                Some(val) => Ok(val),
+                None => Err(unsupported(
+                    call.method.span(),
+                    &format!("the method `{name}` of slices"),
+                    "use indexing, `iter`, `chunks_exact`, `windows`, `split_at`",
+                )),
+            },
         }
     }
 
@@ -466,11 +416,13 @@ impl Lowerer<'_> {
         match val {
             Val::Scalar(value) => self.enums.get(value).cloned(),
             Val::Parts(Kind::Struct(def), _) => Some(base_name(&def.name).to_owned()),
+            Val::Parts(Kind::Choice(choice), _) => Some(choice.name.clone()),
             Val::Place(lv) | Val::Ref(lv) => match lv {
                 LValue::Parts(Kind::Struct(def), _)
                 | LValue::Memory(Memory { ty: Type::Struct(def), .. }) => {
                     Some(base_name(&def.name).to_owned())
                 }
+                LValue::Parts(Kind::Choice(choice), _) => Some(choice.name.clone()),
                 LValue::Memory(Memory { ty: Type::Enum(name), .. }) => Some(name.clone()),
                 LValue::Var(var) => self.enums.get(&self.get(*var)).cloned(),
                 LValue::Value(val) => self.owner_of(val),
@@ -508,7 +460,7 @@ impl Lowerer<'_> {
 }
 
 /// The list a value is or refers to.
-fn list_of(val: &Val) -> Option<LValue> {
+pub(super) fn list_of(val: &Val) -> Option<LValue> {
     match val {
         Val::Place(lv) | Val::Ref(lv) => match lv {
             LValue::Memory(Memory {
@@ -519,8 +471,4 @@ fn list_of(val: &Val) -> Option<LValue> {
         },
         _ => None,
     }
-}
-
-fn is_equal(path: &syn::Path) -> bool {
-    path.segments.last().is_some_and(|segment| segment.ident == "Equal")
 }

@@ -13,17 +13,25 @@ mod aggregate;
 mod block;
 mod build;
 mod call;
+mod chain;
 mod checkpoint;
+mod choice;
 mod consume;
 mod control;
+mod equality;
 mod exits;
 mod expr;
 mod generic;
+mod fits;
+mod hoist;
 mod imports;
 mod infer;
+mod integers;
 mod items;
 mod iter;
 mod list;
+mod later;
+mod lists;
 mod loops;
 mod macros;
 mod marks;
@@ -32,12 +40,19 @@ mod mention;
 mod method;
 mod moves;
 mod naming;
+mod nested;
 mod opaque;
 mod operator;
+mod option;
+mod ordering;
 mod pattern;
 mod place;
+mod references;
+mod search;
 mod signature;
 mod unnamed;
+mod slices;
+mod sorting;
 mod val;
 mod written;
 
@@ -52,12 +67,13 @@ use self::generic::Visible;
 use self::infer::{Class, Infer};
 pub use self::items::Items;
 pub(crate) use self::items::pullback_of;
+use self::later::Shape;
 pub(crate) use self::marks::{is_marked, strip_marks};
 use self::moves::Moves;
 pub(crate) use self::naming::replace_type;
 pub(crate) use self::opaque::half_name;
 use self::val::{Binding, Kind, LValue, Memory, Names, Val, VarId};
-use stratape_ir::{Function, Object, ObjectId, Op, Origin, Param, Scalar, Stmt, Type, ValueId};
+use stratape_ir::{Function, Object, ObjectId, Op, Origin, Param, Scalar, Type, ValueId};
 
 /// Lowers a function of a module.
 ///
@@ -66,9 +82,10 @@ use stratape_ir::{Function, Object, ObjectId, Op, Origin, Param, Scalar, Stmt, T
 pub fn lower(item: &syn::ItemFn, items: &Items) -> Result<Function> {
     signature::check(&item.sig)?;
     signature::check_params(&item.sig)?;
-    let mut lowerer = Lowerer::new(items, &item.sig.ident.to_string());
-    lowerer.names_stack.push(item.sig.ident.to_string());
-    lowerer.function(item)?;
+    if let Some(fault) = &items.fault {
+        return Err(fault.clone());
+    }
+    let mut lowerer = lower_until_known(item, items)?;
     lowerer.settle_empty_lists();
     let Lowerer { b, mut infer, constants, .. } = lowerer;
     let mut function = b.finish();
@@ -85,6 +102,32 @@ pub fn lower(item: &syn::ItemFn, items: &Items) -> Result<Function> {
         )
     })?;
     Ok(function)
+}
+
+/// Lowers a function as often as shapes of variables are found that were not known before.
+fn lower_until_known<'m>(item: &syn::ItemFn, items: &'m Items) -> Result<Lowerer<'m>> {
+    let mut shapes: HashMap<u32, Shape> = HashMap::new();
+    for _ in 0..later::PASSES {
+        let mut lowerer = Lowerer::new(items, &item.sig.ident.to_string());
+        lowerer.shapes.clone_from(&shapes);
+        lowerer.names_stack.push(item.sig.ident.to_string());
+        match (lowerer.function(item), lowerer.found.take()) {
+            (_, Some((number, shape))) => {
+                if shape.is_open() {
+                    // Its own parts take the numbers after it.
+                    shapes.retain(|known, _| *known < number);
+                }
+                shapes.insert(number, shape);
+            }
+            (Ok(()), None) => return Ok(lowerer),
+            (Err(error), None) => return Err(error),
+        }
+    }
+    Err(unsupported(
+        item.sig.ident.span(),
+        "so many variables without a type",
+        "write their types, as in `let best: Option<f64> = None`",
+    ))
 }
 
 /// The error of `#[gradient]` on a method.
@@ -117,6 +160,9 @@ pub(crate) fn message_of(error: &Error) -> (String, bool) {
 fn unsupported(span: Span, what: &str, instead: &str) -> Error {
     Error::new(span, format!("`#[gradient]` does not support {what}: {instead}"))
 }
+
+/// The name of the type of texts, which are numbers of those in the function.
+const TEXT: &str = "str";
 
 /// The state of lowering.
 struct Lowerer<'m> {
@@ -151,6 +197,20 @@ struct Lowerer<'m> {
     reserved: HashSet<ObjectId>,
     /// The elements of lists that were made empty, before their type was known.
     untyped: Vec<(ValueId, Scalar)>,
+    /// How many variables of unknown shape were made.
+    laters: u32,
+    /// The shapes of those, found in earlier passes.
+    shapes: HashMap<u32, Shape>,
+    /// The shape that this pass has found.
+    found: Option<(u32, Shape)>,
+    /// The texts in the function that are values.
+    texts: Vec<String>,
+    /// How many parts of expressions became statements.
+    lifted: usize,
+    /// Whether one was read whose shape is not known.
+    read_unknown: bool,
+    /// Objects made for variables of once unknown shape.
+    made_later: Vec<ObjectId>,
 }
 
 impl<'m> Lowerer<'m> {
@@ -174,6 +234,13 @@ impl<'m> Lowerer<'m> {
             written_as_vec: HashSet::new(),
             reserved: HashSet::new(),
             untyped: Vec::new(),
+            laters: 0,
+            shapes: HashMap::new(),
+            found: None,
+            texts: Vec::new(),
+            lifted: 0,
+            read_unknown: false,
+            made_later: Vec::new(),
         }
     }
 
@@ -193,6 +260,9 @@ impl<'m> Lowerer<'m> {
                 ));
             }
             let span = name.span();
+            if choice::has_choice(&written.ty) {
+                return Err(choice::choice_in_memory(input.ty.span()));
+            }
             let origin = match written.reference {
                 None => Origin::Owned,
                 Some(false) => Origin::Ref,
@@ -226,8 +296,8 @@ impl<'m> Lowerer<'m> {
                     if origin == Origin::Owned { Val::Place(lv) } else { Val::Ref(lv) }
                 }
             };
-            let val = self.held(&name.to_string(), val, span)?;
-            self.bind_name(&name.to_string(), val, mutable);
+            let val = self.owned_as(&name.to_string(), val, span)?;
+            self.bind_name(&name.to_string(), val, mutable, span)?;
         }
         let output = signature::output(&item.sig, self.module.items())?;
         let val = self.body(&item.block, output.clone())?;
@@ -257,7 +327,8 @@ impl<'m> Lowerer<'m> {
             let result = self.zero_val(ty, exits::first_return(block).unwrap_or(span))?;
             self.frame().result = Some(result);
         } else if exits::returns_value(block) {
-            return self.body_of_unknown_type(block, span);
+            let result = self.later(span)?;
+            self.frame().result = Some(Val::Place(result));
         }
         self.frame().output = output;
         self.body_with_returns(block, span)
@@ -277,22 +348,6 @@ impl<'m> Lowerer<'m> {
             None if matches!(val, Val::Never) => Ok(Val::Unit),
             None => self.rvalue(val, span),
         }
-    }
-
-    /// A body that returns early a number whose type shows only there: the variable's first value
-    /// is written afterwards.
-    fn body_of_unknown_type(&mut self, block: &syn::Block, span: Span) -> Result<Val> {
-        let ty = self.fresh(Class::Any);
-        let first = self.b.new_value(ty, span);
-        let var = self.new_var(first);
-        self.frame().result = Some(Val::Place(LValue::Var(var)));
-        self.b.open();
-        let lowered = self.body_with_returns(block, span);
-        let nodes = self.b.close();
-        let op = self.zero_op(ty);
-        self.b.node(Stmt::Let { value: first, op });
-        nodes.into_iter().for_each(|node| self.b.node(node));
-        lowered
     }
 
     /// Writes what a function returns, where control is still on its normal way.
@@ -346,7 +401,7 @@ impl<'m> Lowerer<'m> {
     }
 
     /// Binds a name; a mutable one gets variables for its scalars.
-    fn bind_name(&mut self, name: &str, val: Val, mutable: bool) {
+    fn bind_name(&mut self, name: &str, val: Val, mutable: bool, span: Span) -> Result<()> {
         if let Val::Scalar(value) = val {
             let known = &mut self.b.function.values[value.index()].name;
             if known.is_none() {
@@ -359,29 +414,41 @@ impl<'m> Lowerer<'m> {
                 name.clone_into(&mut object.name);
             }
         }
-        let val = if mutable { self.variable(val) } else { val };
+        let val = if mutable { self.variable(val, span)? } else { val };
         if let Val::Place(LValue::Var(var)) = &val {
             self.var_names[var.0 as usize] = Some(name.to_owned());
         }
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(name.to_owned(), Binding { val });
         }
+        Ok(())
     }
 
     /// A place that holds a value and can be written.
-    fn variable(&mut self, val: Val) -> Val {
-        match val {
-            Val::Scalar(value) => {
-                // Variables get values of their own name, also when they begin as a parameter.
-                Val::Place(LValue::Var(self.new_var(value)))
+    fn variable(&mut self, val: Val, span: Span) -> Result<Val> {
+        Ok(Val::Place(match val {
+            // Variables get values of their own name, also when they begin as a parameter.
+            Val::Scalar(value) => LValue::Var(self.new_var(value)),
+            val @ Val::Ordering(..) => {
+                let value = self.scalar(val, span)?;
+                LValue::Var(self.new_var(value))
             }
             Val::Parts(kind, parts) => {
-                let parts =
-                    parts.into_iter().map(|part| control::lv_of(self.variable(part))).collect();
-                Val::Place(LValue::Parts(kind, parts))
+                let parts = parts
+                    .into_iter()
+                    .map(|part| Ok(control::lv_of(self.variable(part, span)?)))
+                    .collect::<Result<_>>()?;
+                LValue::Parts(kind, parts)
             }
-            other => other,
-        }
+            Val::Never => self.later(span)?,
+            Val::Ref(LValue::Memory(memory)) => self.pointer(&memory, span)?,
+            Val::Iter(iter) if iter.has_positions() => {
+                let (zero, len) = (self.b.usize(0, span), self.iter_len(&iter, span)?);
+                let (start, end) = (self.new_var(zero), self.new_var(len));
+                return Ok(Val::Iter(Box::new(iter::Iter::Held(iter, start, end))));
+            }
+            other => return Ok(other),
+        }))
     }
 
     /// Runs `f` with a scope of names and variables of its own.

@@ -55,12 +55,12 @@ impl Lowerer<'_> {
             return self.compound_assign(expr, sign);
         }
         let left = self.operand(&expr.left)?;
-        if let Val::Ordering(..) = left {
-            return Err(unsupported(
-                expr.op.span(),
-                "comparing an `Ordering`",
-                "compare the numbers with `<` and `>`",
-            ));
+        if matches!(expr.op, BinOp::Eq(_) | BinOp::Ne(_)) && self.has_parts(&left) {
+            let left = self.rvalue(left, expr.left.span())?;
+            let right = self.operand(&expr.right)?;
+            let same = self.equal(&left, &right, span)?;
+            let not = matches!(expr.op, BinOp::Ne(_));
+            return Ok(Val::Scalar(if not { self.b.not(same, span) } else { same }));
         }
         if self.is_struct(&left) {
             let left = self.value_of(left, expr.left.span())?;
@@ -179,6 +179,18 @@ impl Lowerer<'_> {
         let span = expr.span();
         let a = self.condition(&expr.left)?;
         let and = matches!(expr.op, syn::BinOp::And(_));
+        if !super::exits::of_expr(&expr.right).is_empty() {
+            // After a jump out of it, the rest of it does not run.
+            let right = [syn::Stmt::Expr((*expr.right).clone(), None)];
+            let asked = if and { a } else { self.b.not(a, span) };
+            let otherwise = self.b.bool(!and, span);
+            return self.branch(
+                asked,
+                span,
+                |me| me.scoped(|me| me.statements(&right, span)),
+                |_| Ok(Val::Scalar(otherwise)),
+            );
+        }
         if simple(&expr.right) {
             let b = self.condition(&expr.right)?;
             let sign = if and { Binary::BitAnd } else { Binary::BitOr };

@@ -5,33 +5,35 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Pat, Result, Token};
 
+use super::choice::member_name;
+use super::fits::is_rest_of_slice;
+use super::matching::names_of;
 use super::val::{Kind, LValue, Memory, Val};
-use super::{Lowerer, unsupported};
-use stratape_ir::{Extent, Type};
+use super::{Lowerer, left_to_rustc, unsupported};
+use stratape_ir::{Binary, Extent, Type};
 
 impl Lowerer<'_> {
-    /// Binds the names of a pattern that always fits.
+    /// Binds the names of a pattern to the parts of a value that fits it.
     pub(super) fn bind(&mut self, pat: &Pat, val: Val) -> Result<()> {
         let span = pat.span();
+        let val = self.resolved(val, span)?;
         match pat {
-            Pat::Wild(_) => Ok(()),
+            Pat::Wild(_) | Pat::Lit(_) | Pat::Range(_) | Pat::Path(_) | Pat::Rest(_) => Ok(()),
+            Pat::Ident(name) if !self.is_binding(name) => Ok(()),
             Pat::Ident(name) => {
-                if let Some((token, _)) = &name.subpat {
-                    return Err(unsupported(
-                        token.span(),
-                        "`@` patterns",
-                        "bind the name with `let`",
-                    ));
-                }
-                let val = match name.by_ref {
-                    Some(_) => Val::Ref(super::control::lv_of(val)),
+                let bound = match name.by_ref {
+                    Some(_) => Val::Ref(super::control::lv_of(val.clone())),
                     None => {
-                        let val = self.rvalue(val, span)?;
-                        self.held(&name.ident.to_string(), val, span)?
+                        let bound = self.rvalue(val.clone(), span)?;
+                        self.owned_as(&name.ident.to_string(), bound, span)?
                     }
                 };
-                self.bind_name(&name.ident.to_string(), val, name.mutability.is_some());
-                Ok(())
+                let mutable = name.mutability.is_some();
+                self.bind_name(&name.ident.to_string(), bound, mutable, span)?;
+                match &name.subpat {
+                    Some((_, inner)) if !matches!(**inner, Pat::Rest(_)) => self.bind(inner, val),
+                    _ => Ok(()),
+                }
             }
             Pat::Type(typed) => {
                 if let Some(ty) = self.annotation(&typed.ty)? {
@@ -48,33 +50,25 @@ impl Lowerer<'_> {
                 self.bind(&inner.pat, val)
             }
             Pat::Tuple(tuple) => self.bind_items(&tuple.elems, &val, span),
-            Pat::TupleStruct(tuple) => self.bind_items(&tuple.elems, &val, span),
-            Pat::Struct(fields) => self.bind_fields(fields, &val),
-            Pat::Slice(slice) => {
-                let lv = super::control::lv_of(val);
-                let whole = !slice.elems.iter().any(is_rest);
-                let count = match &lv {
-                    LValue::Memory(Memory { ty: Type::Array(_, Extent::Const(_)), .. })
-                        if whole =>
-                    {
-                        Some(slice.elems.len())
+            Pat::TupleStruct(tuple) => match self.variant_named(&tuple.path) {
+                Some((choice, index)) => {
+                    let variant = &choice.variants[index];
+                    let items = spread(&tuple.elems, is_rest, variant.fields.len(), span)?;
+                    for (at, item) in items {
+                        let part = self.part(&val, variant.first + at, span)?;
+                        self.bind(item, part)?;
                     }
-                    lv => array_length(lv),
-                };
-                let Some(count) = count else {
-                    return Err(unsupported(span, "slice patterns", "take the elements by index"));
-                };
-                for (position, item) in spread(&slice.elems, is_rest, count, span)? {
-                    let index = self.b.usize(position, span);
-                    let place = self.element(&lv, index, span)?;
-                    self.bind(item, Val::Place(place))?;
+                    Ok(())
                 }
-                Ok(())
-            }
+                None => self.bind_items(&tuple.elems, &val, span),
+            },
+            Pat::Struct(fields) => self.bind_fields(fields, &val),
+            Pat::Slice(slice) => self.bind_slice(slice, val),
+            Pat::Or(or) => self.bind_one_of(&or.cases.iter().collect::<Vec<_>>(), &val, span),
             _ => Err(unsupported(
                 span,
                 "this pattern",
-                "bind names, tuples and structs, and use `match` on integers",
+                "bind names, tuples, structs, slices and variants",
             )),
         }
     }
@@ -88,17 +82,112 @@ impl Lowerer<'_> {
     }
 
     fn bind_fields(&mut self, fields: &syn::PatStruct, val: &Val) -> Result<()> {
-        let span = fields.span();
-        let (lv, reference) = match val {
-            Val::Ref(lv) => (lv.clone(), true),
-            Val::Place(lv) => (lv.clone(), false),
-            Val::Parts(..) => (LValue::Value(Box::new(val.clone())), false),
-            _ => return Err(Error::new(span, "a struct was expected")),
-        };
+        let variant = self.variant_named(&fields.path);
         for field in &fields.fields {
-            let place = self.field_named(&lv, &field.member)?;
-            let val = if reference { Val::Ref(place) } else { Val::Place(place) };
-            self.bind(&field.pat, val)?;
+            let part = match &variant {
+                Some((choice, index)) => {
+                    let (variant, span) = (&choice.variants[*index], field.span());
+                    let name = member_name(&field.member);
+                    let Some(at) = variant.fields.iter().position(|known| *known == name) else {
+                        return Err(left_to_rustc(span, format!("there is no field `{name}`")));
+                    };
+                    self.part(val, variant.first + at, span)?
+                }
+                None => self.named_part(val, &field.member)?,
+            };
+            self.bind(&field.pat, part)?;
+        }
+        Ok(())
+    }
+
+    /// The field of a struct, as a pattern takes it.
+    pub(super) fn named_part(&mut self, val: &Val, member: &syn::Member) -> Result<Val> {
+        match val {
+            Val::Ref(lv) => Ok(Val::Ref(self.field_named(&lv.clone(), member)?)),
+            Val::Place(lv) => Ok(Val::Place(self.field_named(&lv.clone(), member)?)),
+            Val::Parts(..) => {
+                let lv = LValue::Value(Box::new(val.clone()));
+                Ok(Val::Place(self.field_named(&lv, member)?))
+            }
+            Val::Never => Ok(Val::Never),
+            _ => Err(Error::new(member.span(), "a struct was expected")),
+        }
+    }
+
+    fn bind_slice(&mut self, slice: &syn::PatSlice, val: Val) -> Result<()> {
+        let span = slice.span();
+        if matches!(val, Val::Never) {
+            return slice.elems.iter().try_for_each(|item| self.bind(item, Val::Never));
+        }
+        let reference = matches!(
+            val,
+            Val::Ref(_) | Val::Place(LValue::Memory(Memory { ty: Type::Slice(_), .. }))
+        );
+        let lv = super::control::lv_of(val);
+        let len = self.len_of(&lv, span)?;
+        for (position, item) in slice.elems.iter().enumerate() {
+            let part = if is_rest_of_slice(item) {
+                if matches!(item, Pat::Rest(_)) {
+                    continue;
+                }
+                let (from, named) = (self.b.usize(position, span), slice.elems.len() - 1);
+                let named = self.b.usize(named, span);
+                let count = self.b.binary(Binary::Sub, len, named, span);
+                let part = self.window_of(&lv, from, count, span)?;
+                if reference {
+                    Val::Ref(part)
+                } else {
+                    return Err(unsupported(
+                        item.span(),
+                        "the rest of an array by value",
+                        "match on a reference to it",
+                    ));
+                }
+            } else {
+                let place = self.slice_item(&lv, slice, position, len, span)?;
+                if reference { Val::Ref(place) } else { Val::Place(place) }
+            };
+            self.bind(item, part)?;
+        }
+        Ok(())
+    }
+
+    /// Binds the names of the first of several patterns that fits; all bind the same.
+    fn bind_one_of(&mut self, cases: &[&Pat], val: &Val, span: Span) -> Result<()> {
+        let Some((first, rest)) = cases.split_first() else { return Ok(()) };
+        let mut names: Vec<(String, bool)> = Vec::new();
+        names_of(first, &mut |pat| {
+            if self.is_binding(pat) {
+                names.push((pat.ident.to_string(), pat.mutability.is_some()));
+            }
+        });
+        let fits = if rest.is_empty() || names.is_empty() { None } else { self.fits(first, val)? };
+        let Some(fits) = fits else { return self.bind(first, val.clone()) };
+        let bound = |me: &mut Self| {
+            let vals = names
+                .iter()
+                .map(|(name, _)| me.lookup(name).map_or(Val::Never, |binding| binding.val.clone()));
+            Self::tuple(vals.collect())
+        };
+        let parts = self.branch(
+            fits,
+            span,
+            |me| {
+                me.scoped(|me| {
+                    me.bind(first, val.clone())?;
+                    Ok(bound(me))
+                })
+            },
+            |me| {
+                me.scoped(|me| {
+                    me.bind_one_of(rest, val, span)?;
+                    Ok(bound(me))
+                })
+            },
+        )?;
+        let Val::Parts(_, parts) = parts else { return Ok(()) };
+        for ((name, mutable), part) in names.iter().zip(parts) {
+            self.bind_name(name, part, *mutable, span)?;
         }
         Ok(())
     }
@@ -132,9 +221,13 @@ impl Lowerer<'_> {
                 }
                 Ok(())
             }
+            Expr::Path(path) if self.held(path).is_some() => match self.held(path) {
+                Some(place) => self.write_parts(&place, val, span),
+                None => Ok(()),
+            },
             Expr::Path(_) if matches!(self.operand(target)?, Val::Ref(_)) => Err(unsupported(
                 span,
-                "variables that change what they refer to",
+                "variables that refer now to one array, now to another",
                 "write through the reference with `*`, or choose between arrays by an index or by `if`",
             )),
             _ => {
@@ -148,6 +241,15 @@ impl Lowerer<'_> {
                 self.name_assigned(target, &place);
                 Ok(())
             }
+        }
+    }
+
+    /// The variable that holds a reference, or has no shape yet.
+    fn held(&self, path: &syn::ExprPath) -> Option<LValue> {
+        let name = path.path.get_ident()?.to_string();
+        match &self.lookup(&name)?.val {
+            Val::Place(lv @ (LValue::Pointer(_) | LValue::Later(_))) => Some(lv.clone()),
+            _ => None,
         }
     }
 
@@ -171,11 +273,12 @@ impl Lowerer<'_> {
     }
 }
 
+/// Items with commas between.
 type Items<T> = Punctuated<T, Token![,]>;
 
 /// The items of a pattern with the positions of the parts they take; `..` stands for those
 /// that no item takes.
-fn spread<T>(
+pub(super) fn spread<T>(
     items: &Items<T>,
     is_rest: fn(&T) -> bool,
     count: usize,
@@ -194,7 +297,7 @@ fn spread<T>(
     Ok(taken.map(|(index, item)| (position(index), item)).collect())
 }
 
-fn is_rest(pat: &Pat) -> bool {
+pub(super) fn is_rest(pat: &Pat) -> bool {
     matches!(pat, Pat::Rest(_))
 }
 
@@ -203,7 +306,7 @@ fn is_rest_expr(expr: &Expr) -> bool {
 }
 
 /// The number of parts of a tuple or struct.
-fn part_count(val: &Val, otherwise: usize) -> usize {
+pub(super) fn part_count(val: &Val, otherwise: usize) -> usize {
     match val {
         Val::Parts(_, parts) => parts.len(),
         Val::Place(lv) | Val::Ref(lv) => match lv {

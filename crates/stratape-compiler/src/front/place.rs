@@ -41,15 +41,19 @@ impl Lowerer<'_> {
             Val::Parts(..) | Val::Place(LValue::Parts(..)) | Val::Ref(LValue::Parts(..)) => {
                 Err(Error::new(span, "a number was expected, found a tuple or struct"))
             }
-            Val::Maybe(..) => Err(unsupported(
-                span,
-                "an `Option` as a number",
-                "end with `.unwrap()` or `.unwrap_or(…)`",
-            )),
+            Val::Place(LValue::Pointer(pointer)) | Val::Ref(LValue::Pointer(pointer)) => {
+                let target = self.target_of(&pointer, span)?;
+                self.scalar(Val::Place(target), span)
+            }
+            Val::Place(LValue::Later(_)) | Val::Ref(LValue::Later(_)) => {
+                self.read_unknown = true;
+                self.scalar(Val::Never, span)
+            }
             Val::Never => {
-                let ty = self.fresh(Class::Float);
+                let ty = self.fresh(Class::Any);
                 Ok(self.zero(ty, span))
             }
+
             Val::Unit => Err(Error::new(span, "a number was expected, found `()`")),
             Val::Function(path) if !self.is_function(&path) => {
                 let path = quote::ToTokens::to_token_stream(&path);
@@ -62,11 +66,7 @@ impl Lowerer<'_> {
                 span,
                 "a number was expected, found an iterator: end it with `sum`, `product`, `fold` or the like",
             )),
-            Val::Ordering(..) => Err(unsupported(
-                span,
-                "an `Ordering` as a value",
-                "compare with `<` and `>`, or use it inside `max_by`/`min_by`",
-            )),
+            Val::Ordering(a, b, total) => Ok(self.ordering_value(a, b, total, span)),
         }
     }
 
@@ -74,16 +74,56 @@ impl Lowerer<'_> {
     pub(super) fn rvalue(&mut self, val: Val, span: Span) -> Result<Val> {
         match val {
             Val::Place(lv) => self.moved(&lv, span),
+            Val::Parts(Kind::Choice(choice), mut parts) if parts.iter().any(holds_place) => {
+                // Read now, if there is something to read: what is in memory may change.
+                let kind = Kind::Choice(choice.clone());
+                for (index, variant) in choice.variants.iter().enumerate() {
+                    let range = variant.first..variant.first + variant.fields.len();
+                    if !parts[range.clone()].iter().any(holds_place) {
+                        continue;
+                    }
+                    let whole = Val::Parts(kind.clone(), parts.clone());
+                    let is = self.is_variant(&choice, &whole, index, span)?;
+                    let fields = Self::tuple(parts[range.clone()].to_vec());
+                    let read = self.branch(is, span, |_| Ok(fields), |_| Ok(Val::Never))?;
+                    if let Val::Parts(_, read) = read {
+                        parts.splice(range, read);
+                    }
+                }
+                Ok(Val::Parts(kind, parts))
+            }
             Val::Parts(kind, parts) => {
                 let parts =
                     parts.into_iter().map(|part| self.rvalue(part, span)).collect::<Result<_>>()?;
                 Ok(Val::Parts(kind, parts))
             }
-            // Read now, if there is something to read: what is in memory may change.
-            Val::Maybe(some, inner) if matches!(*inner, Val::Place(_)) => {
-                let val = self.branch(some, span, |_| Ok(*inner), |_| Ok(Val::Never))?;
-                Ok(Val::Maybe(some, Box::new(val)))
+            other => Ok(other),
+        }
+    }
+
+    /// A value on its own that can be joined with another: orderings are numbers.
+    pub(super) fn settled(&mut self, val: Val, span: Span) -> Result<Val> {
+        match self.rvalue(val, span)? {
+            val @ Val::Ordering(..) => Ok(Val::Scalar(self.scalar(val, span)?)),
+            Val::Parts(kind, parts) => {
+                let parts = parts.into_iter().map(|part| self.settled(part, span));
+                Ok(Val::Parts(kind, parts.collect::<Result<_>>()?))
             }
+            other => Ok(other),
+        }
+    }
+
+    /// What a variable that holds a reference refers to; anything else as it is.
+    pub(super) fn resolved(&mut self, val: Val, span: Span) -> Result<Val> {
+        match val {
+            Val::Place(LValue::Pointer(pointer)) | Val::Ref(LValue::Pointer(pointer)) => {
+                Ok(Val::Ref(self.target_of(&pointer, span)?))
+            }
+            Val::Place(LValue::Later(_)) | Val::Ref(LValue::Later(_)) => {
+                self.read_unknown = true;
+                Ok(Val::Never)
+            }
+            Val::Place(LValue::Value(val)) => self.resolved(*val, span),
             other => Ok(other),
         }
     }
@@ -93,6 +133,11 @@ impl Lowerer<'_> {
         match lv {
             LValue::Var(var) => Ok(Val::Scalar(self.get(*var))),
             LValue::Value(val) => self.rvalue((**val).clone(), span),
+            LValue::Later(_) => {
+                self.read_unknown = true;
+                Ok(Val::Never)
+            }
+            LValue::Pointer(pointer) => Ok(Val::Ref(self.target_of(pointer, span)?)),
             LValue::Parts(kind, parts) => {
                 let parts =
                     parts.iter().map(|part| self.read(part, span)).collect::<Result<_>>()?;
@@ -219,7 +264,19 @@ impl Lowerer<'_> {
 
     /// Writes a value to a place, part by part.
     pub(super) fn write_parts(&mut self, lv: &LValue, val: Val, span: Span) -> Result<()> {
+        if matches!(val, Val::Never) {
+            return Ok(());
+        }
         match lv {
+            LValue::Later(number) => {
+                let val = self.rvalue(val, span)?;
+                Err(self.found_shape(*number, &val, span))
+            }
+            LValue::Pointer(pointer) => {
+                let val = self.rvalue(val, span)?;
+                self.redirect(pointer, val, span)
+            }
+            LValue::Value(_) if matches!(val, Val::Unit) => Ok(()),
             LValue::Var(var) => {
                 let value = self.scalar(val, span)?;
                 self.unify(self.get(*var), value, span)?;
@@ -282,7 +339,7 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    fn part_of(&mut self, val: &Val, index: usize, span: Span) -> Result<Val> {
+    pub(super) fn part_of(&mut self, val: &Val, index: usize, span: Span) -> Result<Val> {
         match val {
             Val::Parts(_, parts) => match parts.get(index) {
                 Some(part) => Ok(part.clone()),
@@ -297,6 +354,14 @@ impl Lowerer<'_> {
     /// A part of a value by its position, as a pattern takes it apart.
     pub(super) fn part(&mut self, val: &Val, index: usize, span: Span) -> Result<Val> {
         match val {
+            Val::Ref(LValue::Value(inner)) => {
+                // A reference in a value that is referred to is one already.
+                let part = self.part(&inner.clone(), index, span)?;
+                Ok(match part {
+                    Val::Ref(_) => part,
+                    part => Val::Ref(super::control::lv_of(part)),
+                })
+            }
             Val::Ref(lv) => Ok(Val::Ref(self.field_of(lv, index, span)?)),
             _ => self.part_of(val, index, span),
         }
@@ -318,8 +383,17 @@ impl Lowerer<'_> {
                     .map(|part| super::control::lv_of(part.clone()))
                     .ok_or_else(missing),
                 Val::Place(lv) | Val::Ref(lv) => self.field_of(&lv.clone(), index, span),
+                Val::Never => Ok(LValue::Value(Box::new(Val::Never))),
                 _ => Err(missing()),
             },
+            LValue::Pointer(pointer) => {
+                let target = self.target_of(pointer, span)?;
+                self.field_of(&target, index, span)
+            }
+            LValue::Later(_) => {
+                self.read_unknown = true;
+                Ok(LValue::Value(Box::new(Val::Never)))
+            }
             LValue::Var(_) => Err(missing()),
         }
     }
@@ -472,6 +546,9 @@ impl Lowerer<'_> {
                 "make it a `const` of a `#[stratape::differentiable] mod`, or a parameter",
             ));
         }
+        if matches!(base, Val::Never) {
+            return Ok(Val::Never);
+        }
         let (Val::Place(lv) | Val::Ref(lv)) = base else {
             return Err(Error::new(
                 expr.expr.span(),
@@ -547,6 +624,15 @@ impl Lowerer<'_> {
         let value = self.scalar(val, expr.span())?;
         self.expect(value, Scalar::USIZE, expr.span())?;
         Ok(value)
+    }
+}
+
+/// Whether a part of a value is still to be read.
+fn holds_place(val: &Val) -> bool {
+    match val {
+        Val::Place(_) => true,
+        Val::Parts(_, parts) => parts.iter().any(holds_place),
+        _ => false,
     }
 }
 

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::choice::Choice;
 use super::iter::Iter;
+use super::later::Pointer;
 use stratape_ir::{ObjectId, Place, Struct, Type, ValueId};
 
 /// A scalar variable; the lowerer knows its current value.
@@ -17,13 +19,15 @@ pub(super) struct VarId(pub(super) u32);
 pub(super) enum Kind {
     Tuple,
     Struct(Arc<Struct>),
+    /// A value of one of several variants: a tag, and the fields of every variant.
+    Choice(Arc<Choice>),
 }
 
 /// What an expression yields.
 #[derive(Clone, Debug)]
 pub(super) enum Val {
     Unit,
-    /// Control does not come back.
+    /// Control does not come back; or the fields of a variant that a value is not.
     Never,
     Scalar(ValueId),
     /// A place expression, not read yet.
@@ -31,9 +35,7 @@ pub(super) enum Val {
     /// A reference to a place.
     Ref(LValue),
     Parts(Kind, Vec<Val>),
-    /// An `Option`: whether there is something, and what.
-    Maybe(ValueId, Box<Val>),
-    /// The result of `a.total_cmp(&b)` or `a.partial_cmp(&b)`.
+    /// The result of `a.total_cmp(&b)` where the flag is set, or of `a.cmp(&b)`: how `a` compares with `b`.
     Ordering(ValueId, ValueId, bool),
     Closure(Rc<Closure>),
     /// A function's path used as a value.
@@ -49,6 +51,10 @@ pub(super) enum LValue {
     Parts(Kind, Vec<LValue>),
     /// A value that has no place: a reference to it reads it.
     Value(Box<Val>),
+    /// A variable whose shape is not known yet, by its number.
+    Later(u32),
+    /// A variable that holds a reference.
+    Pointer(Box<Pointer>),
 }
 
 /// A part of an object.

@@ -5,6 +5,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
 use super::generic::{Visible, base_name};
+use super::choice::{Choice, choice_in_memory, has_choice};
 use super::items::Items;
 use stratape_ir::{Extent, Float, Int, Scalar, Type};
 
@@ -12,9 +13,9 @@ const USE_TYPES: &str = "use floats, integers, bool, slices, arrays, tuples, `Ve
                          `#[stratape::differentiable]` module";
 
 /// Types everyone knows, which no module of the user's could show to the compiler.
-const LIBRARY_TYPES: [&str; 14] = [
-    "Option", "Result", "String", "str", "char", "Box", "Rc", "Arc", "Cell", "RefCell", "HashMap",
-    "BTreeMap", "HashSet", "VecDeque",
+const LIBRARY_TYPES: [&str; 12] = [
+    "String", "str", "char", "Box", "Rc", "Arc", "Cell", "RefCell", "HashMap", "BTreeMap",
+    "HashSet", "VecDeque",
 ];
 
 /// A type as it is written: what it is, and whether behind a reference.
@@ -48,10 +49,10 @@ impl Visible<'_> {
                 }
                 Ok(Written { ty: inner.ty, reference: Some(reference.mutability.is_some()) })
             }
-            syn::Type::Slice(slice) => Ok(plain(Type::Slice(Box::new(self.owned(&slice.elem)?)))),
+            syn::Type::Slice(slice) => Ok(plain(Type::Slice(Box::new(self.item(&slice.elem)?)))),
             syn::Type::Array(array) => {
                 let extent = self.extent(&array.len);
-                Ok(plain(Type::Array(Box::new(self.owned(&array.elem)?), extent)))
+                Ok(plain(Type::Array(Box::new(self.item(&array.elem)?), extent)))
             }
             syn::Type::Tuple(tuple) => {
                 let items =
@@ -80,6 +81,8 @@ impl Visible<'_> {
             {
                 Ok(None)
             }
+            // What they hold may be a reference, or a text.
+            syn::Type::Path(path) if is_library_choice(path) => Ok(self.read_type(ty).ok()),
             syn::Type::TraitObject(_) => Ok(None),
             syn::Type::Paren(inner) => self.read_helper_type(&inner.elem),
             syn::Type::Reference(reference) => match self.read_helper_type(&reference.elem)? {
@@ -96,6 +99,14 @@ impl Visible<'_> {
                 self.read_type(ty).map(Some)
             }
             _ => self.read_type(ty).map(Some),
+        }
+    }
+
+    /// The type of what a list holds.
+    fn item(&self, ty: &syn::Type) -> Result<Type> {
+        match self.owned(ty)? {
+            held if has_choice(&held) => Err(choice_in_memory(ty.span())),
+            held => Ok(held),
         }
     }
 
@@ -136,7 +147,7 @@ impl Visible<'_> {
                     "name the type of the elements, as in `Vec<f64>`",
                 ));
             }
-            return plain(Type::Vec(Box::new(self.owned(item)?)));
+            return plain(Type::Vec(Box::new(self.item(item)?)));
         }
         if name == "Box"
             && let syn::PathArguments::AngleBracketed(args) = &segment.arguments
@@ -149,6 +160,13 @@ impl Visible<'_> {
         }
         if let Some(scalar) = scalar_named(&name) {
             return plain(Type::Scalar(scalar));
+        }
+        if is_library_choice(path) {
+            return plain(self.read_library_choice(segment)?);
+        }
+        if let Some(choice) = self.choices.get(&name) {
+            let types = choice.variants.iter().flat_map(|variant| variant.types.clone());
+            return plain(choice.typed(types.collect()));
         }
         if let Some(def) = self.structs.get(&name) {
             return plain(Type::Struct(def.clone()));
@@ -187,6 +205,27 @@ impl Visible<'_> {
                 )
             },
         ))
+    }
+
+    /// `Option<T>` and `Result<T, E>`.
+    fn read_library_choice(&self, segment: &syn::PathSegment) -> Result<Type> {
+        let mut types = Vec::new();
+        if let syn::PathArguments::AngleBracketed(args) = &segment.arguments {
+            for arg in &args.args {
+                if let syn::GenericArgument::Type(ty) = arg {
+                    types.push(self.owned(ty)?);
+                }
+            }
+        }
+        match (segment.ident == "Option", types.len()) {
+            (true, 1) => Ok(Choice::option().typed(types)),
+            (false, 2) => {
+                // The error comes first among the parts.
+                types.reverse();
+                Ok(Choice::result().typed(types))
+            }
+            _ => Err(Error::new(segment.span(), "name the types in it, as in `Option<f64>`")),
+        }
     }
 
     pub(super) fn extent(&self, len: &Expr) -> Extent {
@@ -260,6 +299,11 @@ impl Visible<'_> {
         }
         None
     }
+}
+
+/// Whether a type is an `Option` or a `Result`.
+fn is_library_choice(path: &syn::TypePath) -> bool {
+    path.path.segments.last().is_some_and(|last| last.ident == "Option" || last.ident == "Result")
 }
 
 /// The scalar type with a name.

@@ -117,7 +117,10 @@ fn same_type(name: &str) -> bool {
             | "count_zeros"
             | "leading_zeros"
             | "trailing_zeros"
+            | "leading_ones"
+            | "trailing_ones"
             | "ilog2"
+            | "ilog10"
             | "abs_diff"
             | "unsigned_abs"
     )
@@ -134,8 +137,16 @@ fn of_one(name: &str, a: i128, ty: Int) -> Result<Option<i128>, Trap> {
             return panic("argument of integer square root cannot be negative");
         }
         "isqrt" => a.isqrt(),
-        "ilog2" if a <= 0 => return panic("argument of integer logarithm must be positive"),
+        "ilog2" | "ilog10" if a <= 0 => return panic("argument of integer logarithm must be positive"),
         "ilog2" => i128::from(a.ilog2()),
+        "ilog10" => i128::from(a.ilog10()),
+        "leading_ones" => i128::from((pattern << (128 - bits)).leading_ones()),
+        "trailing_ones" => i128::from(pattern.trailing_ones()),
+        "reverse_bits" => wrap((pattern << (128 - bits)).reverse_bits() as i128, ty),
+        "swap_bytes" => wrap((pattern << (128 - bits)).swap_bytes() as i128, ty),
+        "next_power_of_two" if !ty.signed() => {
+            checked(Some(a.max(1)).and_then(|a| i128::try_from((a as u128).next_power_of_two()).ok()), ty, "add")?
+        }
         "count_ones" => i128::from(pattern.count_ones()),
         "count_zeros" => i128::from(bits - pattern.count_ones()),
         "leading_zeros" => i128::from(pattern.leading_zeros() - (128 - bits)),
@@ -184,6 +195,21 @@ fn of_two(name: &str, a: i128, b: i128, ty: Int) -> Result<Option<i128>, Trap> {
         "next_multiple_of" if !ty.signed() => {
             checked((a / b + i128::from(a % b != 0)).checked_mul(b), ty, "add")?
         }
+        "midpoint" => match a.checked_add(b) {
+            Some(sum) => sum / 2,
+            None => return Ok(None),
+        },
+        "rotate_left" | "rotate_right" => {
+            let bits = ty.bits();
+            let by = (b as u32) % bits;
+            let by = if name == "rotate_left" { by } else { (bits - by) % bits };
+            let mask = if bits == 128 { u128::MAX } else { (1 << bits) - 1 };
+            let pattern = a as u128 & mask;
+            let back = if by == 0 { 0 } else { pattern >> (bits - by) };
+            wrap(((pattern << by) | back) as i128, ty)
+        }
+        "wrapping_shl" => wrap(a << ((b as u32) % ty.bits()), ty),
+        "wrapping_shr" => a >> ((b as u32) % ty.bits()),
         "wrapping_add" => wrap(a.wrapping_add(b), ty),
         "wrapping_sub" => wrap(a.wrapping_sub(b), ty),
         "wrapping_mul" => wrap(a.wrapping_mul(b), ty),

@@ -57,11 +57,12 @@ impl Types<'_> {
         let alike = args.iter().all(|arg| self.agree(*first, *arg));
         match name {
             name if name.starts_with("is_") => alike && agree(ty, Scalar::Bool),
-            "pow" => {
+            "pow" | "rotate_left" | "rotate_right" | "wrapping_shl" | "wrapping_shr" => {
                 let [a, exponent] = args else { return false };
                 is_int(ty) && self.is(*a, ty) && self.is(*exponent, Scalar::Int(Int::U32))
             }
-            "count_ones" | "count_zeros" | "leading_zeros" | "trailing_zeros" | "ilog2" => {
+            "count_ones" | "count_zeros" | "leading_zeros" | "trailing_zeros" | "ilog2"
+            | "ilog10" | "leading_ones" | "trailing_ones" => {
                 alike && is_int(self.ty(*first)) && agree(ty, Scalar::Int(Int::U32))
             }
             "abs_diff" | "unsigned_abs" => alike && is_magnitude(self.ty(*first), ty),

@@ -1,0 +1,318 @@
+//! Variables whose shape shows only where they are first written: `let y;`, `let mut best = None;`, what `break` and `return` hand out.
+//!
+//! A variable has to exist before the loops and branches that write it. So the first write of one of unknown shape notes the shape
+//! and gives up; the function is then lowered again from the start, with the shape known. Variables are told apart by their number, in
+//! the order in which they are made.
+
+use proc_macro2::Span;
+use syn::{Error, Result};
+
+use super::infer::Class;
+use super::val::{Kind, LValue, Memory, Val, VarId, Window};
+use super::{Lowerer, unsupported};
+use stratape_ir::{Object, ObjectId, Origin, Place, Scalar, Step, Stmt, Type};
+
+/// How often a function is lowered before it is given up.
+pub(super) const PASSES: usize = 500;
+
+/// What a variable holds.
+#[derive(Clone, Debug)]
+pub(super) enum Shape {
+    Unit,
+    /// A number; an enum's discriminant has a name.
+    Number(Scalar, Class, Option<String>),
+    Parts(Kind, Vec<Shape>),
+    /// An array of the variable's own.
+    Memory(Type),
+    /// A reference to a part of an object, by the object's number.
+    Pointer {
+        object: u32,
+        steps: Vec<Option<usize>>,
+        ty: Type,
+        window: bool,
+    },
+    /// A shared reference to a value.
+    Held(Box<Shape>),
+    /// Not known yet, a part of something that is.
+    Later,
+}
+
+impl Shape {
+    /// Whether a part is still to be found.
+    pub(super) fn is_open(&self) -> bool {
+        match self {
+            Self::Later => true,
+            Self::Parts(_, parts) => parts.iter().any(Self::is_open),
+            Self::Held(inner) => inner.is_open(),
+            _ => false,
+        }
+    }
+}
+
+/// A variable that holds a reference to a part of one object: which part may change.
+#[derive(Clone, Debug)]
+pub(super) enum Pointer {
+    Into {
+        /// The object's number among those that are not made for such variables.
+        object: u32,
+        steps: Vec<PointerStep>,
+        ty: Type,
+        window: Option<(VarId, VarId)>,
+    },
+    /// A shared reference to a value, held as the value.
+    Held(LValue),
+}
+
+/// A step of the way into the object.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PointerStep {
+    Index(VarId),
+    Field(usize),
+}
+
+impl Lowerer<'_> {
+    /// A variable whose shape is to be found.
+    pub(super) fn later(&mut self, span: Span) -> Result<LValue> {
+        let number = self.laters;
+        self.laters += 1;
+        match self.shapes.get(&number).cloned() {
+            Some(shape) => self.place_of(&shape, span),
+            None => Ok(LValue::Later(number)),
+        }
+    }
+
+    /// Notes the shape of a variable, from the first value written to it.
+    pub(super) fn found_shape(&mut self, number: u32, val: &Val, span: Span) -> Error {
+        match self.shape_of(val, span) {
+            Ok(shape) => {
+                self.found = Some((number, shape));
+                Error::new(span, "the shape of a variable is not known yet")
+            }
+            Err(error) => error,
+        }
+    }
+
+    fn shape_of(&self, val: &Val, span: Span) -> Result<Shape> {
+        Ok(match val {
+            Val::Unit => Shape::Unit,
+            Val::Never => Shape::Later,
+            Val::Scalar(value) => {
+                let ty = self.ty(*value);
+                let class = self.infer.class(ty).unwrap_or(Class::Any);
+                Shape::Number(ty, class, self.enums.get(value).cloned())
+            }
+            Val::Ordering(..) => {
+                let ty = Scalar::Int(stratape_ir::Int::Isize);
+                Shape::Number(ty, Class::Int, Some("Ordering".to_owned()))
+            }
+            Val::Parts(kind, parts) => {
+                let parts = parts.iter().map(|part| self.shape_of(part, span));
+                Shape::Parts(kind.clone(), parts.collect::<Result<_>>()?)
+            }
+            Val::Place(LValue::Var(var)) => self.shape_of(&Val::Scalar(self.get(*var)), span)?,
+            Val::Place(LValue::Parts(kind, parts)) => {
+                let parts = parts.iter().map(|part| self.shape_of(&Val::Place(part.clone()), span));
+                Shape::Parts(kind.clone(), parts.collect::<Result<_>>()?)
+            }
+            Val::Place(LValue::Memory(memory)) if memory.ty.is_fixed() => {
+                Shape::Memory(memory.ty.clone())
+            }
+            Val::Place(LValue::Value(val)) => self.shape_of(val, span)?,
+            Val::Place(LValue::Later(_)) => Shape::Later,
+            Val::Ref(LValue::Value(val)) => Shape::Held(Box::new(self.shape_of(val, span)?)),
+            Val::Ref(LValue::Memory(memory)) => {
+                let steps = memory.place.path.iter().map(|step| match step {
+                    Step::Index(_) => None,
+                    Step::Field(index) => Some(*index),
+                });
+                Shape::Pointer {
+                    object: self.object_number(memory.place.object),
+                    steps: steps.collect(),
+                    ty: memory.ty.clone(),
+                    window: matches!(memory.ty, Type::Slice(_)),
+                }
+            }
+            _ => {
+                return Err(unsupported(
+                    span,
+                    "this as the value of a variable that is assigned later, or of several branches",
+                    "use numbers, tuples, structs, arrays of fixed length, and references into one array",
+                ));
+            }
+        })
+    }
+
+    /// Variables of a shape, all zero.
+    fn place_of(&mut self, shape: &Shape, span: Span) -> Result<LValue> {
+        Ok(match shape {
+            Shape::Unit => LValue::Value(Box::new(Val::Unit)),
+            Shape::Later => self.later(span)?,
+            Shape::Number(ty, class, name) => {
+                let ty = match ty {
+                    Scalar::Infer(_) => self.fresh(*class),
+                    known => *known,
+                };
+                let zero = self.zero(ty, span);
+                if let Some(name) = name {
+                    self.enums.insert(zero, name.clone());
+                }
+                LValue::Var(self.new_var(zero))
+            }
+            Shape::Parts(kind, parts) => {
+                let parts = parts.iter().map(|part| self.place_of(part, span));
+                let parts = parts.collect::<Result<_>>()?;
+                LValue::Parts(kind.clone(), parts)
+            }
+            Shape::Memory(ty) => {
+                let ty = self.fresh_type(ty);
+                let object = self.b.function.new_object(Object {
+                    ty: ty.clone(),
+                    origin: Origin::Local,
+                    name: String::new(),
+                    shadow_of: None,
+                    span: self.module.sources.id(span),
+                });
+                self.made_later.push(object);
+                let init = self.zero_init(&ty, span)?;
+                self.b.node(Stmt::New { object, init });
+                LValue::Memory(Memory::whole(object, ty))
+            }
+            Shape::Held(inner) => {
+                LValue::Pointer(Box::new(Pointer::Held(self.place_of(inner, span)?)))
+            }
+            Shape::Pointer { object, steps, ty, window } => {
+                let zero = self.b.usize(0, span);
+                let steps = steps.iter().map(|step| match step {
+                    Some(field) => PointerStep::Field(*field),
+                    None => PointerStep::Index(self.new_var(zero)),
+                });
+                let steps = steps.collect();
+                let window = window.then(|| (self.new_var(zero), self.new_var(zero)));
+                let ty = self.fresh_type(ty);
+                LValue::Pointer(Box::new(Pointer::Into { object: *object, steps, ty, window }))
+            }
+        })
+    }
+
+    /// A type found in an earlier pass, whose open numbers mean nothing in this one.
+    pub(super) fn fresh_type(&mut self, ty: &Type) -> Type {
+        match ty {
+            Type::Scalar(Scalar::Infer(_)) => Type::Scalar(self.fresh(Class::Any)),
+            Type::Array(item, extent) => {
+                Type::Array(Box::new(self.fresh_type(item)), extent.clone())
+            }
+            Type::Slice(item) => Type::Slice(Box::new(self.fresh_type(item))),
+            Type::Vec(item) => Type::Vec(Box::new(self.fresh_type(item))),
+            Type::Tuple(items) => {
+                Type::Tuple(items.iter().map(|item| self.fresh_type(item)).collect())
+            }
+            known => known.clone(),
+        }
+    }
+
+    /// The number of an object that stays the same when variables are given memory.
+    fn object_number(&self, object: ObjectId) -> u32 {
+        let made = self.made_later.iter().filter(|made| made.0 < object.0).count();
+        object.0 - made as u32
+    }
+
+    fn object_of(&self, number: u32) -> Option<ObjectId> {
+        let count = self.b.function.objects.len() as u32;
+        let own = (0..count).map(ObjectId).filter(|object| !self.made_later.contains(object));
+        own.into_iter().nth(number as usize)
+    }
+
+    /// A variable that holds a reference and may come to hold another.
+    pub(super) fn pointer(&mut self, memory: &Memory, span: Span) -> Result<LValue> {
+        let window = match (self.extent(memory, span), &memory.ty) {
+            (None, Type::Slice(_)) => {
+                let start = self.b.usize(0, span);
+                let len = self.len_of(&LValue::Memory(memory.clone()), span)?;
+                Some(Window { start, len })
+            }
+            (window, _) => window,
+        };
+        let steps = memory.place.path.iter().map(|step| match step {
+            Step::Index(index) => PointerStep::Index(self.new_var(*index)),
+            Step::Field(index) => PointerStep::Field(*index),
+        });
+        let steps = steps.collect();
+        let window = window.map(|window| (self.new_var(window.start), self.new_var(window.len)));
+        let object = self.object_number(memory.place.object);
+        let ty = memory.ty.clone();
+        Ok(LValue::Pointer(Box::new(Pointer::Into { object, steps, ty, window })))
+    }
+
+    /// What a reference that is held refers to now.
+    pub(super) fn target_of(&mut self, pointer: &Pointer, span: Span) -> Result<LValue> {
+        let (object, steps, ty, window) = match pointer {
+            Pointer::Held(lv) => {
+                let val = self.read(lv, span)?;
+                return Ok(LValue::Value(Box::new(val)));
+            }
+            Pointer::Into { object, steps, ty, window } => (object, steps, ty, window),
+        };
+        let Some(object) = self.object_of(*object) else {
+            return Err(Error::new(span, "what this refers to is not known"));
+        };
+        let mut place = Place::whole(object);
+        for step in steps {
+            place = place.with(match step {
+                PointerStep::Index(var) => Step::Index(self.get(*var)),
+                PointerStep::Field(index) => Step::Field(*index),
+            });
+        }
+        let window =
+            window.map(|(start, len)| Window { start: self.get(start), len: self.get(len) });
+        Ok(LValue::Memory(Memory { place, ty: ty.clone(), window, len: None }))
+    }
+
+    /// Lets a variable refer to something else.
+    pub(super) fn redirect(&mut self, pointer: &Pointer, val: Val, span: Span) -> Result<()> {
+        let (object, steps, window) = match pointer {
+            Pointer::Held(lv) => {
+                let (Val::Ref(source) | Val::Place(source)) = val else {
+                    return self.write_parts(lv, val, span);
+                };
+                let val = self.read(&source, span)?;
+                return self.write_parts(lv, val, span);
+            }
+            Pointer::Into { object, steps, window, .. } => (object, steps, window),
+        };
+        let other = || {
+            unsupported(
+                span,
+                "variables that refer now to one array, now to another",
+                "write through the reference with `*`, or choose between arrays by an index or by `if`",
+            )
+        };
+        let Val::Ref(LValue::Memory(memory)) = val else { return Err(other()) };
+        if self.object_of(*object) != Some(memory.place.object)
+            || steps.len() != memory.place.path.len()
+        {
+            return Err(other());
+        }
+        for (step, new) in steps.iter().zip(&memory.place.path) {
+            match (step, new) {
+                (PointerStep::Index(var), Step::Index(index)) => self.set(*var, *index),
+                (PointerStep::Field(a), Step::Field(b)) if a == b => {}
+                _ => return Err(other()),
+            }
+        }
+        match (window, memory.window) {
+            (None, None) => {}
+            (Some((start, len)), Some(new)) => {
+                self.set(*start, new.start);
+                self.set(*len, new.len);
+            }
+            (Some((start, len)), None) => {
+                let zero = self.b.usize(0, span);
+                let whole = self.len_of(&LValue::Memory(memory), span)?;
+                self.set(*start, zero);
+                self.set(*len, whole);
+            }
+            _ => return Err(other()),
+        }
+        Ok(())
+    }
+}
