@@ -387,12 +387,18 @@ impl Lowerer<'_> {
             Some(qself) => type_text(&qself.ty),
             None => segments.iter().rev().nth(1)?.ident.to_string(),
         };
-        if self.module.traits.contains_key(&owner)
+        let owner = self.module.type_name(&owner);
+        let has =
+            |owner: &String| self.module.methods.contains_key(&(owner.clone(), method.clone()));
+        let is_type = has(&owner) || scalar_named(&owner).is_some();
+        if !is_type
+            && owner.starts_with(char::is_uppercase)
             && let Some(found) = args.first().and_then(|arg| self.receiver_name(arg, &method))
+            && has(&found)
         {
             return Some((found, method));
         }
-        Some((self.module.type_name(&owner), method))
+        Some((owner, method))
     }
 
     /// The name under which the module has a method of a value's type, a number's and a list's included.

@@ -60,21 +60,11 @@ impl Lowerer<'_> {
                 Ok(Val::Unit)
             }
             Expr::Index(index) => self.index(index),
-            Expr::Field(field) => {
-                let base = self.operand(&field.base)?;
-                let lv = match base {
-                    Val::Place(lv) | Val::Ref(lv) => lv,
-                    val @ Val::Parts(..) => LValue::Value(Box::new(val)),
-                    Val::Never => return Ok(Val::Never),
-                    _ => {
-                        return Err(Error::new(
-                            field.base.span(),
-                            "only structs and tuples have fields",
-                        ));
-                    }
-                };
-                Ok(Val::Place(self.field_named(&lv, &field.member)?))
-            }
+            Expr::Field(field) => match self.field(field)? {
+                None => Ok(Val::Never),
+                Some(lv @ LValue::Pointer(_)) => self.resolved(Val::Place(lv), span),
+                Some(lv) => Ok(Val::Place(lv)),
+            },
             Expr::Reference(reference) => Ok(match self.operand(&reference.expr)? {
                 Val::Ref(_) if reference.mutability.is_some() => {
                     return Err(unsupported(
@@ -196,6 +186,20 @@ impl Lowerer<'_> {
                 "write it with loops, branches, indexing and float methods",
             )),
         }
+    }
+
+    /// The place of a field; nothing where control does not get there.
+    pub(super) fn field(&mut self, field: &syn::ExprField) -> Result<Option<LValue>> {
+        let lv = match self.operand(&field.base)? {
+            Val::Place(lv) | Val::Ref(lv) => lv,
+            val @ Val::Parts(..) => LValue::Value(Box::new(val)),
+            Val::Never => return Ok(None),
+            _ => {
+                let message = "only structs and tuples have fields";
+                return Err(Error::new(field.base.span(), message));
+            }
+        };
+        self.field_named(&lv, &field.member).map(Some)
     }
 
     /// The variables a `move` closure takes with it: copies, which change by themselves.

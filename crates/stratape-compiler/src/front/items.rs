@@ -183,6 +183,12 @@ impl Items {
                 module.collect_impl(block);
             }
         }
+        // What a trait supplies comes after what its types supply themselves.
+        for item in items {
+            if let Item::Impl(block) = item {
+                module.collect_defaults(block);
+            }
+        }
         module.lends_lists = module.functions.values().any(|f| takes_list(&f.sig))
             || module.methods.values().any(|f| takes_list(&f.sig));
         // A struct may hold another that is declared later: go round until nothing new is found.
@@ -291,6 +297,18 @@ impl Items {
         Ok(())
     }
 
+    /// What the trait of an `impl` supplies.
+    fn collect_defaults(&mut self, block: &syn::ItemImpl) {
+        let Some((path, _)) = &block.trait_ else { return };
+        let name = path.segments.last().map(|last| last.ident.to_string());
+        let Some(def) = name.and_then(|name| self.traits.get(&name)) else { return };
+        let supplied = syn::ItemImpl { items: defaults(def, block), ..block.clone() };
+        let known = (self.methods.clone(), self.associated_constants.clone());
+        self.collect_impl(&supplied);
+        self.methods.extend(known.0);
+        self.associated_constants.extend(known.1);
+    }
+
     fn collect_impl(&mut self, block: &syn::ItemImpl) {
         // Numbers and lists have methods of the module's traits, under the names of their types.
         let owner = match self.read_type(&block.self_ty).map(|written| written.ty) {
@@ -303,12 +321,7 @@ impl Items {
         let traits = block.trait_.as_ref().map(|(path, _)| operator_trait(path, &owner));
         let params = is_generic(&block.generics)
             .then(|| Rc::new((block.generics.clone(), (*block.self_ty).clone())));
-        // What the trait supplies, the type may supply itself.
-        let supplied = block.trait_.as_ref().and_then(|(path, _)| {
-            let last = path.segments.last()?.ident.to_string();
-            Some(defaults(self.traits.get(&last)?, block))
-        });
-        for item in block.items.iter().chain(&supplied.unwrap_or_default()) {
+        for item in &block.items {
             match item {
                 syn::ImplItem::Fn(method) => {
                     let mut method = method.clone();
@@ -372,7 +385,7 @@ fn is_generic(generics: &syn::Generics) -> bool {
 }
 
 /// What a trait supplies that an `impl` of it does not.
-fn defaults(def: &syn::ItemTrait, block: &syn::ItemImpl) -> Vec<syn::ImplItem> {
+pub(crate) fn defaults(def: &syn::ItemTrait, block: &syn::ItemImpl) -> Vec<syn::ImplItem> {
     let has = |name: &syn::Ident| {
         block.items.iter().any(|item| match item {
             syn::ImplItem::Fn(method) => method.sig.ident == *name,

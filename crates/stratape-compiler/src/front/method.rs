@@ -223,9 +223,7 @@ impl Lowerer<'_> {
             }
             "is_power_of_two" | "is_positive" | "is_negative" => Scalar::Bool,
             "count_ones" | "count_zeros" | "leading_zeros" | "trailing_zeros" | "leading_ones"
-            | "trailing_ones" | "ilog2" | "ilog10" => {
-                Scalar::Int(Int::U32)
-            }
+            | "trailing_ones" | "ilog2" | "ilog10" => Scalar::Int(Int::U32),
             _ => {
                 return Err(unsupported(
                     at,
@@ -261,8 +259,8 @@ impl Lowerer<'_> {
             "as_slice" | "as_mut_slice" | "as_ref" | "as_mut" | "borrow" => {
                 Ok(Val::Ref(lv.clone()))
             }
-            "chunks_exact" | "chunks_exact_mut" | "windows" | "chunks" | "chunks_mut" | "rchunks"
-            | "rchunks_mut" | "rchunks_exact" | "rchunks_exact_mut" => {
+            "chunks_exact" | "chunks_exact_mut" | "windows" | "chunks" | "chunks_mut"
+            | "rchunks" | "rchunks_mut" | "rchunks_exact" | "rchunks_exact_mut" => {
                 let size = one(self)?;
                 let zero = self.b.usize(0, span);
                 let condition = self.b.compare(Compare::Ne, size, zero, span);

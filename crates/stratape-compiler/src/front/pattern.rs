@@ -221,6 +221,15 @@ impl Lowerer<'_> {
                 }
                 Ok(())
             }
+            // A field that holds a reference comes to hold another.
+            Expr::Field(field) if matches!(val, Val::Ref(_)) => match self.field(field)? {
+                Some(LValue::Pointer(pointer)) => self.redirect(&pointer, val, span),
+                _ => Err(unsupported(
+                    span,
+                    "a field that changes what it refers to",
+                    "make a new struct, or write through the reference with `*`",
+                )),
+            },
             Expr::Path(path) if self.held(path).is_some() => match self.held(path) {
                 Some(place) => self.write_parts(&place, val, span),
                 None => Ok(()),

@@ -4,8 +4,8 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
-use super::generic::{Visible, base_name};
 use super::choice::{Choice, choice_in_memory, has_choice};
+use super::generic::{Visible, base_name};
 use super::items::Items;
 use stratape_ir::{Extent, Float, Int, Scalar, Type};
 

@@ -7,7 +7,7 @@ use quote::ToTokens;
 use syn::{Item, Path};
 
 use super::names::{self, Kind};
-use crate::front::{is_marked, pullback_of};
+use crate::front::{defaults, is_marked, pullback_of};
 
 /// A piece of the module that is reached as a whole: an item, or a method or constant of an `impl`.
 pub(super) struct Text {
@@ -35,12 +35,22 @@ pub(super) struct Reach {
     library: HashMap<String, Path>,
     /// Functions the compiler does not look into.
     pub(super) opaque: HashSet<String>,
+    traits: HashMap<String, syn::ItemTrait>,
 }
 
 impl Reach {
     pub(super) fn new(items: &[Item]) -> Self {
-        let mut module =
-            Self { texts: Vec::new(), library: HashMap::new(), opaque: HashSet::new() };
+        let mut module = Self {
+            texts: Vec::new(),
+            library: HashMap::new(),
+            opaque: HashSet::new(),
+            traits: HashMap::new(),
+        };
+        for item in items {
+            if let Item::Trait(def) = item {
+                module.traits.insert(def.ident.to_string(), def.clone());
+            }
+        }
         for item in items {
             match item {
                 Item::Use(import) => library(&import.tree, &mut Vec::new(), &mut module.library),
@@ -106,7 +116,11 @@ impl Reach {
         };
         let is_type = |item: &&syn::ImplItem| matches!(item, syn::ImplItem::Type(_));
         let types: Vec<syn::ImplItem> = block.items.iter().filter(is_type).cloned().collect();
-        for item in &block.items {
+        // What the trait supplies is the type's own elsewhere.
+        let of = block.trait_.as_ref().and_then(|(path, _)| path.segments.last());
+        let def = of.and_then(|last| self.traits.get(&last.ident.to_string()));
+        let supplied = def.map(|def| defaults(def, block)).unwrap_or_default();
+        for item in block.items.iter().chain(&supplied) {
             let (name, always) = match item {
                 syn::ImplItem::Fn(method) => (&method.sig.ident, is_operator(block)),
                 syn::ImplItem::Const(constant) => (&constant.ident, true),
@@ -122,14 +136,14 @@ impl Reach {
     /// Finds the names that a text uses.
     fn read(&mut self, at: usize, known: &HashSet<String>) {
         let text = &mut self.texts[at];
-        let library = &self.library;
+        let (library, traits) = (&self.library, &self.traits);
         let (mut own, mut outside) = (BTreeSet::new(), Vec::<(Kind, Path)>::new());
         let mut note = |kind: Kind, path: &Path| {
             match path.get_ident().map(ToString::to_string) {
                 Some(name) if known.contains(&name) => {
                     own.insert(name);
                 }
-                Some(name) if library.contains_key(&name) => {}
+                Some(name) if library.contains_key(&name) || traits.contains_key(&name) => {}
                 _ if path.segments.first().is_some_and(|first| {
                     library.contains_key(&first.ident.to_string()) || first.ident == "self"
                 }) => {}
