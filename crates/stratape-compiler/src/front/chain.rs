@@ -81,11 +81,7 @@ impl<'m> Lowerer<'m> {
     }
 
     /// Runs `f` where no jump of the user's leads out of.
-    fn in_own_frame(
-        &mut self,
-        span: Span,
-        f: impl FnOnce(&mut Self) -> Result<()>,
-    ) -> Result<()> {
+    fn in_own_frame(&mut self, span: Span, f: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         self.frames.push(Frame::default());
         self.going(span);
         let result = f(self);
@@ -94,11 +90,7 @@ impl<'m> Lowerer<'m> {
     }
 
     /// Runs `f`, which may jump to its end by the variable it is handed.
-    fn ending(
-        &mut self,
-        span: Span,
-        f: impl FnOnce(&mut Self, VarId) -> Result<()>,
-    ) -> Result<()> {
+    fn ending(&mut self, span: Span, f: impl FnOnce(&mut Self, VarId) -> Result<()>) -> Result<()> {
         let going = self.going(span);
         let no = self.b.bool(false, span);
         let end = self.new_var(no);
@@ -245,19 +237,17 @@ impl<'m> Lowerer<'m> {
                     self.drive(b, jumps, span, body)
                 }
             }
-            Iter::FlatMap(inner, f, reversed) => {
-                self.drive(inner, jumps, span, &mut |me, item| {
-                    let val = match f {
-                        Some(f) => me.apply(f, vec![item], span)?,
-                        None => item,
-                    };
-                    let mut iter = me.iterator(val, span)?;
-                    if *reversed {
-                        iter = iter.reversed();
-                    }
-                    me.drive(&iter, jumps, span, body)
-                })
-            }
+            Iter::FlatMap(inner, f, reversed) => self.drive(inner, jumps, span, &mut |me, item| {
+                let val = match f {
+                    Some(f) => me.apply(f, vec![item], span)?,
+                    None => item,
+                };
+                let mut iter = me.iterator(val, span)?;
+                if *reversed {
+                    iter = iter.reversed();
+                }
+                me.drive(&iter, jumps, span, body)
+            }),
             Iter::Scan(inner, init, f) => {
                 let state = self.variable((**init).clone(), span)?;
                 let state = lv_of(state);

@@ -1,7 +1,7 @@
 //! What the compiler can see beside the function: structs, enums, constants, aliases, helper
 //! functions and methods of its module.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -37,6 +37,8 @@ pub struct Items {
     pub(super) refused: HashMap<String, String>,
     /// Functions the compiler does not look into, and the pullbacks of those that have one.
     pub(super) opaque: HashMap<String, Option<syn::Ident>>,
+    /// Variants that can be named without their enum.
+    pub(super) imported: HashSet<String>,
     /// Why the items could not be read.
     pub(super) fault: Option<Error>,
     /// Whether everything the function may call is here.
@@ -154,7 +156,32 @@ impl Items {
                 }
             }
         }
+        for item in items {
+            if let Item::Use(item) = item {
+                module.import_variants(&item.tree, None);
+            }
+        }
         Ok(module)
+    }
+
+    /// Notes the variants that a `use` names.
+    fn import_variants(&mut self, tree: &syn::UseTree, owner: Option<&str>) {
+        let choice = owner.and_then(|name| self.choices.get(name).cloned());
+        match (tree, choice) {
+            (syn::UseTree::Path(path), _) => {
+                self.import_variants(&path.tree, Some(&path.ident.to_string()));
+            }
+            (syn::UseTree::Group(group), _) => {
+                group.items.iter().for_each(|tree| self.import_variants(tree, owner));
+            }
+            (syn::UseTree::Name(name), Some(_)) => {
+                self.imported.insert(name.ident.to_string());
+            }
+            (syn::UseTree::Glob(_), Some(choice)) => {
+                self.imported.extend(choice.variants.iter().map(|variant| variant.name.clone()));
+            }
+            _ => {}
+        }
     }
 
     /// An enum with data.

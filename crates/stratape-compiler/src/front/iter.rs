@@ -14,7 +14,10 @@ use stratape_ir::{Binary, Check, Compare, Op, Range, Scalar, Stmt, ValueId};
 /// An iterator, not started yet.
 #[derive(Clone, Debug)]
 pub(super) enum Iter {
-    Range { from: ValueId, to: ValueId },
+    Range {
+        from: ValueId,
+        to: ValueId,
+    },
     /// `from..`
     Open(ValueId),
     Slice(LValue),
@@ -178,7 +181,11 @@ impl<'m> Lowerer<'m> {
     pub(super) fn range_bounds(&mut self, range: &syn::ExprRange) -> Result<(ValueId, ValueId)> {
         let span = range.span();
         let (Some(start), Some(end)) = (&range.start, &range.end) else {
-            return Err(unsupported(range.limits.span(), "a range without start", "give both ends"));
+            return Err(unsupported(
+                range.limits.span(),
+                "a range without start",
+                "give both ends",
+            ));
         };
         let (from, to) = (self.number(start)?, self.number(end)?);
         self.unify(from, to, span)?;
@@ -288,12 +295,9 @@ impl<'m> Lowerer<'m> {
                 let endless = self.endless(span);
                 Ok(self.b.select(some, endless, zero, span))
             }
-            Iter::Held(_, start, end) => Ok(self.b.binary(
-                Binary::Sub,
-                self.get(*end),
-                self.get(*start),
-                span,
-            )),
+            Iter::Held(_, start, end) => {
+                Ok(self.b.binary(Binary::Sub, self.get(*end), self.get(*start), span))
+            }
             Iter::Chain(..)
             | Iter::FlatMap(..)
             | Iter::Scan(..)
@@ -336,9 +340,7 @@ impl<'m> Lowerer<'m> {
 
     /// The lesser of two lengths.
     fn lesser(&mut self, a: ValueId, b: ValueId, span: Span) -> ValueId {
-        let endless = |me: &Self, value| {
-            matches!(me.b.constant(value), Some(Op::Int(n)) if *n == i128::from(u64::MAX))
-        };
+        let endless = |me: &Self, value| matches!(me.b.constant(value), Some(Op::Int(n)) if *n == i128::from(u64::MAX));
         if a == b || endless(self, b) {
             return a;
         }
@@ -543,7 +545,8 @@ impl<'m> Lowerer<'m> {
                     if let Some(n) = args.first() {
                         let n = self.scalar(n.clone(), span)?;
                         self.expect(n, Scalar::USIZE, span)?;
-                        let next = self.int_method("saturating_add", vec![self.get(*start), n], span);
+                        let next =
+                            self.int_method("saturating_add", vec![self.get(*start), n], span);
                         let next = self.int_method("min", vec![next, self.get(*end)], span);
                         self.set(*start, next);
                     }
@@ -639,5 +642,15 @@ impl<'m> Lowerer<'m> {
 
 /// Methods that take some items from an iterator and leave the rest.
 const ADVANCE: [&str; 11] = [
-    "next", "next_back", "nth", "nth_back", "by_ref", "find", "find_map", "position", "rposition", "any", "all",
+    "next",
+    "next_back",
+    "nth",
+    "nth_back",
+    "by_ref",
+    "find",
+    "find_map",
+    "position",
+    "rposition",
+    "any",
+    "all",
 ];

@@ -41,7 +41,8 @@ impl Lowerer<'_> {
             self.repeat(Range::UpTo { from, to: len }, false, None, &[], span, |me, at| {
                 let val = item(me, at)?;
                 let val = me.value_of(val, span)?;
-                if known.is_none() && !matches!(val, Val::Scalar(_) | Val::Ordering(..) | Val::Never)
+                if known.is_none()
+                    && !matches!(val, Val::Scalar(_) | Val::Ordering(..) | Val::Never)
                 {
                     let (_, ty) = me.init_of(val, span)?;
                     me.found = Some((number, Shape::Memory(ty)));

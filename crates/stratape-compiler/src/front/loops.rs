@@ -10,7 +10,7 @@ use super::exits::Exit;
 use super::mention::words_of;
 use super::place::as_range;
 use super::val::Val;
-use super::{Lowerer, exits, marks};
+use super::{Lowerer, exits, marks, unsupported};
 use stratape_ir::Range;
 
 impl Lowerer<'_> {
@@ -167,6 +167,16 @@ impl Lowerer<'_> {
             val = self.rvalue(val, node.expr.span())?;
         }
         let iter = self.iterator(val, node.expr.span())?;
+        if let Some(mark) =
+            node.attrs.iter().find(|mark| marks::is_marked(mark, &marks::LOOP_MARKS))
+            && !iter.is_visited()
+        {
+            return Err(unsupported(
+                mark.path().span(),
+                "this mark on a loop over such an iterator",
+                "loop over a range or a slice",
+            ));
+        }
         self.parallel = parallel;
         self.each(&iter, node.label.as_ref(), &found, span, &mut |me, item| {
             me.scoped(|me| {

@@ -29,7 +29,15 @@ impl Lowerer<'_> {
                 }
                 if let Some(owner) = self.owner_of(&receiver) {
                     if owner == super::TEXT {
-                        return Ok(receiver);
+                        let same = ["to_string", "to_owned", "into", "clone", "as_str"];
+                        return match same.contains(&name.as_str()) {
+                            true => Ok(receiver),
+                            false => Err(unsupported(
+                                call.method.span(),
+                                "text",
+                                "use it in assertions and errors only",
+                            )),
+                        };
                     }
                     if owner == "Ordering" {
                         return self.ordering_method(receiver, call);
@@ -222,9 +230,7 @@ impl Lowerer<'_> {
             }
             "is_power_of_two" | "is_positive" | "is_negative" => Scalar::Bool,
             "count_ones" | "count_zeros" | "leading_zeros" | "trailing_zeros" | "leading_ones"
-            | "trailing_ones" | "ilog2" | "ilog10" => {
-                Scalar::Int(Int::U32)
-            }
+            | "trailing_ones" | "ilog2" | "ilog10" => Scalar::Int(Int::U32),
             _ => {
                 return Err(unsupported(
                     at,
@@ -255,8 +261,8 @@ impl Lowerer<'_> {
             "as_slice" | "as_mut_slice" | "as_ref" | "as_mut" | "borrow" => {
                 Ok(Val::Ref(lv.clone()))
             }
-            "chunks_exact" | "chunks_exact_mut" | "windows" | "chunks" | "chunks_mut" | "rchunks"
-            | "rchunks_mut" | "rchunks_exact" | "rchunks_exact_mut" => {
+            "chunks_exact" | "chunks_exact_mut" | "windows" | "chunks" | "chunks_mut"
+            | "rchunks" | "rchunks_mut" | "rchunks_exact" | "rchunks_exact_mut" => {
                 let size = one(self)?;
                 let zero = self.b.usize(0, span);
                 let condition = self.b.compare(Compare::Ne, size, zero, span);

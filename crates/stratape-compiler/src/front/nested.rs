@@ -24,7 +24,8 @@ pub(super) fn nested(items: &[Item]) -> Result<Vec<Item>> {
             found.visit_item(item);
         }
     }
-    let mut names: HashSet<String> = items.iter().filter_map(name).map(ToString::to_string).collect();
+    let mut names: HashSet<String> =
+        items.iter().filter_map(name).map(ToString::to_string).collect();
     let mut kept = Vec::new();
     for item in found.0 {
         match name(&item) {

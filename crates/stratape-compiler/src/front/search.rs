@@ -83,7 +83,9 @@ impl Lowerer<'_> {
                 let f = one()?;
                 self.reduced(iter, span, |me, so_far, item| me.apply(&f, vec![so_far, item], span))?
             }
-            "max_by_key" | "min_by_key" => self.extreme_by_key(iter, &one()?, name == "max_by_key", span)?,
+            "max_by_key" | "min_by_key" => {
+                self.extreme_by_key(iter, &one()?, name == "max_by_key", span)?
+            }
             "is_sorted" => self.is_sorted(iter, None, span)?,
             "is_sorted_by_key" => self.is_sorted(iter, Some(&one()?), span)?,
             _ => return Ok(None),

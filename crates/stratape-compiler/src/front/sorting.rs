@@ -4,8 +4,8 @@
 //! from below, stable and of as many comparisons as Rust's own, up to a factor. `sort_unstable` and its like are stable too.
 
 use proc_macro2::Span;
-use syn::spanned::Spanned;
 use syn::Result;
+use syn::spanned::Spanned;
 
 use super::Lowerer;
 use super::control::lv_of;
@@ -17,11 +17,7 @@ type After<'a, 'm> = &'a dyn Fn(&mut Lowerer<'m>, Val, Val) -> Result<ValueId>;
 
 impl<'m> Lowerer<'m> {
     /// `sort`, `sort_by`, `sort_by_key` and the unstable ones; `None` if it is another method.
-    pub(super) fn sort(
-        &mut self,
-        lv: &LValue,
-        call: &syn::ExprMethodCall,
-    ) -> Result<Option<Val>> {
+    pub(super) fn sort(&mut self, lv: &LValue, call: &syn::ExprMethodCall) -> Result<Option<Val>> {
         let span = call.span();
         let name = call.method.to_string().replace("_unstable", "").replace("_cached", "");
         let f = match (name.as_str(), call.args.first()) {

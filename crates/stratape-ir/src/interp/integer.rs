@@ -137,16 +137,20 @@ fn of_one(name: &str, a: i128, ty: Int) -> Result<Option<i128>, Trap> {
             return panic("argument of integer square root cannot be negative");
         }
         "isqrt" => a.isqrt(),
-        "ilog2" | "ilog10" if a <= 0 => return panic("argument of integer logarithm must be positive"),
+        "ilog2" | "ilog10" if a <= 0 => {
+            return panic("argument of integer logarithm must be positive");
+        }
         "ilog2" => i128::from(a.ilog2()),
         "ilog10" => i128::from(a.ilog10()),
         "leading_ones" => i128::from((pattern << (128 - bits)).leading_ones()),
         "trailing_ones" => i128::from(pattern.trailing_ones()),
         "reverse_bits" => wrap((pattern << (128 - bits)).reverse_bits() as i128, ty),
         "swap_bytes" => wrap((pattern << (128 - bits)).swap_bytes() as i128, ty),
-        "next_power_of_two" if !ty.signed() => {
-            checked(Some(a.max(1)).and_then(|a| i128::try_from((a as u128).next_power_of_two()).ok()), ty, "add")?
-        }
+        "next_power_of_two" if !ty.signed() => checked(
+            Some(a.max(1)).and_then(|a| i128::try_from((a as u128).next_power_of_two()).ok()),
+            ty,
+            "add",
+        )?,
         "count_ones" => i128::from(pattern.count_ones()),
         "count_zeros" => i128::from(bits - pattern.count_ones()),
         "leading_zeros" => i128::from(pattern.leading_zeros() - (128 - bits)),
