@@ -58,7 +58,7 @@ both! {
         let c: T = (0..3).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| x[i] * x[j]).sum();
         let mut sum = 0.0;
         for v in x.chunks(2).flat_map(|c| c.iter().rev()) {
-            if *v > 1.2 {
+            if *v > 1.3 {
                 break;
             }
             sum = sum * 0.5 + v;
@@ -73,7 +73,7 @@ both! {
         let c: T = x.iter().map_while(|v| if *v > -1.0 { Some(v.cos()) } else { None }).sum();
         let d: T = x.iter().scan(1.0, |s, v| { *s = *s * 0.5 + v; if *s > 2.0 { None } else { Some(*s) } }).sum();
         let e: T = x.iter().scan(0.0, |s, v| { *s += v; Some(*s) }).take(4).skip(1).step_by(2).sum();
-        a + b * c + d * e + x.iter().take_while(|v| v.abs() < 1.4).zip(x.iter().rev()).map(|(a, b)| a * b).sum::<T>()
+        a + b * c + d * e + x.iter().take_while(|v| v.abs() < 1.47).zip(x.iter().rev()).map(|(a, b)| a * b).sum::<T>()
     }
 
     #[gradient]
@@ -112,7 +112,7 @@ both! {
         sum += x[i] * 3.0;
         sum += x.iter().min_by_key(|v| (v.abs() * 1000.0) as i64).unwrap() * 2.0;
         sum += *x.iter().max_by_key(|v| (v.abs() * 1000.0) as i64).unwrap();
-        if x.iter().filter(|v| **v > 0.0).any(|v| *v > 1.0) && x.iter().skip_while(|v| **v < 0.0).all(|v| *v < 1.4) {
+        if x.iter().filter(|v| **v > 0.0).any(|v| *v > 1.0) && x.iter().skip_while(|v| **v < 0.0).all(|v| *v < 1.47) {
             sum *= x[5];
         }
         sum
@@ -164,7 +164,7 @@ both! {
         let mut sum = 0.0;
         'outer: for c in x.chunks(3) {
             for v in c.iter().filter(|v| **v > -1.0).map(|v| v * 2.0) {
-                if v > 2.4 {
+                if v > 2.6 {
                     continue 'outer;
                 }
                 if v < -1.9 {

@@ -42,7 +42,7 @@ both! {
         let (a, b) = 'found: {
             for i in 0..6 {
                 for j in 0..i {
-                    if x[i] * x[j] > 0.5 {
+                    if x[i] * x[j] > 0.6 {
                         break 'found (x[i], x[j]);
                     }
                 }
@@ -147,7 +147,7 @@ both! {
     #[gradient]
     fn conditions(x: &[T; 6]) -> T {
         let (mut i, mut sum) = (0, 0.0);
-        while i < 6 && x[i] < 1.2 && (sum < 3.0 || i % 2 == 0) {
+        while i < 6 && x[i] < 1.3 && (sum < 3.0 || i % 2 == 0) {
             sum += x[i] * x[i];
             i += 1;
         }

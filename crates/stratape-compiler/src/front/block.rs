@@ -204,8 +204,7 @@ impl Lowerer<'_> {
         };
         if let Some(ty) = &written {
             self.expect_type(&val, ty, init.expr.span())?;
-            let mutable = matches!(pat, Pat::Ident(name) if name.mutability.is_some());
-            val = self.completed(val, ty, mutable, span)?;
+            val = self.completed(val, ty, span)?;
         }
         self.bind(pat, val)
     }
@@ -290,7 +289,7 @@ impl Lowerer<'_> {
     }
 
     /// A value with variants whose written type tells what the absent ones hold: zeros stand for them.
-    fn completed(&mut self, val: Val, ty: &Type, mutable: bool, span: Span) -> Result<Val> {
+    fn completed(&mut self, val: Val, ty: &Type, span: Span) -> Result<Val> {
         match (val, ty) {
             (Val::Parts(kind @ Kind::Choice(_), parts), Type::Struct(def))
                 if parts.len() == def.fields.len() =>
@@ -302,15 +301,16 @@ impl Lowerer<'_> {
                             let zero = self.zero_val(ty, span)?;
                             self.rvalue(zero, span)?
                         }
-                        part => self.completed(part, ty, mutable, span)?,
+                        part => self.completed(part, ty, span)?,
                     });
                 }
                 Ok(Val::Parts(kind, whole))
             }
-            // A variable that is to refer to parts of other lengths.
-            (Val::Ref(lv @ LValue::Memory(Memory { window: None, .. })), Type::Slice(_))
-                if mutable =>
-            {
+            // An array or `Vec` as a slice, which a variable may come to hold a part of.
+            (
+                Val::Ref(lv @ LValue::Memory(Memory { window: None, ty: Type::Array(..), .. })),
+                Type::Slice(_),
+            ) => {
                 let (zero, len) = (self.b.usize(0, span), self.len_of(&lv, span)?);
                 Ok(Val::Ref(self.window_of(&lv, zero, len, span)?))
             }

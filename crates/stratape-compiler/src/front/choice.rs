@@ -160,7 +160,8 @@ impl Lowerer<'_> {
             (None, "Some" | "None") => Choice::option(),
             (None, "Ok" | "Err") => Choice::result(),
             (None, _) => {
-                let mut named = self.module.choices.values().filter(|_| !self.globs.is_empty());
+                let imported = self.module.imported.contains(&last) || !self.globs.is_empty();
+                let mut named = self.module.choices.values().filter(|_| imported);
                 named.find(|choice| choice.position(&last).is_some())?.clone()
             }
         };
@@ -250,6 +251,9 @@ impl Lowerer<'_> {
     pub(super) fn question(&mut self, node: &syn::ExprTry) -> Result<Val> {
         let span = node.question_token.spans[0];
         let val = self.expr(&node.expr)?;
+        if self.frame().result.is_none() {
+            return Err(unsupported(span, "`?` inside a macro", "use a `let` statement before"));
+        }
         if matches!(val, Val::Never) {
             return Ok(Val::Never);
         }

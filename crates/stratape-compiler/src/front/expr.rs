@@ -257,8 +257,12 @@ impl Lowerer<'_> {
                 Ok(Val::Scalar(self.b.int(lit.base10_parse()?, ty, span)))
             }
             syn::Lit::Str(text) => {
-                let number = self.b.usize(self.texts.len(), span);
-                self.texts.push(text.value());
+                let text = text.value();
+                let known = self.texts.iter().position(|known| *known == text);
+                let number = self.b.usize(known.unwrap_or(self.texts.len()), span);
+                if known.is_none() {
+                    self.texts.push(text);
+                }
                 self.enums.insert(number, TEXT.to_owned());
                 Ok(Val::Scalar(number))
             }

@@ -71,6 +71,7 @@ impl Lowerer<'_> {
                     self.all_fit(Some(is), items.collect(), val, span)
                 }
                 None => {
+                    self.known_variant(val, span)?;
                     let count = part_count(val, tuple.elems.len());
                     let items = spread(&tuple.elems, is_rest, count, span)?;
                     self.all_fit(None, items, val, span)
@@ -117,6 +118,7 @@ impl Lowerer<'_> {
             }
             return self.all_fit(Some(is), items, val, span);
         }
+        self.known_variant(val, span)?;
         let mut so_far = None;
         for field in &fields.fields {
             so_far = self.both(so_far, span, |me| {
@@ -265,13 +267,27 @@ impl Lowerer<'_> {
         Ok(condition)
     }
 
+    /// Refuses a pattern of a variant that is not known by this name.
+    pub(super) fn known_variant(&self, val: &Val, span: Span) -> Result<()> {
+        match self.choice_of(val) {
+            Some(choice) => Err(unsupported(
+                span,
+                &format!("a variant of `{}` by this name", choice.name),
+                "write `Enum::Variant`",
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Whether an identifier in a pattern is a new name, not a constant or a variant.
     pub(super) fn is_binding(&self, pat: &syn::PatIdent) -> bool {
         let name = pat.ident.to_string();
         if pat.by_ref.is_some() || pat.mutability.is_some() || pat.subpat.is_some() {
             return true;
         }
-        let constant = name.chars().all(|c| c.is_uppercase() || c.is_numeric() || c == '_');
+        // What begins with a capital is a constant or a variant.
+        let constant = name.chars().all(|c| c.is_uppercase() || c.is_numeric() || c == '_')
+            || name.starts_with(char::is_uppercase);
         !constant
             && !self.module.constants.contains_key(&name)
             && self.variant_named(&pat.ident.clone().into()).is_none()
@@ -295,7 +311,8 @@ fn is_harmless(node: &Stmt) -> bool {
         Stmt::Let { op, .. } => match op {
             Op::Binary(Binary::BitAnd | Binary::BitOr | Binary::BitXor, ..) => true,
             Op::Unary(stratape_ir::Unary::Not, _) => true,
-            Op::Compare(..) | Op::Select(..) | Op::Len(_) => true,
+            Op::Compare(..) | Op::Select(..) => true,
+            Op::Len(place) => place.path.is_empty(),
             op => op.is_constant(),
         },
         _ => false,

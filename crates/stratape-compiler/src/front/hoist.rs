@@ -61,20 +61,28 @@ fn operands(expr: &mut Expr) -> Vec<&mut Expr> {
         Expr::Group(node) => operands(&mut node.expr),
         Expr::Unary(node) => vec![&mut *node.expr],
         Expr::Cast(node) => vec![&mut *node.expr],
-        Expr::Field(node) => vec![&mut *node.base],
-        Expr::Reference(node) => vec![&mut *node.expr],
+        Expr::Field(node) => within_place(&mut node.base),
+        Expr::Reference(node) => within_place(&mut node.expr),
         Expr::Try(node) => vec![&mut *node.expr],
         Expr::Repeat(node) => vec![&mut *node.expr],
-        Expr::Assign(node) => vec![&mut *node.right],
+        Expr::Assign(node) => {
+            let mut all = vec![&mut *node.right];
+            all.extend(within_place(&mut node.left));
+            all
+        }
         Expr::Match(node) => vec![&mut *node.expr],
         Expr::ForLoop(node) => vec![&mut *node.expr],
-        Expr::Index(node) => vec![&mut *node.expr, &mut *node.index],
+        Expr::Index(node) => {
+            let mut all = within_place(&mut node.expr);
+            all.push(&mut node.index);
+            all
+        }
         Expr::Tuple(node) => node.elems.iter_mut().collect(),
         Expr::Array(node) => node.elems.iter_mut().collect(),
         Expr::Call(node) => node.args.iter_mut().collect(),
         Expr::Struct(node) => node.fields.iter_mut().map(|field| &mut field.expr).collect(),
         Expr::MethodCall(node) => {
-            let mut all = vec![&mut *node.receiver];
+            let mut all = within_place(&mut node.receiver);
             all.extend(node.args.iter_mut());
             all
         }
@@ -93,7 +101,9 @@ fn operands(expr: &mut Expr) -> Vec<&mut Expr> {
                     syn::BinOp::Eq(_) | syn::BinOp::Le(_) | syn::BinOp::Ge(_) | syn::BinOp::Ne(_)
                 ) =>
             {
-                vec![&mut *node.right]
+                let mut all = vec![&mut *node.right];
+                all.extend(within_place(&mut node.left));
+                all
             }
             _ => vec![&mut *node.left, &mut *node.right],
         },
@@ -103,6 +113,22 @@ fn operands(expr: &mut Expr) -> Vec<&mut Expr> {
             condition => vec![condition],
         },
         _ => Vec::new(),
+    }
+}
+
+/// What is evaluated to find a place; a place itself is not read, and stays where it is. Anything else is an operand.
+fn within_place(expr: &mut Expr) -> Vec<&mut Expr> {
+    let inner = match expr {
+        Expr::Path(_) => return Vec::new(),
+        Expr::Index(_) | Expr::Field(_) => return operands(expr),
+        Expr::Paren(_) => true,
+        Expr::Unary(node) => matches!(node.op, syn::UnOp::Deref(_)),
+        _ => false,
+    };
+    match (inner, expr) {
+        (true, Expr::Paren(node)) => within_place(&mut node.expr),
+        (true, Expr::Unary(node)) => within_place(&mut node.expr),
+        (_, other) => vec![other],
     }
 }
 

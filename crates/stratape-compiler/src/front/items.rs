@@ -56,6 +56,8 @@ pub struct Items {
     pub(super) unnamed: HashSet<String>,
     /// Functions of other modules that go by halves: their signatures, and what names the halves.
     pub(super) by_halves: HashMap<String, (syn::Signature, TokenStream)>,
+    /// Variants that can be named without their enum.
+    pub(super) imported: HashSet<String>,
     /// Why the items could not be read.
     pub(super) fault: Option<Error>,
     /// Whether everything the function may call is here.
@@ -231,6 +233,11 @@ impl Items {
                 }
             }
         }
+        for item in items {
+            if let Item::Use(item) = item {
+                module.import_variants(&item.tree, None);
+            }
+        }
         Ok(module)
     }
 
@@ -246,6 +253,26 @@ impl Items {
                 self.borrowing.contains(base_name(&def.name))
                     || def.fields.iter().any(|(_, ty)| self.holds_references(ty))
             }
+        }
+    }
+
+    /// Notes the variants that a `use` names.
+    fn import_variants(&mut self, tree: &syn::UseTree, owner: Option<&str>) {
+        let choice = owner.and_then(|name| self.choices.get(name).cloned());
+        match (tree, choice) {
+            (syn::UseTree::Path(path), _) => {
+                self.import_variants(&path.tree, Some(&path.ident.to_string()));
+            }
+            (syn::UseTree::Group(group), _) => {
+                group.items.iter().for_each(|tree| self.import_variants(tree, owner));
+            }
+            (syn::UseTree::Name(name), Some(_)) => {
+                self.imported.insert(name.ident.to_string());
+            }
+            (syn::UseTree::Glob(_), Some(choice)) => {
+                self.imported.extend(choice.variants.iter().map(|variant| variant.name.clone()));
+            }
+            _ => {}
         }
     }
 

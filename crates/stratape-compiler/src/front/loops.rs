@@ -11,7 +11,7 @@ use super::iter::Iter;
 use super::mention::words_of;
 use super::place::as_range;
 use super::val::Val;
-use super::{Lowerer, exits, marks};
+use super::{Lowerer, exits, marks, unsupported};
 use stratape_ir::Range;
 
 impl Lowerer<'_> {
@@ -172,6 +172,16 @@ impl Lowerer<'_> {
             val = self.rvalue(val, node.expr.span())?;
         }
         let iter = self.iterator(val, node.expr.span())?;
+        if let Some(mark) =
+            node.attrs.iter().find(|mark| marks::is_marked(mark, &marks::LOOP_MARKS))
+            && !iter.is_visited()
+        {
+            return Err(unsupported(
+                mark.path().span(),
+                "this mark on a loop over such an iterator",
+                "loop over a range or a slice",
+            ));
+        }
         let reserved = self.reserve_for(&node.body, &iter, span)?;
         self.parallel = parallel;
         let val = self.each(&iter, node.label.as_ref(), &found, span, &mut |me, item| {

@@ -30,6 +30,9 @@ impl Parse for Matches {
     }
 }
 
+/// Names that patterns bind, what they are bound to, and whether they are mutable.
+type Bound = Vec<(String, Val, bool)>;
+
 impl Lowerer<'_> {
     /// `match value { … }`
     pub(super) fn matching(&mut self, node: &syn::ExprMatch) -> Result<Val> {
@@ -179,11 +182,7 @@ impl Lowerer<'_> {
     }
 
     /// Whether all conditions hold, asked in turn, and the names their patterns bind.
-    fn chain(
-        &mut self,
-        conditions: &[&Expr],
-        span: Span,
-    ) -> Result<(ValueId, Vec<(String, Val, bool)>)> {
+    fn chain(&mut self, conditions: &[&Expr], span: Span) -> Result<(ValueId, Bound)> {
         let mut names = Vec::new();
         for condition in conditions {
             if let Expr::Let(node) = condition {

@@ -30,7 +30,15 @@ impl Lowerer<'_> {
                 }
                 if let Some(owner) = self.receiver_name(&receiver, &name) {
                     if owner == super::TEXT {
-                        return Ok(receiver);
+                        let same = ["to_string", "to_owned", "into", "clone", "as_str"];
+                        return match same.contains(&name.as_str()) {
+                            true => Ok(receiver),
+                            false => Err(unsupported(
+                                call.method.span(),
+                                "text",
+                                "use it in assertions and errors only",
+                            )),
+                        };
                     }
                     if owner == "Ordering" {
                         return self.ordering_method(receiver, call);

@@ -62,6 +62,15 @@ impl Lowerer<'_> {
             let not = matches!(expr.op, BinOp::Ne(_));
             return Ok(Val::Scalar(if not { self.b.not(same, span) } else { same }));
         }
+        if self.owner_of(&left).is_some_and(|name| name == super::TEXT)
+            && !matches!(expr.op, BinOp::Eq(_) | BinOp::Ne(_))
+        {
+            return Err(unsupported(
+                expr.op.span(),
+                "text",
+                "use it in assertions and errors only",
+            ));
+        }
         if self.is_struct(&left) {
             let left = self.value_of(left, expr.left.span())?;
             let right = self.operand(&expr.right)?;

@@ -60,7 +60,10 @@ impl Lowerer<'_> {
                     }
                     Ok(())
                 }
-                None => self.bind_items(&tuple.elems, &val, span),
+                None => {
+                    self.known_variant(&val, span)?;
+                    self.bind_items(&tuple.elems, &val, span)
+                }
             },
             Pat::Struct(fields) => self.bind_fields(fields, &val),
             Pat::Slice(slice) => self.bind_slice(slice, val),
@@ -83,6 +86,9 @@ impl Lowerer<'_> {
 
     fn bind_fields(&mut self, fields: &syn::PatStruct, val: &Val) -> Result<()> {
         let variant = self.variant_named(&fields.path);
+        if variant.is_none() {
+            self.known_variant(val, fields.span())?;
+        }
         for field in &fields.fields {
             let part = match &variant {
                 Some((choice, index)) => {

@@ -6,8 +6,9 @@ use super::generate::{Access, COLLECTED, Generator, Kind, TAME};
 impl Generator<'_> {
     /// A statement that uses the library.
     pub(super) fn library(&mut self, depth: usize) {
-        match self.random.below(13) {
+        match self.random.below(17) {
             12 => self.checks(),
+            13..=16 => (0..3).for_each(|_| self.form()),
             0..=2 => self.slices(),
             3..=4 => self.parts(depth),
             5..=6 => self.integers(),

@@ -12,6 +12,7 @@ pub(crate) mod build;
 mod dense;
 mod expression;
 pub(crate) mod features;
+mod forms;
 mod generate;
 mod helper;
 mod idiom;

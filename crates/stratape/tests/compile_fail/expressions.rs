@@ -1,12 +1,6 @@
 use stratape::gradient;
 
 #[gradient]
-fn question_mark(x: &[f64]) -> f64 {
-    let first = || Some(*x.first()?);
-    first().unwrap()
-}
-
-#[gradient]
 fn unsafe_block(x: &[f64]) -> f64 {
     unsafe { *x.get_unchecked(0) }
 }
@@ -36,11 +30,6 @@ fn a_text(x: f64) -> f64 {
 }
 
 #[gradient]
-fn an_ordering(x: f64, y: f64) -> f64 {
-    if x.total_cmp(&y) == std::cmp::Ordering::Less { x } else { y }
-}
-
-#[gradient]
 fn one_of_two_slices(x: &[f64], y: &[f64], first: bool) -> f64 {
     let chosen = if first { x } else { y };
     chosen[0]
@@ -54,16 +43,6 @@ fn bits(x: f64) -> f64 {
 #[gradient]
 fn unknown_method(x: f64) -> f64 {
     x.next_up()
-}
-
-#[gradient]
-fn unknown_integer_method(x: f64, n: u32) -> f64 {
-    x * n.reverse_bits() as f64
-}
-
-#[gradient]
-fn unknown_bool_method(x: f64, flag: bool) -> f64 {
-    x * flag.then_some(1.0).unwrap_or(2.0)
 }
 
 #[gradient]

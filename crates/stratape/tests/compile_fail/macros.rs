@@ -24,9 +24,4 @@ fn names_a_closure(x: f64) -> f64 {
     x
 }
 
-#[gradient]
-fn matches(x: f64, n: usize) -> f64 {
-    if matches!(n, 1 | 2) { x } else { 2.0 * x }
-}
-
 fn main() {}

@@ -29,18 +29,6 @@ fn pushes(x: f64) -> f64 {
 }
 
 #[gradient]
-fn sorts(x: &[f64]) -> f64 {
-    let mut list = x.to_vec();
-    list.sort_by(f64::total_cmp);
-    list[0]
-}
-
-#[gradient]
-fn ragged_chunks(x: &[f64]) -> f64 {
-    x.chunks(2).map(|c| c[0]).sum()
-}
-
-#[gradient]
 fn swaps(x: &[f64]) -> f64 {
     let (mut a, mut b) = (x.to_vec(), vec![0.0; 2]);
     std::mem::swap(&mut a, &mut b);
@@ -52,11 +40,6 @@ fn replaces(x: &[f64]) -> f64 {
     let mut a = vec![0.0; 2];
     a = x.to_vec();
     a[0]
-}
-
-#[gradient]
-fn contains(x: &[f64]) -> f64 {
-    if x.contains(&1.0) { x[0] } else { 0.0 }
 }
 
 fn main() {}
