@@ -58,9 +58,13 @@ impl Known {
             Self::Plain => Some(format!(
                 "the compiler cannot see into `{name}`: put `#[stratape::differentiable]` on it"
             )),
-            Self::Library => Some(format!(
+            Self::Library if !name.chars().any(char::is_lowercase) => Some(format!(
                 "the compiler cannot tell that `{name}` is the library's: write the whole path, as in \
                  `std::f64::consts::{name}`"
+            )),
+            Self::Library => Some(format!(
+                "`{name}` of the library is not supported here: use floats, integers, bool, slices, arrays, tuples, `Vec`, or structs \
+                 under `#[stratape::differentiable]`"
             )),
         }
     }

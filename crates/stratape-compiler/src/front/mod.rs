@@ -48,6 +48,7 @@ use self::control::Frame;
 use self::infer::{Class, Infer};
 pub use self::items::Items;
 pub(crate) use self::items::pullback_of;
+pub(crate) use self::macros::spell_assertions;
 pub(crate) use self::marks::{is_marked, strip_marks};
 pub(crate) use self::opaque::half_name;
 use self::val::{Binding, Kind, LValue, Memory, Names, Val, VarId};
@@ -84,7 +85,7 @@ pub(crate) fn methods_alone(span: Span) -> Error {
     unsupported(
         span,
         "methods by themselves",
-        "put `#[gradient]` on a function beside the `impl` that takes the struct as a parameter",
+        "put the struct and its `impl` into a `#[stratape::differentiable] mod`",
     )
 }
 
