@@ -3,7 +3,7 @@
 //! An error never loses the item: it is emitted as it was, with the error beside it, so that the
 //! compiler does not go on to complain of a missing function.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -181,11 +181,27 @@ fn refusal(
 }
 
 /// A function by itself: what became of it, and what is emitted beside it.
-pub(crate) fn alone(
+fn alone(
     attribute: TokenStream,
     function: &syn::ItemFn,
 ) -> Result<(Compiled, TokenStream, Rc<Sources>)> {
     let module = Items::alone(function);
+    let (compiled, tokens) = among(attribute, (function, function), &module)?;
+    Ok((compiled, tokens, module.sources))
+}
+
+/// A function beside others of its file that it may call.
+pub(crate) fn beside(
+    attribute: TokenStream,
+    function: &syn::ItemFn,
+    others: &[Item],
+) -> Result<(Compiled, TokenStream, Rc<Sources>)> {
+    if others.is_empty() {
+        return alone(attribute, function);
+    }
+    let mut items = others.to_vec();
+    items.push(Item::Fn(function.clone()));
+    let module = Items::linked(&items, HashSet::new(), false)?;
     let (compiled, tokens) = among(attribute, (function, function), &module)?;
     Ok((compiled, tokens, module.sources))
 }
