@@ -3,7 +3,7 @@
 //! An error never loses the item: it is emitted as it was, with the error beside it, so that the
 //! compiler does not go on to complain of a missing function.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
 use proc_macro2::{Ident, Span, TokenStream};
@@ -18,6 +18,7 @@ use crate::back::rust;
 use crate::driver::{Compiled, CompiledHalves, CompiledLoop, Options, compile, compile_halves};
 use crate::front::{self, Items, is_marked, strip_marks};
 use crate::link::shown;
+use crate::methods::{self, Method};
 use crate::source::Sources;
 
 const MARKS: [&str; 3] = ["gradient", "constant", "pullback"];
@@ -184,11 +185,27 @@ fn refusal(
 }
 
 /// A function by itself: what became of it, and what is emitted beside it.
-pub(crate) fn alone(
+fn alone(
     attribute: TokenStream,
     function: &syn::ItemFn,
 ) -> Result<(Compiled, TokenStream, Rc<Sources>)> {
     let module = Items::alone(function);
+    let (compiled, tokens) = among(attribute, (function, function), &module)?;
+    Ok((compiled, tokens, module.sources))
+}
+
+/// A function beside others of its file that it may call.
+pub(crate) fn beside(
+    attribute: TokenStream,
+    function: &syn::ItemFn,
+    others: &[Item],
+) -> Result<(Compiled, TokenStream, Rc<Sources>)> {
+    if others.is_empty() {
+        return alone(attribute, function);
+    }
+    let mut items = others.to_vec();
+    items.push(Item::Fn(function.clone()));
+    let module = Items::linked(&items, HashSet::new(), false)?;
     let (compiled, tokens) = among(attribute, (function, function), &module)?;
     Ok((compiled, tokens, module.sources))
 }
@@ -249,8 +266,12 @@ pub(crate) struct Opened {
     module: syn::ItemMod,
     /// The functions under `#[gradient]`, with that attribute.
     wanted: Vec<(syn::ItemFn, syn::Attribute)>,
+    /// The methods under `#[gradient]`.
+    methods: Vec<Method>,
     /// Its items, with the attributes that mean something to the compiler.
     items: Vec<Item>,
+    /// The same as they are read: with unique names for what comes from outside. Nothing, if they are the same.
+    read: Option<Vec<Item>>,
     context: Items,
     errors: Option<Error>,
     /// Errors that rustc reports, and what stands for the gradients meanwhile.
@@ -291,9 +312,15 @@ pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened>
         }
     }
     let mut errors: Option<Error> = None;
+    let mut wanted_methods = Vec::new();
     for item in items.iter_mut() {
         if let Item::Impl(block) = item {
-            marked_methods(block).into_iter().for_each(|error| add(&mut errors, error));
+            for taken in methods::take(block) {
+                match taken {
+                    Ok(method) => wanted_methods.push(method),
+                    Err(error) => add(&mut errors, error),
+                }
+            }
         }
     }
     let context = Items::collect(items)?;
@@ -305,12 +332,14 @@ pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened>
             function.attrs.retain(|attribute| !is_marked(attribute, &["constant", "pullback"]));
         }
     }
-    Ok(Opened { module, wanted, items: read, context, errors, refusals: Vec::new() })
+    let (methods, refusals) = (wanted_methods, Vec::new());
+    Ok(Opened { module, wanted, methods, items: read, read: None, context, errors, refusals })
 }
 
 impl Opened {
     /// Leaves the gradients of one function.
     pub(crate) fn keep(&mut self, name: &str) {
+        self.methods.retain(|method| method.name == name);
         self.wanted.retain(|(function, _)| function.sig.ident == name);
     }
 
@@ -321,7 +350,7 @@ impl Opened {
 
     /// Whether there is no gradient to make.
     pub(crate) fn is_empty(&self) -> bool {
-        self.wanted.is_empty()
+        self.wanted.is_empty() && self.methods.is_empty()
     }
 
     /// Its items, with the attributes that mean something to the compiler.
@@ -334,14 +363,20 @@ impl Opened {
         self.wanted.iter().map(|(function, _)| &function.sig.ident)
     }
 
+    /// The methods under `#[gradient]`.
+    pub(crate) fn methods(&self) -> &[Method] {
+        &self.methods
+    }
+
     /// What its functions see.
     pub(crate) fn context(&self) -> &Items {
         &self.context
     }
 
     /// Lets its functions see more than the module.
-    pub(crate) fn relink(&mut self, context: Items) {
+    pub(crate) fn relink(&mut self, context: Items, read: Vec<Item>) {
         self.context = context;
+        self.read = Some(read);
     }
 
     /// The gradients, and the halves that they need and those of `recursive`.
@@ -405,7 +440,33 @@ impl Opened {
                 },
             }
         }
+        for method in std::mem::take(&mut self.methods) {
+            match self.method(&method) {
+                Ok((function, compiled, tokens)) => {
+                    plain |= compiled.primal.plain && compiled.fault.is_none();
+                    recursive.extend(compiled.recursive.iter().cloned());
+                    done.push((function, compiled, tokens));
+                }
+                Err(error) => add(&mut self.errors, error),
+            }
+        }
         (done, halves(recursive, &self.context, plain))
+    }
+
+    /// The gradient of a method: that of the function it is.
+    fn method(&self, method: &Method) -> Result<(syn::ItemFn, Compiled, TokenStream)> {
+        let mut arguments = Arguments::parse.parse2(arguments_of(&method.attribute))?;
+        let names = method.gradient_names(arguments.0.name.as_ref());
+        arguments.0.name = Some(names.0.clone());
+        let missing = || Error::new(method.name.span(), "this method cannot be read as a function");
+        let function = method.function(&self.items).ok_or_else(missing)?;
+        let read = self
+            .read
+            .as_ref()
+            .map_or_else(|| Some(function.clone()), |items| method.function(items));
+        let read = read.ok_or_else(missing)?;
+        let (compiled, tokens) = one((&function, &read), &arguments, &self.context)?;
+        Ok((function, compiled, method.placed(tokens, &names)?))
     }
 
     /// The errors so far.
@@ -436,23 +497,6 @@ fn add(errors: &mut Option<Error>, error: Error) {
         Some(errors) => errors.combine(error),
         None => *errors = Some(error),
     }
-}
-
-/// Takes `#[gradient]` off methods, with an error for each.
-fn marked_methods(block: &mut syn::ItemImpl) -> Vec<Error> {
-    let mut errors = Vec::new();
-    for item in &mut block.items {
-        if let syn::ImplItem::Fn(method) = item {
-            method.attrs.retain(|attribute| {
-                let marked = is_marked(attribute, &["gradient"]);
-                if marked {
-                    errors.push(front::methods_alone(attribute.path().span()));
-                }
-                !marked
-            });
-        }
-    }
-    errors
 }
 
 /// Whether an import brings the attribute into scope.

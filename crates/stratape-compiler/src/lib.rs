@@ -23,6 +23,7 @@ pub mod explain;
 pub mod front;
 pub mod link;
 pub mod lower;
+mod methods;
 pub mod outline;
 pub mod source;
 pub mod tapeflow;

@@ -22,21 +22,36 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
     );
     let missing = |own: &str, path: &syn::Path| {
         let levels = levels(proc_macro::Span::call_site().local_file()?);
-        let mut level = levels.iter().find(|level| level.names.contains_key(own))?;
-        let (last, before) = {
-            let mut names: Vec<String> =
-                path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-            (names.pop()?, names)
-        };
-        for step in before {
+        // Which module it is, if several have an item of that name, cannot be seen: then all must lack what is asked for.
+        let mut complaint = None;
+        for level in levels.iter().filter(|level| level.is_asker(own)) {
+            complaint = Some(level.complaint(path, &levels)?);
+        }
+        complaint
+    };
+    f(&Host { crate_name: &crate_name, missing: &missing })
+}
+
+impl Level {
+    /// Whether an item that asks may stand here: one under an attribute of ours, or a module's.
+    fn is_asker(&self, own: &str) -> bool {
+        matches!(self.names.get(own), Some(Known::Perhaps))
+            || self.inside && self.names.contains_key(own)
+    }
+
+    /// What is wrong with a name, seen from here.
+    fn complaint(&self, path: &syn::Path, levels: &[Self]) -> Option<String> {
+        let mut names: Vec<String> =
+            path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let (last, mut level) = (names.pop()?, self);
+        for step in names {
             match step.as_str() {
                 "super" => level = levels.get(level.parent?)?,
                 _ => return None,
             }
         }
         level.names.get(&last)?.complaint(&last)
-    };
-    f(&Host { crate_name: &crate_name, missing: &missing })
+    }
 }
 
 /// What a name is at one level of a file.
@@ -58,9 +73,13 @@ impl Known {
             Self::Plain => Some(format!(
                 "the compiler cannot see into `{name}`: put `#[stratape::differentiable]` on it"
             )),
-            Self::Library => Some(format!(
+            Self::Library if !name.chars().any(char::is_lowercase) => Some(format!(
                 "the compiler cannot tell that `{name}` is the library's: write the whole path, as in \
                  `std::f64::consts::{name}`"
+            )),
+            Self::Library => Some(format!(
+                "`{name}` of the library is not supported here: use floats, integers, bool, slices, arrays, tuples, `Vec`, or structs \
+                 under `#[stratape::differentiable]`"
             )),
         }
     }
@@ -71,6 +90,8 @@ impl Known {
 struct Level {
     /// The module around it, if that stands in the file.
     parent: Option<usize>,
+    /// Whether it is under `#[differentiable]` as a whole.
+    inside: bool,
     names: HashMap<String, Known>,
 }
 
@@ -85,17 +106,19 @@ fn levels(file: PathBuf) -> Rc<Vec<Level>> {
     }
     let mut levels = Vec::new();
     let text = std::fs::read_to_string(&file).unwrap_or_default();
-    if let Ok(parsed) = syn::parse_file(&text) {
-        collect(&parsed.items, None, &mut levels);
+    // Where items come out of macros, nothing can be told.
+    let made = text.contains("macro_rules!");
+    if let (false, Ok(parsed)) = (made, syn::parse_file(&text)) {
+        collect(&parsed.items, (None, false), &mut levels);
     }
     let levels = Rc::new(levels);
     READ.with_borrow_mut(|read| read.insert(file, Rc::clone(&levels)));
     levels
 }
 
-fn collect(items: &[Item], parent: Option<usize>, levels: &mut Vec<Level>) {
+fn collect(items: &[Item], (parent, inside): (Option<usize>, bool), levels: &mut Vec<Level>) {
     let at = levels.len();
-    levels.push(Level { parent, ..Level::default() });
+    levels.push(Level { parent, inside, ..Level::default() });
     for item in items {
         let (name, attributes) = match item {
             Item::Fn(item) => (&item.sig.ident, &item.attrs),
@@ -114,7 +137,7 @@ fn collect(items: &[Item], parent: Option<usize>, levels: &mut Vec<Level>) {
             }
             Item::Mod(item) => {
                 if let Some((_, items)) = &item.content {
-                    collect(items, Some(at), levels);
+                    collect(items, (Some(at), !item.attrs.iter().all(is_inert)), levels);
                 }
                 continue;
             }

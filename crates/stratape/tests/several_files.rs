@@ -257,3 +257,53 @@ fn derivatives_by_hand_need_no_module() {
     close(dx[0], 3.0 * 0.6 * 8.0);
     close(dx[1], 3.0 * 0.8 * 8.0 + 2.0);
 }
+
+/// Has a `sq` of its own, which the text from elsewhere does not mean.
+#[stratape::differentiable]
+mod own {
+    fn sq(v: f64) -> f64 {
+        -v
+    }
+
+    #[gradient]
+    pub fn mixed(v: f64) -> f64 {
+        sq(v) + super::water::shadowed(v)
+    }
+
+    #[gradient]
+    pub fn complains(v: f64) -> f64 {
+        super::water::checked(v, 10.0)
+    }
+}
+
+#[test]
+fn a_name_means_another_thing_inside_a_block() {
+    assert_eq!(own::mixed_grad(2.0, 1.0), (-2.0 + 200.0 + 8.0 + 100.0, -1.0 + 100.0 + 12.0));
+    assert_eq!(own::mixed(2.0), 306.0);
+}
+
+#[test]
+fn panics_say_the_same() {
+    let message = |run: &dyn Fn()| {
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+        let payload = caught.err().map(|payload| match payload.downcast::<String>() {
+            Ok(text) => *text,
+            Err(payload) => {
+                payload.downcast::<&str>().map_or(String::new(), |text| text.to_string())
+            }
+        });
+        payload.unwrap_or_default()
+    };
+    for v in [12.0, 5.0] {
+        let wanted = message(&|| {
+            let _ = own::complains(v);
+        });
+        assert!(!wanted.is_empty());
+        assert_eq!(
+            message(&|| {
+                let _ = own::complains_grad(v, 1.0);
+            }),
+            wanted
+        );
+    }
+}

@@ -53,6 +53,8 @@ pub struct Survey {
     pub names: Vec<String>,
     /// Only this function is compiled.
     only: Option<String>,
+    /// The items under `#[differentiable]` beside what is looked at.
+    beside: Vec<syn::Item>,
 }
 
 /// Finds and compiles the functions under `#[gradient]` of a file, those in a `#[differentiable] mod` with what they can see.
@@ -98,7 +100,7 @@ impl Survey {
         if self.only.as_ref().is_some_and(|only| item.sig.ident != only) {
             return;
         }
-        match expand::alone(expand::arguments_of(attribute), &item) {
+        match expand::beside(expand::arguments_of(attribute), &item, &self.beside) {
             Ok((compiled, tokens, sources)) => {
                 self.subjects.push(Subject { item, compiled, tokens, sources });
             }
@@ -106,10 +108,24 @@ impl Survey {
         }
     }
 
-    /// An item under `#[differentiable]`, which should be a module.
+    /// Visits the items of a module or file, which see each other if they are under `#[differentiable]`.
+    fn level(&mut self, items: &[syn::Item]) {
+        let seen = |item: &&syn::Item| {
+            !matches!(item, syn::Item::Mod(_))
+                && attributes(item)
+                    .iter()
+                    .any(|attribute| is_marked(attribute, &["differentiable"]))
+        };
+        let beside = items.iter().filter(seen).cloned().collect();
+        let before = std::mem::replace(&mut self.beside, beside);
+        items.iter().for_each(|item| self.visit_item(item));
+        self.beside = before;
+    }
+
+    /// A module under `#[differentiable]`.
     fn differentiable(&mut self, attributes: &[Attribute], item: &syn::Item) -> bool {
         let mark = attributes.iter().find(|attribute| is_marked(attribute, &["differentiable"]));
-        let Some(attribute) = mark else { return false };
+        let (Some(attribute), syn::Item::Mod(_)) = (mark, item) else { return false };
         let mut item = item.clone();
         if let syn::Item::Mod(module) = &mut item {
             module.attrs.retain(|attribute| !is_marked(attribute, &["differentiable"]));
@@ -164,6 +180,16 @@ fn attributes(item: &syn::Item) -> &[Attribute] {
 }
 
 impl<'ast> Visit<'ast> for Survey {
+    fn visit_file(&mut self, file: &'ast syn::File) {
+        self.level(&file.items);
+    }
+
+    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
+        if let Some((_, items)) = &module.content {
+            self.level(items);
+        }
+    }
+
     fn visit_item(&mut self, item: &'ast syn::Item) {
         let attributes = attributes(item);
         if self.differentiable(attributes, item) {

@@ -1,10 +1,11 @@
 //! Macros a function may call: `vec!`, assertions, panics.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
+use syn::visit_mut::VisitMut;
 use syn::{Error, Expr, Result, Token};
 
 use super::mention::Mentioned;
@@ -124,7 +125,9 @@ impl Lowerer<'_> {
             }
             let mentioned = self.mentioned(&quote!(#(#message),*))?;
             let message = mentioned.rewritten(quote!(#(#message),*));
-            self.fail_unless(condition, &quote!(::core::panic!(#message)), mentioned, span);
+            // Of the edition of its text.
+            let panic = quote_spanned!(mac.path.span()=> ::core::panic!(#message));
+            self.fail_unless(condition, &panic, mentioned, span);
             return Ok(());
         }
         let second = args.next().ok_or_else(missing)?;
@@ -203,4 +206,33 @@ fn text_of(mac: &syn::Macro, argument: &Expr) -> String {
     let inner = source.get(1..source.len().saturating_sub(1)).unwrap_or_default();
     let words: Vec<&str> = inner.trim().trim_end_matches(',').split_whitespace().collect();
     words.join(" ").replace(" .", ".")
+}
+
+/// Gives every `assert!` without a message the one it has: where its text is read from elsewhere, the names in it are others.
+pub(crate) fn spell_assertions(block: &mut syn::Block) {
+    struct Spell;
+
+    impl VisitMut for Spell {
+        fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
+            let known = ["assert", "debug_assert"];
+            if !mac
+                .path
+                .segments
+                .last()
+                .is_some_and(|last| known.iter().any(|name| last.ident == name))
+            {
+                return;
+            }
+            let arguments = mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
+            if let Ok(arguments) = arguments
+                && arguments.len() == 1
+                && let Some(condition) = arguments.first()
+            {
+                let text = format!("assertion failed: {}", text_of(mac, condition));
+                mac.tokens = quote!(#condition, "{}", #text);
+            }
+        }
+    }
+
+    Spell.visit_block_mut(block);
 }

@@ -59,9 +59,10 @@ impl Lowerer<'_> {
                     "bind the number you mean with `let` first, and name that",
                 ));
             };
+            // As the message has it, which may come from another macro's text.
             let ident = match word.as_str() {
-                "self" => Ident::new("__self", Span::call_site()),
-                word => Ident::new(word, Span::call_site()),
+                "self" => Ident::new("__self", span),
+                word => Ident::new(word, span),
             };
             mentioned.bindings.push(quote!(let #ident = #spelled;));
             known.push(word);

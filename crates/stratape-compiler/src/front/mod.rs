@@ -68,6 +68,7 @@ use self::infer::{Class, Infer};
 pub use self::items::Items;
 pub(crate) use self::items::{defaults, pullback_of};
 use self::later::Shape;
+pub(crate) use self::macros::spell_assertions;
 pub(crate) use self::marks::{is_marked, strip_marks};
 use self::moves::Moves;
 pub(crate) use self::naming::replace_type;
@@ -135,7 +136,7 @@ pub(crate) fn methods_alone(span: Span) -> Error {
     unsupported(
         span,
         "methods by themselves",
-        "put `#[gradient]` on a function beside the `impl` that takes the struct as a parameter",
+        "put the struct and its `impl` into a `#[stratape::differentiable] mod`",
     )
 }
 

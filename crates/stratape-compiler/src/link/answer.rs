@@ -113,9 +113,9 @@ impl Set {
         self
     }
 
-    /// The items, without what macros have marked their tokens with: names mean the same in all of them.
+    /// The items.
     pub(super) fn entries(&self) -> impl Iterator<Item = (&Ident, TokenStream)> {
-        self.entries.iter().map(|(id, item)| (id, unmarked(item.clone())))
+        self.entries.iter().map(|(id, item)| (id, item.clone()))
     }
 
     /// The names of the items.
@@ -188,22 +188,6 @@ impl ToTokens for Set {
         });
         tokens.extend(quote!({ #(#answers)* } { #(#entries)* } { #(#halves)* }));
     }
-}
-
-/// Tokens where they stand, but with names that mean what they mean at the macro's call.
-pub(super) fn unmarked(tokens: TokenStream) -> TokenStream {
-    let here = Span::call_site();
-    let unmark = |mut token: TokenTree| {
-        if let TokenTree::Group(group) = &token {
-            let (open, inner) = (group.span(), unmarked(group.stream()));
-            let mut group = Group::new(group.delimiter(), inner);
-            group.set_span(open.resolved_at(here));
-            return TokenTree::Group(group);
-        }
-        token.set_span(token.span().resolved_at(here));
-        token
-    };
-    tokens.into_iter().map(unmark).collect()
 }
 
 /// How deep an item's calls nest.

@@ -56,7 +56,7 @@ pub(super) fn signature(id: &Ident, read: &syn::ItemFn, items: &Items) -> Result
 pub(super) fn note(items: &mut Items, set: &Set, paths: &[&Path]) -> Result<()> {
     for Halves { id, number, after, signature } in &set.halves {
         let Some(path) = paths.get(*number) else { continue };
-        let signature: syn::TraitItemFn = syn::parse2(super::answer::unmarked(signature.clone()))?;
+        let signature: syn::TraitItemFn = syn::parse2(signature.clone())?;
         items.add_halves(id, signature.sig, quote!(#path #after));
     }
     Ok(())

@@ -35,7 +35,7 @@ pub use self::by_hand::{constant, pullback};
 pub(crate) use self::export::shown;
 use self::names::{Kind, Noticed};
 use crate::expand;
-use crate::front::{Items, is_marked};
+use crate::front::{Items, is_marked, spell_assertions};
 
 /// Where an attribute stands.
 pub struct Host<'a> {
@@ -210,7 +210,7 @@ pub fn differentiable(attribute: &TokenStream, item: &TokenStream, host: &Host<'
         Err(_) => expand::differentiable(attribute, item),
         Ok(parsed) => {
             let emitted = emitted(&parsed, item);
-            let added = begin(attribute, item, parsed, host).unwrap_or_else(expand::reported);
+            let added = begin(attribute, item, &parsed, host).unwrap_or_else(expand::reported);
             quote!(#emitted #added)
         }
     }
@@ -257,11 +257,11 @@ enum Way {
 fn begin(
     attribute: &TokenStream,
     tokens: &TokenStream,
-    item: Item,
+    item: &Item,
     host: &Host<'_>,
 ) -> Result<TokenStream> {
-    let (name, vis) = head(&item)?;
-    let asked = match (attribute.to_string().as_str(), &item) {
+    let (name, vis) = head(item)?;
+    let asked = match (attribute.to_string().as_str(), item) {
         ("", _) => false,
         ("halves", Item::Fn(_)) => true,
         _ => {
@@ -269,10 +269,10 @@ fn begin(
             return Err(Error::new(attribute.span(), message));
         }
     };
-    let recursive = Questions::of(&item, &name, Purpose::Here).recursive;
-    let by_halves = matches!(&item, Item::Fn(_)) && (asked || recursive);
+    let recursive = Questions::of(item, &name, Purpose::Here).recursive;
+    let by_halves = matches!(item, Item::Fn(_)) && (asked || recursive);
     let purpose = if by_halves { Purpose::Here } else { Purpose::Elsewhere };
-    let questions = Questions::of(&item, &name, purpose);
+    let questions = Questions::of(item, &name, purpose);
     if !by_halves {
         questions.noticed.check()?;
     }
@@ -281,7 +281,7 @@ fn begin(
     }
     let unique = export::unique(host.crate_name, tokens, name.span());
     let (mut way, mut exported) = (Way::Text, None);
-    if let (true, Item::Fn(function)) = (by_halves, &item) {
+    if let (true, Item::Fn(function)) = (by_halves, item) {
         let id = export::id(&name, unique);
         way = Way::Halves;
         match halves::signature(&id, function, &Items::empty()) {
@@ -293,7 +293,7 @@ fn begin(
         }
     }
     let rest = if questions.paths.is_empty() {
-        finish(tokens.clone(), Set::default(), unique, way)?
+        finish(tokens.clone(), &Set::default(), unique, way)?
     } else {
         let number = Literal::u64_unsuffixed(unique);
         let way = Ident::new(&format!("{way:?}"), Span::call_site());
@@ -316,7 +316,7 @@ fn export_halves(
 }
 
 /// What an item answers, once all it asked for is known.
-fn finish(tokens: TokenStream, set: Set, unique: u64, way: Way) -> Result<TokenStream> {
+fn finish(tokens: TokenStream, set: &Set, unique: u64, way: Way) -> Result<TokenStream> {
     let written: Item = syn::parse2(tokens)?;
     let (name, vis) = head(&written)?;
     let id = export::id(&name, unique);
@@ -324,27 +324,27 @@ fn finish(tokens: TokenStream, set: Set, unique: u64, way: Way) -> Result<TokenS
     let questions = Questions::of(&written, &name, purpose);
     let mut item = written.clone();
     prepare(&mut item, &id);
-    let item = linked(&item, &questions, &set, (&name, &id));
+    let item = linked(&item, &questions, set, (&name, &id));
     let mut answer = Set::of(&id, [(id.clone(), item.to_token_stream())]);
     set.clone().into_entries().for_each(|(id, item)| answer.add(id, item));
     let paths = questions.all_paths();
     if let (Item::Fn(written), Item::Fn(read)) = (&written, &item)
         && (way != Way::Text || halves::is_large(&answer))
     {
-        let items = items_of(read, &questions, &set)?;
+        let items = items_of(read, &questions, set)?;
         match (halves::signature(&id, read, &items), way) {
             (Err(_), Way::Text) => {}
             (signature, _) => {
                 let signature = signature?;
                 let (halves, _) = halves::compile(&id, written, read, &items)?;
-                let halves = with_imports(halves, &questions, &set)?;
+                let halves = with_imports(halves, &questions, set)?;
                 let exported =
                     (way != Way::Halves).then(|| export_halves(&name, &vis, &id, signature));
                 return Ok(quote!(#halves #exported));
             }
         }
     }
-    let (beside, inside, passed_on) = halves::passed_on(&id, &set, &paths);
+    let (beside, inside, passed_on) = halves::passed_on(&id, set, &paths);
     if let (Some(halves), false) = (passed_on.first(), matches!(item, Item::Fn(_))) {
         let message = format!("`{}` goes by halves: only a function can call it", halves.id);
         return Err(Error::new(name.span(), message));
@@ -371,6 +371,14 @@ fn prepare(item: &mut Item, id: &Ident) {
         Item::Fn(item) => {
             item.attrs.clear();
             item.sig.ident = id.clone();
+            spell_assertions(&mut item.block);
+        }
+        Item::Impl(item) => {
+            for item in &mut item.items {
+                if let syn::ImplItem::Fn(method) = item {
+                    spell_assertions(&mut method.block);
+                }
+            }
         }
         Item::Struct(item) => {
             item.attrs.clear();
@@ -437,7 +445,7 @@ fn step(tokens: TokenStream) -> Result<TokenStream> {
                         .find(|known| format!("{known:?}") == way)
                         .ok_or_else(garbled)?;
                     let unique = with.to_string().parse().map_err(|_| garbled())?;
-                    finish(item, set, unique, way)
+                    finish(item, &set, unique, way)
                 }
             }
         }

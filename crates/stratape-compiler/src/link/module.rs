@@ -30,7 +30,8 @@ pub(super) fn begin(
         let inside = inside(&mut opened, &reach, &questions, &Set::default(), unique)?;
         return Ok(opened.with(inside));
     }
-    let own = opened.wanted().next().cloned();
+    let own =
+        opened.wanted().next().or(opened.methods().first().map(|method| &method.owner)).cloned();
     if own.is_some_and(|own| questions.missing(&own, host).is_some()) {
         // Those who need it are told so, as if there were nothing outside the module.
         let none = Questions::default();
@@ -54,7 +55,11 @@ pub(super) fn resume(tokens: TokenStream, set: &Set, unique: u64) -> Result<Toke
 
 /// What the gradients of a module need from outside it.
 fn questions(reach: &Reach, opened: &Opened) -> Questions {
-    let from: Vec<usize> = opened.wanted().filter_map(|name| reach.item(name)).collect();
+    let mut from: Vec<usize> = opened.wanted().filter_map(|name| reach.item(name)).collect();
+    for method in opened.methods() {
+        let all = reach.methods(&method.owner).into_iter();
+        from.extend(all.filter(|at| reach.texts[*at].name == method.name));
+    }
     let mut paths: Vec<(Kind, Path)> = Vec::new();
     for at in reach.reached(&from) {
         for (kind, path) in &reach.texts[at].outside {
@@ -75,7 +80,8 @@ fn inside(
     unique: u64,
 ) -> Result<TokenStream> {
     if !questions.paths.is_empty() {
-        opened.relink(linked(opened.items(), questions, set)?);
+        let (context, read) = linked(opened.items(), questions, set)?;
+        opened.relink(context, read);
     }
     let mut recursive = BTreeSet::new();
     let exports = exports(opened, reach, questions, set, unique, &mut recursive)?;
@@ -84,8 +90,8 @@ fn inside(
     Ok(quote!(#added #exports))
 }
 
-/// What the functions of a module see: all of it, and what it asked for.
-fn linked(items: &[Item], questions: &Questions, set: &Set) -> Result<Items> {
+/// What the functions of a module see, all of it and what it asked for; and its items as they are read.
+fn linked(items: &[Item], questions: &Questions, set: &Set) -> Result<(Items, Vec<Item>)> {
     let known = questions.known(set);
     let mut all = Vec::new();
     for item in items {
@@ -95,12 +101,22 @@ fn linked(items: &[Item], questions: &Questions, set: &Set) -> Result<Items> {
         names::replace(&mut item, false, &mut answer);
         all.push(item);
     }
+    let read = all.clone();
     for (_, item) in set.entries() {
         all.push(syn::parse2(item)?);
     }
+    // Text from elsewhere means the library by these names.
+    for (name, _) in items.iter().filter_map(|item| super::head(item).ok()) {
+        if names::LIBRARY.iter().any(|known| name == known) && set.mentions(&name) {
+            let message = format!(
+                "what this module calls outside of it means the library's `{name}`: rename this one"
+            );
+            return Err(Error::new(name.span(), message));
+        }
+    }
     let mut items = Items::linked(&all, questions.unnamed(set), true)?;
     halves::note(&mut items, set, &questions.all_paths())?;
-    Ok(items)
+    Ok((items, read))
 }
 
 /// The answers of the items that can be seen from outside.
@@ -239,7 +255,7 @@ impl Answers<'_> {
                 return Some(self.id(at).into());
             }
             let known = self.known.get(&path.to_token_stream().to_string()).cloned();
-            known.or_else(|| self.reach.from_library(path))
+            known.or_else(|| self.reach.in_library(path))
         };
         names::replace(&mut item, false, &mut answer);
         item.into_token_stream()

@@ -26,8 +26,8 @@ pub(super) enum Kind {
     Table,
 }
 
-/// Names of the prelude, of the traits behind operators, and of types that no module of the user's could show.
-const LIBRARY: [&str; 46] = [
+/// Names of the prelude, and of the traits behind operators.
+pub(super) const LIBRARY: [&str; 35] = [
     "Vec",
     "Option",
     "Some",
@@ -37,14 +37,6 @@ const LIBRARY: [&str; 46] = [
     "Err",
     "String",
     "Box",
-    "Rc",
-    "Arc",
-    "Cell",
-    "RefCell",
-    "HashMap",
-    "BTreeMap",
-    "HashSet",
-    "VecDeque",
     "Self",
     "Neg",
     "Add",
@@ -71,9 +63,6 @@ const LIBRARY: [&str; 46] = [
     "Into",
     "Fn",
     "FnMut",
-    "FnOnce",
-    "Sum",
-    "Wrapping",
 ];
 
 /// Types of the language itself, whose names are modules of the library as well.
@@ -124,9 +113,39 @@ fn is_type(name: &str) -> bool {
     name.starts_with(char::is_uppercase)
 }
 
-/// Names that are bound inside an item: its parameters, variables, imports.
+/// The names that a pattern binds, or the imports and items of a block.
 #[derive(Default)]
 struct Bound(HashSet<String>);
+
+impl Bound {
+    fn of_pattern(pat: &syn::Pat) -> HashSet<String> {
+        let mut bound = Self::default();
+        bound.visit_pat(pat);
+        bound.0
+    }
+
+    /// What the items inside a block are called: they are in sight in all of it. (Most are refused later on.)
+    fn of_items(block: &syn::Block) -> HashSet<String> {
+        let mut bound = Self::default();
+        for stmt in &block.stmts {
+            let syn::Stmt::Item(item) = stmt else { continue };
+            match item {
+                syn::Item::Fn(item) => drop(bound.0.insert(item.sig.ident.to_string())),
+                syn::Item::Const(item) => drop(bound.0.insert(item.ident.to_string())),
+                syn::Item::Struct(item) => drop(bound.0.insert(item.ident.to_string())),
+                syn::Item::Use(item) => bound.visit_item_use(item),
+                _ => {}
+            }
+        }
+        bound.0
+    }
+
+    fn of_generics(generics: &syn::Generics) -> HashSet<String> {
+        let mut bound = Self::default();
+        bound.visit_generics(generics);
+        bound.0
+    }
+}
 
 impl Visit<'_> for Bound {
     fn visit_pat_ident(&mut self, pat: &syn::PatIdent) {
@@ -135,16 +154,6 @@ impl Visit<'_> for Bound {
             self.0.insert(name);
         }
         visit::visit_pat_ident(self, pat);
-    }
-
-    // Items inside the function, which are refused later on.
-    fn visit_stmt(&mut self, stmt: &syn::Stmt) {
-        match stmt {
-            syn::Stmt::Item(syn::Item::Fn(item)) => drop(self.0.insert(item.sig.ident.to_string())),
-            syn::Stmt::Item(syn::Item::Const(item)) => drop(self.0.insert(item.ident.to_string())),
-            syn::Stmt::Item(syn::Item::Struct(item)) => drop(self.0.insert(item.ident.to_string())),
-            _ => visit::visit_stmt(self, stmt),
-        }
     }
 
     fn visit_type_param(&mut self, param: &syn::TypeParam) {
@@ -179,22 +188,46 @@ pub(super) struct Noticed {
 /// Replaces the names that `item` takes from around it by what `answer` says, where it says anything. The messages of panics are read for
 /// text that leaves its module; others are emitted where they stand.
 pub(super) fn replace(item: &mut syn::Item, messages: bool, answer: &mut Answer<'_>) -> Noticed {
-    let mut bound = Bound::default();
-    bound.visit_item(item);
-    let mut names = Names { bound: bound.0, answer, messages, noticed: Noticed::default() };
+    let scopes = vec![HashSet::new()];
+    let mut names = Names { scopes, answer, messages, noticed: Noticed::default() };
     names.visit_item_mut(item);
     names.noticed
 }
 
 /// The walk over an item.
 struct Names<'a, 'b> {
-    bound: HashSet<String>,
+    /// The names that are bound around here, innermost last.
+    scopes: Vec<HashSet<String>>,
     answer: &'a mut Answer<'b>,
     messages: bool,
     noticed: Noticed,
 }
 
 impl Names<'_, '_> {
+    fn is_bound(&self, name: &str) -> bool {
+        self.scopes.iter().any(|scope| scope.contains(name))
+    }
+
+    /// Walks on with more names bound.
+    fn within(&mut self, names: HashSet<String>, walk: impl FnOnce(&mut Self)) {
+        self.scopes.push(names);
+        walk(self);
+        self.scopes.pop();
+    }
+
+    fn signature_and_body(&mut self, sig: &mut syn::Signature, block: &mut syn::Block) {
+        let mut bound = Bound::of_generics(&sig.generics);
+        for input in &sig.inputs {
+            if let syn::FnArg::Typed(input) = input {
+                bound.extend(Bound::of_pattern(&input.pat));
+            }
+        }
+        self.within(bound, |me| {
+            me.visit_signature_mut(sig);
+            me.visit_block_mut(block);
+        });
+    }
+
     /// What an expression's path names, and how many of its segments; nothing for names that come from inside, or from the library.
     fn classify(&self, path: &Path) -> Option<(Kind, usize)> {
         let names: Vec<String> = path.segments.iter().map(|one| one.ident.to_string()).collect();
@@ -203,7 +236,7 @@ impl Names<'_, '_> {
             return None;
         }
         if let [only] = &names[..] {
-            let known = only == "self" || self.bound.contains(only) || is_library(only);
+            let known = only == "self" || self.is_bound(only) || is_library(only);
             let kind = match (is_constant(only), is_type(only)) {
                 (true, _) => Kind::Constant,
                 (false, true) => Kind::Type,
@@ -218,7 +251,7 @@ impl Names<'_, '_> {
         }
         let before = &names[..names.len() - 1];
         if let Some(at) = before.iter().position(|name| is_type(name) || is_library(name)) {
-            let known = is_library(&before[at]) || self.bound.contains(&before[at]);
+            let known = is_library(&before[at]) || self.is_bound(&before[at]);
             return (!known).then_some((Kind::Type, at + 1));
         }
         let kind = match (is_constant(last), is_type(last)) {
@@ -310,9 +343,9 @@ impl Names<'_, '_> {
             spans.push(path.span());
             None
         };
-        let bound = self.bound.clone();
+        let scopes = self.scopes.clone();
         let noticed = Noticed::default();
-        let mut names = Names { bound, answer: &mut note, messages: true, noticed };
+        let mut names = Names { scopes, answer: &mut note, messages: true, noticed };
         // `line = 3` in a message names nothing.
         match argument {
             Expr::Assign(named) => names.visit_expr_mut(&mut named.right.clone()),
@@ -333,6 +366,58 @@ fn is_library(name: &str) -> bool {
 }
 
 impl VisitMut for Names<'_, '_> {
+    fn visit_item_fn_mut(&mut self, item: &mut syn::ItemFn) {
+        item.attrs.iter_mut().for_each(|attribute| self.visit_attribute_mut(attribute));
+        self.signature_and_body(&mut item.sig, &mut item.block);
+    }
+
+    fn visit_impl_item_fn_mut(&mut self, item: &mut syn::ImplItemFn) {
+        self.signature_and_body(&mut item.sig, &mut item.block);
+    }
+
+    fn visit_item_impl_mut(&mut self, item: &mut syn::ItemImpl) {
+        let bound = Bound::of_generics(&item.generics);
+        self.within(bound, |me| visit_mut::visit_item_impl_mut(me, item));
+    }
+
+    fn visit_item_struct_mut(&mut self, item: &mut syn::ItemStruct) {
+        let bound = Bound::of_generics(&item.generics);
+        self.within(bound, |me| visit_mut::visit_item_struct_mut(me, item));
+    }
+
+    fn visit_block_mut(&mut self, block: &mut syn::Block) {
+        let bound = Bound::of_items(block);
+        self.within(bound, |me| visit_mut::visit_block_mut(me, block));
+    }
+
+    // A variable is in sight after its `let`.
+    fn visit_local_mut(&mut self, local: &mut syn::Local) {
+        visit_mut::visit_local_mut(self, local);
+        let bound = Bound::of_pattern(&local.pat);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.extend(bound);
+        }
+    }
+
+    fn visit_expr_closure_mut(&mut self, closure: &mut syn::ExprClosure) {
+        let bound = closure.inputs.iter().flat_map(Bound::of_pattern).collect();
+        self.within(bound, |me| visit_mut::visit_expr_closure_mut(me, closure));
+    }
+
+    fn visit_arm_mut(&mut self, arm: &mut syn::Arm) {
+        let bound = Bound::of_pattern(&arm.pat);
+        self.within(bound, |me| visit_mut::visit_arm_mut(me, arm));
+    }
+
+    // `if let` binds in the branch, and is refused later on.
+    fn visit_expr_let_mut(&mut self, binding: &mut syn::ExprLet) {
+        visit_mut::visit_expr_let_mut(self, binding);
+        let bound = Bound::of_pattern(&binding.pat);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.extend(bound);
+        }
+    }
+
     fn visit_attribute_mut(&mut self, attribute: &mut syn::Attribute) {
         // The settings of a mark are expressions.
         if let syn::Meta::List(list) = &mut attribute.meta
@@ -375,8 +460,14 @@ impl VisitMut for Names<'_, '_> {
     }
 
     fn visit_expr_for_loop_mut(&mut self, node: &mut syn::ExprForLoop) {
+        node.attrs.iter_mut().for_each(|attribute| self.visit_attribute_mut(attribute));
         self.table(&mut node.expr);
-        visit_mut::visit_expr_for_loop_mut(self, node);
+        self.visit_expr_mut(&mut node.expr);
+        let bound = Bound::of_pattern(&node.pat);
+        self.within(bound, |me| {
+            me.visit_pat_mut(&mut node.pat);
+            me.visit_block_mut(&mut node.body);
+        });
     }
 
     fn visit_expr_method_call_mut(&mut self, call: &mut syn::ExprMethodCall) {

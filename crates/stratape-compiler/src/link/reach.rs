@@ -227,7 +227,7 @@ impl Reach {
     }
 
     /// What a path from the library stands for, written out.
-    pub(super) fn from_library(&self, path: &Path) -> Option<Path> {
+    pub(super) fn in_library(&self, path: &Path) -> Option<Path> {
         let first = path.segments.first()?;
         let mut whole = self.library.get(&first.ident.to_string())?.clone();
         whole.segments.extend(path.segments.iter().skip(1).cloned());

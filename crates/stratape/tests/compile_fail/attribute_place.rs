@@ -43,8 +43,15 @@ mod with_method {
 
     impl Disc {
         #[gradient]
-        pub fn area(&self) -> f64 {
-            self.radius * self.radius
+        pub fn without_self(radius: f64) -> f64 {
+            radius * radius
+        }
+    }
+
+    impl Default for Disc {
+        #[gradient]
+        fn default() -> Disc {
+            Disc { radius: 1.0 }
         }
     }
 }

@@ -1,12 +1,27 @@
 use stratape::{constant, pullback};
 
 #[constant]
-fn constant_alone(x: f64) -> f64 {
+struct NoFunction {}
+
+#[constant]
+fn constant_of_a_pair(x: (f64, f64)) -> f64 {
+    x.0
+}
+
+fn alone(x: f64) -> f64 {
     x
 }
 
-#[pullback(of = constant_alone)]
-fn pullback_alone(x: f64, seed: f64) -> f64 {
+#[pullback(of = alone)]
+fn pullback_without_result(_x: f64, _seed: f64) {}
+
+#[pullback(of = alone)]
+fn pullback_without_shadow(x: &[f64], seed: f64) -> f64 {
+    x[0] * seed
+}
+
+#[pullback(for = alone)]
+fn pullback_of_nothing(x: f64, seed: f64) -> f64 {
     x * seed
 }
 
