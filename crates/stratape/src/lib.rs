@@ -133,7 +133,7 @@ pub mod checkpoint {
 /// ```
 pub use stratape_macros::checkpoint;
 
-/// Marks a function of a [`differentiable`] module as one without derivative: neither its result nor
+/// Marks a function, in a module or alone, as one without derivative: neither its result nor
 /// what it writes to `&mut` slices depends on anything.
 ///
 /// ```
@@ -259,7 +259,7 @@ pub use stratape_macros::gradient;
 /// ```
 pub use stratape_macros::parallel;
 
-/// Marks a function of a [`differentiable`] module as the pullback of another: its derivative by hand.
+/// Marks a function as the pullback of another, of its module or of another crate: its derivative by hand.
 ///
 /// It takes what `f_grad` would take: the arguments of the function, each slice of floats followed by its
 /// shadow, and the adjoint of the result; and returns the adjoints of its float scalars.
