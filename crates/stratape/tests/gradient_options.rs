@@ -113,6 +113,21 @@ both! {
             + inverse_sum(&x[2..]).unwrap_or_else(|e| e * 2.0)
     }
 
+    /// Places stay where they are when what is beside them may jump.
+    fn changed_in_place(x: &[T; 5], i: usize) -> Option<T> {
+        let mut y = *x;
+        y.swap(0, x.get(i).map(|_| i)?);
+        y[x.get(i + 1).map(|_| i + 1)?] *= x.get(3)?;
+        let more = y[4] * x.get(i + 2)?;
+        *y.get_mut(i)? += more;
+        Some(y[0] * 2.0 + y[i] * y[i + 1])
+    }
+
+    #[gradient]
+    fn in_place(x: &[T; 5]) -> T {
+        (0..5).map(|i| changed_in_place(x, i).unwrap_or(x[i] * 0.5)).sum()
+    }
+
     #[gradient]
     fn texts(x: &[T; 5]) -> T {
         let mut sum = 0.0;
@@ -257,6 +272,7 @@ both! {
     checked! {
         firsts: |x| first_last(x), |x, dx, seed| first_last_grad(x, dx, seed);
         questions: |x| question(x), |x, dx, seed| question_grad(x, dx, seed);
+        beside_jumps: |x| in_place(x), |x, dx, seed| in_place_grad(x, dx, seed);
         with_texts: |x| texts(x), |x, dx, seed| texts_grad(x, dx, seed);
         best: |x| best_so_far(x), |x, dx, seed| best_so_far_grad(x, dx, seed);
         all_methods: |x| methods(x), |x, dx, seed| methods_grad(x, dx, seed);
