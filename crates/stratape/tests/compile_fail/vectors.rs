@@ -1,45 +1,34 @@
 use stratape::gradient;
 
 #[gradient]
-fn grows(x: f64) -> f64 {
-    let mut list = Vec::new();
-    list.push(x);
+fn a_parameter_grows(x: &mut Vec<f64>) -> f64 {
+    x.push(1.0);
+    x[0]
+}
+
+#[gradient]
+fn a_parameter_is_exchanged(x: &mut Vec<f64>, k: f64) -> f64 {
+    let mut other = vec![k; 2];
+    std::mem::swap(x, &mut other);
+    x[0]
+}
+
+#[gradient]
+fn inserted(x: &[f64]) -> f64 {
+    let mut list = x.to_vec();
+    list.insert(0, 1.0);
     list[0]
 }
 
 #[gradient]
-fn with_capacity(x: f64) -> f64 {
-    let mut list: Vec<f64> = Vec::with_capacity(3);
-    list.push(x);
-    list[0]
-}
-
-#[gradient]
-fn empty(x: f64) -> f64 {
-    let mut list = vec![];
-    list.push(x);
-    list[0]
-}
-
-#[gradient]
-fn pushes(x: f64) -> f64 {
-    let mut list = vec![x; 2];
-    list.push(x);
-    list[2]
-}
-
-#[gradient]
-fn swaps(x: &[f64]) -> f64 {
-    let (mut a, mut b) = (x.to_vec(), vec![0.0; 2]);
-    std::mem::swap(&mut a, &mut b);
-    a[0] + b[0]
-}
-
-#[gradient]
-fn replaces(x: &[f64]) -> f64 {
-    let mut a = vec![0.0; 2];
-    a = x.to_vec();
-    a[0]
+fn rows_in_a_loop(x: &[f64]) -> f64 {
+    let mut sum = 0.0;
+    for v in x {
+        let mut rows = Vec::new();
+        rows.push(vec![*v; 2]);
+        sum += rows[0][1];
+    }
+    sum
 }
 
 fn main() {}
