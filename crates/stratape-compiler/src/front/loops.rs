@@ -7,9 +7,9 @@ use syn::{Error, Expr, Result};
 
 use super::control::{LoopFrame, lv_of};
 use super::exits::Exit;
+use super::index::as_range;
 use super::iter::Iter;
 use super::mention::words_of;
-use super::place::as_range;
 use super::val::Val;
 use super::{Lowerer, exits, marks, unsupported};
 use stratape_ir::Range;

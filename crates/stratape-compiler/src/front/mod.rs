@@ -9,6 +9,7 @@
 //! scalars and places. Calls, closures and iterator adapters are expanded where they are used. Scalar
 //! variables are renamed to values as they are assigned; `control` makes merges and carried values.
 
+mod adapters;
 mod aggregate;
 mod block;
 mod build;
@@ -19,19 +20,22 @@ mod choice;
 mod consume;
 mod control;
 mod equality;
+mod exchange;
 mod exits;
 mod expr;
+mod filled;
 mod fits;
 mod generic;
+mod growth;
 mod hoist;
 mod imports;
+mod index;
 mod infer;
 mod integers;
 mod items;
 mod iter;
+mod join;
 mod later;
-mod list;
-mod lists;
 mod loops;
 mod macros;
 mod marks;

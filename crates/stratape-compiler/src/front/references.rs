@@ -3,7 +3,7 @@
 use syn::Result;
 
 use super::Lowerer;
-use super::control::Joiner;
+use super::join::Joiner;
 use super::val::{LValue, Memory, Val, Window};
 use stratape_ir::{Place, Step, ValueId};
 

@@ -6,8 +6,8 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
 use super::control::lv_of;
+use super::index::as_range;
 use super::iter::Iter;
-use super::place::as_range;
 use super::val::{LValue, Memory, Val};
 use super::{Lowerer, unsupported};
 use stratape_ir::{Binary, Compare, Range, Type, ValueId};

@@ -1,0 +1,229 @@
+//! Lists that move: one that is assigned, exchanged or taken changes places with another (`swap`), and nothing is copied.
+//!
+//! A `Vec` is an object of the language. Which ones are assigned or change their length is found in the text ([`Moves`](super::moves::Moves)).
+
+use proc_macro2::Span;
+use syn::{Error, Result};
+
+use super::val::{Kind, LValue, Memory, Val, Window};
+use super::{Lowerer, left_to_rustc, unsupported};
+use stratape_ir::{Init, Origin, Scalar, Stmt, Type, ValueId};
+
+impl Lowerer<'_> {
+    /// The part of an object that is the list, if that is not all of it.
+    pub(super) fn extent(&mut self, memory: &Memory, span: Span) -> Option<Window> {
+        let var = match (memory.window, memory.len) {
+            (Some(window), _) => return Some(window),
+            (None, None) => return None,
+            (None, Some(var)) => var,
+        };
+        Some(Window { start: self.b.usize(0, span), len: self.get(var) })
+    }
+
+    /// An empty list, or one of zeros.
+    pub(super) fn zeros(&mut self, ty: &Type, len: ValueId, span: Span) -> Result<Memory> {
+        let item = ty.element().cloned().unwrap_or(Type::Scalar(Scalar::USIZE));
+        let init = self.zero_init(&item, span)?;
+        let object = self.new_local(ty.clone(), span);
+        self.b.node(Stmt::New { object, init: Init::Repeat(Box::new(init), len) });
+        Ok(Memory::whole(object, ty.clone()))
+    }
+
+    pub(super) fn empty(&mut self, ty: &Type, span: Span) -> Result<Memory> {
+        let zero = self.b.usize(0, span);
+        self.zeros(ty, zero, span)
+    }
+
+    pub(super) fn change_places(&mut self, a: &Memory, b: &Memory) {
+        if a.place != b.place {
+            self.b.node(Stmt::Swap { a: a.place.clone(), b: b.place.clone() });
+        }
+    }
+
+    /// Whether a list can change places with others: it is a local, or a part of what is behind `&mut`.
+    fn can_be_exchanged(&self, memory: &Memory) -> bool {
+        let origin = self.b.function.objects[memory.place.object.index()].origin;
+        matches!(memory.ty, Type::Vec(_))
+            && (origin == Origin::Local
+                || (origin == Origin::RefMut && !memory.place.path.is_empty()))
+    }
+
+    /// A value that leaves its place. A list that is assigned again later leaves an empty one behind.
+    pub(super) fn moved(&mut self, lv: &LValue, span: Span) -> Result<Val> {
+        match lv {
+            LValue::Memory(memory) if self.reassigned.contains(&memory.place.object) => {
+                match memory.ty {
+                    Type::Vec(_) if memory.place.path.is_empty() => self.taken(memory, span),
+                    _ => self.read(lv, span),
+                }
+            }
+            LValue::Parts(kind, parts) => {
+                let parts =
+                    parts.iter().map(|part| self.moved(part, span)).collect::<Result<_>>()?;
+                Ok(Val::Parts(kind.clone(), parts))
+            }
+            lv => self.read(lv, span),
+        }
+    }
+
+    /// What `mem::take` makes of a list.
+    pub(super) fn taken(&mut self, memory: &Memory, span: Span) -> Result<Val> {
+        let extent = self.extent(memory, span);
+        let fresh = self.empty(&memory.ty, span)?;
+        self.change_places(memory, &fresh);
+        if let Some(var) = memory.len {
+            let zero = self.b.usize(0, span);
+            self.set(var, zero);
+        }
+        Ok(Val::Place(LValue::Memory(Memory { window: extent, ..fresh })))
+    }
+
+    /// A list of a function's own, with nothing behind its end unless `roomy`.
+    pub(super) fn own_list(&mut self, val: Val, roomy: bool, span: Span) -> Result<Memory> {
+        let (Val::Place(LValue::Memory(memory)) | Val::Ref(LValue::Memory(memory))) = &val else {
+            return Err(left_to_rustc(span, "a `Vec` was expected"));
+        };
+        let local = self.b.function.objects[memory.place.object.index()].origin == Origin::Local;
+        let exact = memory.window.is_none() && memory.len.is_none();
+        let owned = matches!(val, Val::Place(_)) && matches!(memory.ty, Type::Vec(_));
+        if owned && local && memory.place.path.is_empty() && (roomy || exact) {
+            return Ok(memory.clone());
+        }
+        let memory = memory.clone();
+        self.copy_of_list(&memory, span)
+    }
+
+    /// A `Vec` with the elements of any list.
+    pub(super) fn copy_of_list(&mut self, memory: &Memory, span: Span) -> Result<Memory> {
+        let Some(item) = memory.ty.element().cloned() else {
+            return Err(left_to_rustc(span, "a list was expected"));
+        };
+        let lv = LValue::Memory(memory.clone());
+        let len = self.len_of(&lv, span)?;
+        let copy = self.zeros(&Type::Vec(Box::new(item)), len, span)?;
+        self.copy_elements(&LValue::Memory(copy.clone()), &lv, len, span)?;
+        Ok(copy)
+    }
+
+    /// `list = val`
+    pub(super) fn assign_list(&mut self, target: &Memory, val: Val, span: Span) -> Result<()> {
+        if matches!(val, Val::Never) {
+            return Ok(());
+        }
+        self.expect_type(&val, &target.ty, span)?;
+        if !self.can_be_exchanged(target) {
+            return Err(unsupported(
+                span,
+                "assigning a whole `Vec` here",
+                "copy with `copy_from_slice`, or write the elements",
+            ));
+        }
+        let source = self.own_list(val, target.len.is_some(), span)?;
+        let len = self.len_of(&LValue::Memory(source.clone()), span)?;
+        self.change_places(target, &source);
+        if let Some(var) = target.len {
+            self.set(var, len);
+        }
+        Ok(())
+    }
+
+    /// `mem::swap`, `mem::replace` and `mem::take` of lists; `None` for other places.
+    pub(super) fn exchange_lists(
+        &mut self,
+        name: &str,
+        args: &[Val],
+        span: Span,
+    ) -> Result<Option<Val>> {
+        let list = |val: &Val| match val {
+            Val::Ref(LValue::Memory(memory)) if matches!(memory.ty, Type::Vec(_)) => {
+                Some(memory.clone())
+            }
+            _ => None,
+        };
+        let Some(first) = args.first().and_then(list) else { return Ok(None) };
+        let second = args.get(1).and_then(list);
+        for memory in [Some(&first), second.as_ref()].into_iter().flatten() {
+            if !self.can_be_exchanged(memory) {
+                return Err(unsupported(
+                    span,
+                    "exchanging a parameter",
+                    "take a copy with `to_vec()`, and exchange that",
+                ));
+            }
+        }
+        match (name, second, args) {
+            ("swap", Some(second), _) => {
+                self.unify_types(&first.ty, &second.ty, span)?;
+                match (first.len, second.len) {
+                    (Some(a), Some(b)) => {
+                        let (len_a, len_b) = (self.get(a), self.get(b));
+                        self.change_places(&first, &second);
+                        self.set(a, len_b);
+                        self.set(b, len_a);
+                    }
+                    (None, None) => self.change_places(&first, &second),
+                    _ => {
+                        let (a, b) = (self.taken(&first, span)?, self.taken(&second, span)?);
+                        self.assign_list(&first, b, span)?;
+                        self.assign_list(&second, a, span)?;
+                    }
+                }
+                Ok(Some(Val::Unit))
+            }
+            ("take", None, [_]) => self.taken(&first, span).map(Some),
+            ("replace", _, [_, new]) => {
+                let old = self.taken(&first, span)?;
+                self.assign_list(&first, new.clone(), span)?;
+                Ok(Some(old))
+            }
+            _ => Err(Error::new(span, format!("`{name}` takes other arguments"))),
+        }
+    }
+
+    /// A value as a variable or field of a name holds it.
+    pub(super) fn owned_as(&mut self, name: &str, val: Val, span: Span) -> Result<Val> {
+        let memory = match val {
+            Val::Parts(Kind::Struct(def), parts) => {
+                let mut held = Vec::new();
+                for (part, (field, _)) in parts.into_iter().zip(&def.fields) {
+                    held.push(self.owned_as(field, part, span)?);
+                }
+                return Ok(Val::Parts(Kind::Struct(def), held));
+            }
+            Val::Parts(kind, parts) => {
+                let parts = parts
+                    .into_iter()
+                    .map(|part| self.owned_as(name, part, span))
+                    .collect::<Result<_>>()?;
+                return Ok(Val::Parts(kind, parts));
+            }
+            Val::Place(LValue::Memory(memory)) if memory.place.path.is_empty() => memory,
+            val => return Ok(val),
+        };
+        let object = memory.place.object;
+        let whole = self.b.function.objects[object.index()].ty.clone();
+        let is_list = matches!(whole, Type::Vec(_)) || self.written_as_vec.contains(&object);
+        let moves = self.moves.last();
+        let resized = moves.is_some_and(|moves| {
+            moves.resized.contains(name) || (self.module.lends_lists && moves.lent.contains(name))
+        });
+        let assigned = moves.is_some_and(|moves| moves.assigned.contains(name));
+        if !is_list || !(resized || assigned || memory.len.is_some()) {
+            return Ok(Val::Place(LValue::Memory(memory)));
+        }
+        let ty = if memory.window.is_none() { whole } else { memory.ty.clone() };
+        let val = Val::Place(LValue::Memory(Memory { ty, ..memory }));
+        let mut list = self.own_list(val, true, span)?;
+        if assigned {
+            self.reassigned.insert(list.place.object);
+        }
+        if resized || list.len.is_some() {
+            let len = self.len_of(&LValue::Memory(list.clone()), span)?;
+            list = Memory { window: None, len: Some(self.new_var(len)), ..list };
+        } else if list.window.is_some() && assigned {
+            list = self.copy_of_list(&list, span)?;
+            self.reassigned.insert(list.place.object);
+        }
+        Ok(Val::Place(LValue::Memory(list)))
+    }
+}
