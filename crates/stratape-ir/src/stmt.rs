@@ -8,7 +8,7 @@ use super::{
 #[derive(Clone, Debug)]
 pub enum Check {
     /// A user's assertion: when the condition is false, the tokens run and panic. Values the
-    /// tokens mention are passed by name.
+    /// tokens mention are passed by name. Or something to be printed: then the program goes on.
     Assert {
         /// What must hold.
         condition: ValueId,
@@ -18,6 +18,8 @@ pub enum Check {
         names: Vec<(String, ValueId)>,
         /// Names of objects the tokens use, and what they stand for.
         objects: Vec<(String, ObjectId)>,
+        /// Whether the tokens print something, and do not panic.
+        prints: bool,
     },
     /// `index < len`
     Bounds {

@@ -184,7 +184,8 @@ impl Lowerer<'_> {
     ) {
         let names = names.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         let otherwise = self.b.opaque(otherwise);
-        let check = Check::Assert { condition, otherwise, names, objects: Vec::new() };
+        let check =
+            Check::Assert { condition, otherwise, names, objects: Vec::new(), prints: false };
         let span = self.b.at(span);
         self.b.node(Stmt::Check { check, span });
     }

@@ -1,4 +1,4 @@
-//! Macros a function may call: `vec!`, assertions, panics.
+//! Macros a function may call: `vec!`, assertions, panics, what prints.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -58,10 +58,16 @@ impl Lowerer<'_> {
                 self.panic(mac, span)?;
                 Ok(Val::Never)
             }
+            _ if prints(mac) => {
+                self.print(&mac.path, &mac.tokens, span)?;
+                Ok(Val::Unit)
+            }
+            "dbg" => self.debug(mac, span),
             _ => Err(unsupported(
                 mac.path.span(),
                 &format!("the macro `{name}!`"),
-                "only `vec!`, assertions and `panic!` can be used in a differentiated function",
+                "`vec!`, assertions, `panic!`, `println!` and its like, `dbg!`, `log::…!` and `tracing::…!` can be used in a differentiated \
+                 function",
             )),
         }
     }
@@ -167,6 +173,46 @@ impl Lowerer<'_> {
         }
     }
 
+    /// `println!(…)` and its like: run once, in the forward half.
+    fn print(&mut self, path: &syn::Path, tokens: &TokenStream, span: Span) -> Result<()> {
+        let mentioned = self.mentioned(tokens)?;
+        let tokens = mentioned.rewritten(tokens.clone());
+        let Mentioned { names, objects, bindings } = mentioned;
+        let otherwise = quote!(#(#bindings)* #path!(#tokens));
+        let condition = self.b.bool(false, span);
+        let otherwise = self.module.sources.opaque(otherwise);
+        let check = Check::Assert { condition, otherwise, names, objects, prints: true };
+        let span = self.module.sources.id(span);
+        self.b.node(Stmt::Check { check, span });
+        Ok(())
+    }
+
+    /// `dbg!(…)`: prints the expression and its value, and is that value.
+    fn debug(&mut self, mac: &syn::Macro, span: Span) -> Result<Val> {
+        let args = mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated)?;
+        let mut vals = Vec::new();
+        for arg in &args {
+            let val = self.expr(arg)?;
+            let name = "__debugged";
+            self.scoped(|me| {
+                me.bind_name(name, val.clone(), false, span)?;
+                let text = text_of(mac, arg);
+                let name = proc_macro2::Ident::new(name, Span::call_site());
+                let path: syn::Path = syn::parse_quote!(::std::eprintln);
+                let tokens = quote::quote_spanned! {span=>
+                    "[{}:{}:{}] {} = {:#?}", ::core::file!(), ::core::line!(), ::core::column!(), #text, #name
+                };
+                me.print(&path, &tokens, span)
+            })?;
+            vals.push(val);
+        }
+        Ok(match vals.len() {
+            0 => Val::Unit,
+            1 => vals.remove(0),
+            _ => Self::tuple(vals),
+        })
+    }
+
     /// `panic!(…)` and its like, where control gets there.
     fn panic(&mut self, mac: &syn::Macro, span: Span) -> Result<()> {
         let never = self.b.bool(false, span);
@@ -192,10 +238,21 @@ impl Lowerer<'_> {
                 otherwise: self.module.sources.opaque(otherwise),
                 names,
                 objects,
+                prints: false,
             },
             span: self.module.sources.id(span),
         });
     }
+}
+
+/// Whether a macro prints, or hands something to a log.
+fn prints(mac: &syn::Macro) -> bool {
+    const PRINT: [&str; 4] = ["println", "eprintln", "print", "eprint"];
+    const LOG: [&str; 5] = ["trace", "debug", "info", "warn", "error"];
+    mac.path
+        .segments
+        .last()
+        .is_some_and(|last| PRINT.iter().chain(&LOG).any(|known| last.ident == known))
 }
 
 /// The only argument of a macro as its author wrote it, on one line.

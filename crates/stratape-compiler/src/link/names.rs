@@ -90,7 +90,8 @@ const OF_TABLES: [&str; 10] = [
 ];
 
 /// Macros whose arguments are expressions that a gradient reads.
-const CONDITIONS: [(&str, usize); 7] = [
+const CONDITIONS: [(&str, usize); 8] = [
+    ("dbg", usize::MAX),
     ("vec", usize::MAX),
     ("assert", 1),
     ("debug_assert", 1),
@@ -101,7 +102,11 @@ const CONDITIONS: [(&str, usize); 7] = [
 ];
 
 /// Macros that are nothing but a message.
-const MESSAGES: [&str; 4] = ["panic", "unreachable", "unimplemented", "todo"];
+const MESSAGES: [&str; 8] =
+    ["panic", "unreachable", "unimplemented", "todo", "println", "eprintln", "print", "eprint"];
+
+/// Macros of other crates, which may not be there where the text arrives.
+const LOGS: [&str; 5] = ["trace", "debug", "info", "warn", "error"];
 
 /// Whether a name is written as constants are.
 pub(super) fn is_constant(name: &str) -> bool {
@@ -547,6 +552,9 @@ impl VisitMut for Names<'_, '_> {
 
     fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
         let Some(name) = mac.path.segments.last().map(|one| one.ident.to_string()) else { return };
+        if LOGS.contains(&name.as_str()) && self.messages {
+            self.noticed.in_messages.push(mac.path.span());
+        }
         if MESSAGES.contains(&name.as_str()) {
             self.arguments(mac, 0);
         }

@@ -78,7 +78,7 @@
 //!            | "new" object "=" init
 //!            | loop
 //!            | "if" value block ("else" block)? ("merge" (defined "=" value "|" value),*)?
-//!            | "assert" value "else" opaque ("with" "(" (name "=" (value | @object)),* ")")?
+//!            | ("assert" value "else" | "unless" value "print") opaque ("with" "(" (name "=" (value | @object)),* ")")?
 //!            | "check" value "<" value                     -- index, length
 //!            | "check" value "<=" value "<=" value         -- start, end, length
 //!            | "check" value "or" string

@@ -307,7 +307,7 @@ impl Emitter<'_> {
 
     fn check(&self, check: &Check) -> TokenStream {
         match check {
-            Check::Assert { condition, otherwise, names, objects } => {
+            Check::Assert { condition, otherwise, names, objects, .. } => {
                 let condition = self.operand(*condition);
                 let otherwise = self.sources.tokens(otherwise);
                 let names = names.iter().map(|(name, value)| {

@@ -61,7 +61,7 @@ impl Parser {
                     }
                     "parallel" | "for" | "loop" => self.repeat(&word),
                     "if" => self.branch(),
-                    "assert" => self.assertion(),
+                    "assert" | "unless" => self.assertion(word == "unless"),
                     "check" => self.check(),
                     "push" => self.push(),
                     "pop" => self.pop(),
@@ -233,9 +233,9 @@ impl Parser {
         })))
     }
 
-    fn assertion(&mut self) -> Result<Stmt> {
+    fn assertion(&mut self, prints: bool) -> Result<Stmt> {
         let condition = self.value()?;
-        self.expect_word("else")?;
+        self.expect_word(if prints { "print" } else { "else" })?;
         let otherwise = self.opaque()?;
         let (mut names, mut objects) = (Vec::new(), Vec::new());
         if self.accept_word("with") {
@@ -251,7 +251,7 @@ impl Parser {
                 Ok(())
             })?;
         }
-        let check = Check::Assert { condition, otherwise, names, objects };
+        let check = Check::Assert { condition, otherwise, names, objects, prints };
         Ok(Stmt::Check { check, span: NOWHERE })
     }
 

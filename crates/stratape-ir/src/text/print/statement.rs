@@ -150,7 +150,7 @@ impl Printer<'_> {
     fn check(&self, check: &Check) -> String {
         let v = |value: &ValueId| self.value(*value);
         match check {
-            Check::Assert { condition, otherwise, names, objects } => {
+            Check::Assert { condition, otherwise, names, objects, prints } => {
                 let mut with: Vec<_> = names
                     .iter()
                     .map(|(name, value)| format!("{} = {}", word::name(name), v(value)))
@@ -162,7 +162,9 @@ impl Printer<'_> {
                     [] => String::new(),
                     some => format!(" with ({})", some.join(", ")),
                 };
-                format!("assert {} else {}{with}", v(condition), word::opaque(otherwise))
+                let (keyword, then) =
+                    if *prints { ("unless", "print") } else { ("assert", "else") };
+                format!("{keyword} {} {then} {}{with}", v(condition), word::opaque(otherwise))
             }
             Check::Bounds { index, len } => format!("check {} < {}", v(index), v(len)),
             Check::Range { from, to, len } => {
