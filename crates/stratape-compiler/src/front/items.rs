@@ -175,7 +175,7 @@ impl Items {
                 _ => {}
             }
         }
-        for item in items {
+        for item in all.iter().copied() {
             if let Item::Struct(def) = item
                 && def.fields.iter().any(|field| matches!(field.ty, syn::Type::Reference(_)))
             {
@@ -186,7 +186,7 @@ impl Items {
             }
         }
         // What a trait supplies comes after what its types supply themselves.
-        for item in items {
+        for item in all.iter().copied() {
             if let Item::Impl(block) = item {
                 module.collect_defaults(block);
             }

@@ -129,7 +129,7 @@ impl Bound {
         bound.0
     }
 
-    /// What the items inside a block are called: they are in sight in all of it. (Most are refused later on.)
+    /// What the items inside a block are called: they are in sight in all of it.
     fn of_items(block: &syn::Block) -> HashSet<String> {
         let mut bound = Self::default();
         for stmt in &block.stmts {
@@ -138,6 +138,9 @@ impl Bound {
                 syn::Item::Fn(item) => drop(bound.0.insert(item.sig.ident.to_string())),
                 syn::Item::Const(item) => drop(bound.0.insert(item.ident.to_string())),
                 syn::Item::Struct(item) => drop(bound.0.insert(item.ident.to_string())),
+                syn::Item::Enum(item) => drop(bound.0.insert(item.ident.to_string())),
+                syn::Item::Type(item) => drop(bound.0.insert(item.ident.to_string())),
+                syn::Item::Trait(item) => drop(bound.0.insert(item.ident.to_string())),
                 syn::Item::Use(item) => bound.visit_item_use(item),
                 _ => {}
             }
