@@ -263,7 +263,7 @@ impl Lowerer<'_> {
     }
 
     /// What an element holds, which is not needed there any more: lists in it leave empty ones behind.
-    fn taken_out(&mut self, lv: &LValue, span: Span) -> Result<Val> {
+    pub(super) fn taken_out(&mut self, lv: &LValue, span: Span) -> Result<Val> {
         match lv {
             LValue::Memory(memory) if matches!(memory.ty, Type::Vec(_)) => self.taken(memory, span),
             LValue::Memory(memory) if !memory.ty.is_fixed() => {

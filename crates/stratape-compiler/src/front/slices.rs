@@ -248,7 +248,7 @@ impl Lowerer<'_> {
 
     /// Exchanges what two places hold.
     pub(super) fn exchange(&mut self, a: &LValue, b: &LValue, span: Span) -> Result<()> {
-        let (old_a, old_b) = (self.read(a, span)?, self.read(b, span)?);
+        let (old_a, old_b) = (self.taken_out(a, span)?, self.taken_out(b, span)?);
         self.write_parts(a, old_b, span)?;
         self.write_parts(b, old_a, span)
     }

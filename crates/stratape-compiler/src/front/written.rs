@@ -9,8 +9,8 @@ use super::generic::{Visible, base_name};
 use super::items::Items;
 use stratape_ir::{Extent, Float, Int, Scalar, Type};
 
-const USE_TYPES: &str = "use floats, integers, bool, slices, arrays, tuples, `Vec`, or structs of a \
-                         `#[stratape::differentiable]` module";
+const USE_TYPES: &str = "use floats, integers, bool, slices, arrays, tuples, `Vec`, or structs under \
+                         `#[stratape::differentiable]`";
 
 /// Types everyone knows, which no module of the user's could show to the compiler.
 const LIBRARY_TYPES: [&str; 12] = [
@@ -189,7 +189,7 @@ impl Visible<'_> {
         if LIBRARY_TYPES.contains(&name.as_str()) {
             return Err(Error::new(
                 span,
-                format!("the type `{name}` is not supported here: {USE_TYPES}"),
+                format!("`{name}` of the library is not supported here: {USE_TYPES}"),
             ));
         }
         Err(Error::new(
@@ -201,7 +201,7 @@ impl Visible<'_> {
                 )
             } else {
                 format!(
-                    "the compiler does not know the type `{name}`: put `#[stratape::differentiable]` on it"
+                    "the compiler cannot see into `{name}`: put `#[stratape::differentiable]` on it"
                 )
             },
         ))

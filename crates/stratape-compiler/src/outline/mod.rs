@@ -21,7 +21,7 @@ use crate::front::half_name;
 use stratape_ir::{
     Argument, Block, Call, Check, Checkpoint, Extent, Function, Half, Init, Loop, Object, ObjectId,
     Op, Origin, Param, Place, Range, Scalar, Slice, Step, Stmt, StmtId, Type, ValueId, defined,
-    made, used, walk,
+    made, swapped, used, walk,
 };
 use stratape_ir::{Opaque, SourceId};
 
@@ -189,13 +189,13 @@ fn free_values(node: &Loop, body: &mut Function, outer: &Function, lists: &Lists
     inside.extend(node.carried.iter().map(|carried| carried.inside));
     let mut wanted: BTreeSet<ValueId> = used(&body.body).into_iter().collect();
     wanted.extend(body.results.iter().copied());
-    let definitions = DefUse::new(outer);
+    let (definitions, swapped) = (DefUse::new(outer), swapped(&outer.body));
     let mut frees = Vec::new();
     let mut again = Vec::new();
     for value in wanted.difference(&inside.into_iter().collect()) {
         let inside = match definitions.op(*value) {
             Some(op) if op.is_constant() => Some(op.clone()),
-            Some(Op::Len(place)) if place.path.is_empty() => {
+            Some(Op::Len(place)) if place.path.is_empty() && !swapped.contains(&place.object) => {
                 lists.param(place.object).map(|list| Op::Len(Place::whole(list)))
             }
             _ => None,

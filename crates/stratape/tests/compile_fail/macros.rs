@@ -1,14 +1,20 @@
 use stratape::gradient;
 
 #[gradient]
-fn prints(x: f64) -> f64 {
-    println!("{x}");
+fn formats(x: f64) -> f64 {
+    let text = format!("{x}");
     x
 }
 
 #[gradient]
-fn debugs(x: f64) -> f64 {
-    dbg!(x * x)
+fn prints_again_and_again(x: f64, n: usize) -> f64 {
+    let mut y = x;
+    #[checkpoint(slots = 2)]
+    for _ in 0..n {
+        y = y.sin();
+        println!("{y}");
+    }
+    y
 }
 
 #[gradient]

@@ -46,8 +46,7 @@ fn takes_a_struct(p: &Pair) -> f64 {
 /// The error points into its text, not at those who call it.
 #[differentiable]
 fn outside_the_language(x: f64) -> f64 {
-    println!("{x}");
-    x
+    x.to_bits() as f64
 }
 
 #[gradient]
