@@ -231,6 +231,10 @@ both! {
     }
 
     impl<const N: usize> Grid<N> {
+        fn filled(by: T) -> Self {
+            Grid { cells: [by; N] }
+        }
+
         fn sum(&self) -> T {
             let mut sum = 0.0;
             for i in 0..N {
@@ -249,7 +253,8 @@ both! {
         let grid = Grid { cells: [x[0], 3.0, x[2]] };
         let other = Grid::<2> { cells: [x[3], x[1]] };
         let list = vec![p, q, sum];
-        p.dot(&q) * sum.map(|v| v.sin()).b + x[n.dot(&n) % 4] + grid.sum() * other.sum() + list[2].a
+        let filled = Grid::<4>::filled(x[2] * x[3]);
+        p.dot(&q) * sum.map(|v| v.sin()).b + x[n.dot(&n) % 4] + grid.sum() * other.sum() + list[2].a + filled.sum()
     }
 
     #[test]

@@ -460,6 +460,148 @@ both! {
     }
 
     #[gradient]
+    fn rows_change_places(x: &[T; 4], n: usize) -> T {
+        let mut m = vec![vec![0.0; n]; n];
+        for i in 0..n {
+            for j in 0..n {
+                m[i][j] = (x[i] * (j as T + x[3])).sin() + if i == j { 0.5 } else { 0.0 };
+            }
+        }
+        let mut det = 1.0;
+        for c in 0..n {
+            let mut p = c;
+            for r in c + 1..n {
+                if m[r][c].abs() > m[p][c].abs() {
+                    p = r;
+                }
+            }
+            if p != c {
+                m.swap(p, c);
+                det = -det;
+            }
+            det *= m[c][c];
+            for r in c + 1..n {
+                let k = m[r][c] / m[c][c];
+                for j in c..n {
+                    m[r][j] -= k * m[c][j];
+                }
+            }
+        }
+        let mut g = vec![vec![x[0]], vec![2.0 * x[0], x[1]]];
+        g.swap(0, 1);
+        let (p, q) = g.split_at_mut(1);
+        std::mem::swap(&mut p[0], &mut q[0]);
+        g.reverse();
+        let taken = std::mem::take(&mut g[0]);
+        det + taken[0] * g[1][0] * x[2] + g[0].len() as T + 10.0 * taken.len() as T
+    }
+
+    #[test]
+    fn rows_of_lists_change_places() {
+        for n in 0..4 {
+            check([0.0; 4], |x| rows_change_places(x, n), |x, dx, seed| rows_change_places_grad(x, dx, n, seed));
+        }
+    }
+
+    struct Trail {
+        u: Vec<T>,
+        c: T,
+    }
+
+    fn crossed_trails(p: &mut Trail, q: &mut Trail) {
+        std::mem::swap(p, q);
+        p.c *= 2.0;
+        for v in p.u.iter_mut() {
+            *v *= 3.0;
+        }
+    }
+
+    #[gradient]
+    fn structs_change_places(x: &[T; 3], a: T, n: usize) -> T {
+        let mut p = Trail { u: vec![a, 2.0], c: a };
+        let mut q = Trail { u: x.to_vec(), c: 1.0 };
+        std::mem::swap(&mut p, &mut q);
+        let first = p.u.iter().sum::<T>() + 10.0 * q.u[0] * q.c;
+        crossed_trails(&mut p, &mut q);
+        (p, q) = (q, p);
+        let mut current = Trail { u: x.to_vec(), c: 0.0 };
+        let mut old = Trail { u: vec![a], c: 1.0 };
+        for _ in 0..n {
+            let next = Trail {
+                u: current.u.iter().map(|v| (v * a).sin()).collect(),
+                c: current.c + old.u[0],
+            };
+            old = current;
+            current = next;
+        }
+        let kept = p;
+        p = Trail { u: vec![2.0 * a; 2], c: a };
+        p.u[0] += 10.0 * kept.u[0];
+        if n > 1 {
+            p = Trail { u: x.to_vec(), c: 3.0 };
+        }
+        let mut trails = vec![Trail { u: vec![a], c: x[0] }, Trail { u: vec![x[1], x[2]], c: a }];
+        let replaced = std::mem::replace(&mut trails[0], Trail { u: vec![a, a], c: x[2] });
+        trails[1].u[0] *= replaced.u[0];
+        trails.swap(0, 1);
+        first
+            + current.c
+            + current.u.iter().sum::<T>()
+            + old.u.iter().map(|v| v * v).sum::<T>()
+            + p.u.iter().product::<T>() * p.c
+            + kept.u.iter().sum::<T>()
+            + q.u[0] * q.c
+            + trails[0].u[0] * trails[1].c * replaced.c
+    }
+
+    #[test]
+    fn structs_that_hold_lists_change_places() {
+        for n in 0..4 {
+            check(
+                ([0.0; 3], 0.0),
+                |(x, a)| structs_change_places(x, *a, n),
+                |(x, a), (dx, da), seed| {
+                    let (value, d) = structs_change_places_grad(x, dx, *a, n, seed);
+                    *da += d;
+                    value
+                },
+            );
+        }
+    }
+
+    #[gradient]
+    fn crossed_under_checkpoints(x: &[T; 4], a: T, steps: usize) -> T {
+        let mut u = x.to_vec();
+        let mut v = vec![0.0; 4];
+        let mut empty: Vec<T> = Vec::new();
+        std::mem::swap(&mut u, &mut empty);
+        std::mem::swap(&mut u, &mut empty);
+        #[checkpoint(slots = 2)]
+        for _ in 0..steps {
+            for i in 0..4 {
+                v[i] = (u[i] * a + 0.3 * u[(i + 1) % 4]).sin();
+            }
+            (u, v) = (v, u);
+        }
+        u.iter().sum::<T>() + v[1]
+    }
+
+    #[test]
+    fn lists_cross_under_checkpoints() {
+        for steps in 0..4 {
+            check(
+                ([0.0; 4], 0.0),
+                |(x, a)| crossed_under_checkpoints(x, *a, steps),
+                |(x, a), (dx, da), seed| {
+                    let (value, d) = crossed_under_checkpoints_grad(x, dx, *a, steps, seed);
+                    *da += d;
+                    value
+                },
+            );
+        }
+    }
+
+    #[gradient]
     fn boxed(x: &[T; 3]) -> T {
         let list: Box<[T]> = x.iter().map(|a| a * a).collect();
         let from = Vec::from([x[0], 2.0]);

@@ -1,5 +1,7 @@
 //! What a function prints, its gradient prints once.
 
+#![allow(clippy::all, clippy::dbg_macro, reason = "the constructs under test")]
+
 use std::sync::Mutex;
 
 use stratape::gradient;

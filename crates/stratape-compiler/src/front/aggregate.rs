@@ -12,13 +12,21 @@ use stratape_ir::{Extent, Init, Stmt, Type};
 impl Lowerer<'_> {
     pub(super) fn array(&mut self, array: &syn::ExprArray) -> Result<Val> {
         let span = array.span();
+        let mut vals = Vec::new();
+        for item in &array.elems {
+            vals.push((self.expr(item)?, item.span()));
+        }
+        self.array_of(vals, span)
+    }
+
+    /// An array of values.
+    pub(super) fn array_of(&mut self, vals: Vec<(Val, Span)>, span: Span) -> Result<Val> {
         let mut items = Vec::new();
         let mut item_type: Option<Type> = None;
-        for item in &array.elems {
-            let val = self.expr(item)?;
-            let (init, ty) = self.init_of(val, item.span())?;
+        for (val, at) in vals {
+            let (init, ty) = self.init_of(val, at)?;
             match &item_type {
-                Some(known) => self.unify_types(&ty, &known.clone(), item.span())?,
+                Some(known) => self.unify_types(&ty, &known.clone(), at)?,
                 None => item_type = Some(ty),
             }
             items.push(init);
@@ -137,6 +145,7 @@ impl Lowerer<'_> {
                 ));
             };
             let val = self.expr(&field.expr)?;
+            let val = self.as_vec(val, field.expr.span())?;
             if let Some(def) = &def {
                 self.expect_type(&val, &def.fields[index].1, field.expr.span())?;
             }

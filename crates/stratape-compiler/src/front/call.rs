@@ -25,6 +25,8 @@ struct Callee<'a> {
     block: &'a syn::Block,
     /// Its name where it is called, with the generic arguments that are written there.
     written: Option<&'a syn::PathSegment>,
+    /// The type before it, with its arguments.
+    owner: Option<&'a syn::PathSegment>,
 }
 
 impl Lowerer<'_> {
@@ -134,6 +136,7 @@ impl Lowerer<'_> {
                     sig: &function.sig,
                     block: &function.block,
                     written: path.path.segments.last(),
+                    owner: None,
                 };
                 return self.expand_generic(&callee, args, path.span());
             }
@@ -152,6 +155,8 @@ impl Lowerer<'_> {
                 for (arg, (_, ty)) in args.iter().zip(&def.fields) {
                     self.expect_type(arg, ty, span)?;
                 }
+                let args =
+                    args.into_iter().map(|arg| self.as_vec(arg, span)).collect::<Result<_>>()?;
                 return Ok(Val::Parts(Kind::Struct(def), args));
             }
         }
@@ -165,6 +170,7 @@ impl Lowerer<'_> {
                     sig: &function.sig,
                     block: &function.block,
                     written: path.path.segments.last(),
+                    owner: path.path.segments.iter().rev().nth(1),
                 };
                 return self.expand_generic(&callee, args, path.span());
             }
@@ -278,9 +284,7 @@ impl Lowerer<'_> {
                 "swap `Vec`s, or swap the elements with `swap_with_slice`",
             ));
         }
-        let (old_a, old_b) = (self.read(a, span)?, self.read(b, span)?);
-        self.write_parts(a, old_b, span)?;
-        self.write_parts(b, old_a, span)?;
+        self.exchange(&a.clone(), &b.clone(), span)?;
         Ok(Val::Unit)
     }
 
@@ -290,7 +294,7 @@ impl Lowerer<'_> {
         let (Some(place), new) = (args.next().map(lv_of), args.next()) else {
             return Err(Error::new(span, "a place was expected"));
         };
-        let old = self.read(&place, span)?;
+        let old = self.taken_out(&place, span)?;
         let new = match new {
             Some(new) => new,
             None => self.zero_of(&old, span)?,
@@ -428,11 +432,11 @@ impl Lowerer<'_> {
         args: Vec<Val>,
         span: Span,
     ) -> Result<Val> {
-        self.expand_generic(&Callee { label, sig, block, written: None }, args, span)
+        self.expand_generic(&Callee { label, sig, block, written: None, owner: None }, args, span)
     }
 
     fn expand_generic(&mut self, callee: &Callee<'_>, args: Vec<Val>, span: Span) -> Result<Val> {
-        let Callee { label, sig, block, written } = *callee;
+        let Callee { label, sig, block, written, owner } = *callee;
         if self.names_stack.iter().any(|name| name == label) {
             if label.contains("::") {
                 return Err(recursion(span));
@@ -453,7 +457,7 @@ impl Lowerer<'_> {
             let method = method.split('<').next().unwrap_or(method);
             self.module.impl_params.get(&(owner.to_owned(), method.to_owned())).cloned()
         });
-        let params = self.params_of_call(outer.as_deref(), sig, written, &args)?;
+        let params = self.params_of_call(outer.as_deref(), sig, (owner, written), &args)?;
         self.module.enter(params);
         self.names_stack.push(label.to_owned());
         self.moves.push(Moves::of_block(block));

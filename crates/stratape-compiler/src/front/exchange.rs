@@ -7,7 +7,7 @@ use syn::{Error, Result};
 
 use super::val::{Kind, LValue, Memory, Val, Window};
 use super::{Lowerer, left_to_rustc, unsupported};
-use stratape_ir::{Init, Origin, Scalar, Stmt, Type, ValueId};
+use stratape_ir::{Init, Origin, Scalar, Step, Stmt, Type, ValueId};
 
 impl Lowerer<'_> {
     /// The part of an object that is the list, if that is not all of it.
@@ -78,9 +78,37 @@ impl Lowerer<'_> {
         Ok(Val::Place(LValue::Memory(Memory { window: extent, ..fresh })))
     }
 
+    /// Exchanges two places if they are lists.
+    pub(super) fn exchanged(&mut self, a: &syn::Expr, b: &syn::Expr, span: Span) -> Result<bool> {
+        let (a, b) = (self.operand(a)?, self.operand(b)?);
+        let (Val::Place(a), Val::Place(b)) = (a, b) else { return Ok(false) };
+        let is_list =
+            |lv: &LValue| matches!(lv, LValue::Memory(memory) if matches!(memory.ty, Type::Vec(_)));
+        if !is_list(&a) || !is_list(&b) {
+            return Ok(false);
+        }
+        let places = [Val::Ref(a), Val::Ref(b)];
+        self.exchange_lists("swap", &places, span).map(|done| done.is_some())
+    }
+
+    /// A list that was written as `vec![…]` as one that can be assigned another length; any other value as it is.
+    pub(super) fn as_vec(&mut self, val: Val, span: Span) -> Result<Val> {
+        match &val {
+            Val::Place(LValue::Memory(memory))
+                if matches!(memory.ty, Type::Array(..))
+                    && memory.place.path.is_empty()
+                    && self.written_as_vec.contains(&memory.place.object) =>
+            {
+                let list = self.copy_of_list(&memory.clone(), span)?;
+                Ok(Val::Place(LValue::Memory(list)))
+            }
+            _ => Ok(val),
+        }
+    }
+
     /// A list of a function's own, with nothing behind its end unless `roomy`.
-    pub(super) fn own_list(&mut self, val: Val, roomy: bool, span: Span) -> Result<Memory> {
-        let (Val::Place(LValue::Memory(memory)) | Val::Ref(LValue::Memory(memory))) = &val else {
+    pub(super) fn own_list(&mut self, val: &Val, roomy: bool, span: Span) -> Result<Memory> {
+        let (Val::Place(LValue::Memory(memory)) | Val::Ref(LValue::Memory(memory))) = val else {
             return Err(left_to_rustc(span, "a `Vec` was expected"));
         };
         let local = self.b.function.objects[memory.place.object.index()].origin == Origin::Local;
@@ -106,11 +134,11 @@ impl Lowerer<'_> {
     }
 
     /// `list = val`
-    pub(super) fn assign_list(&mut self, target: &Memory, val: Val, span: Span) -> Result<()> {
+    pub(super) fn assign_list(&mut self, target: &Memory, val: &Val, span: Span) -> Result<()> {
         if matches!(val, Val::Never) {
             return Ok(());
         }
-        self.expect_type(&val, &target.ty, span)?;
+        self.expect_type(val, &target.ty, span)?;
         if !self.can_be_exchanged(target) {
             return Err(unsupported(
                 span,
@@ -140,6 +168,16 @@ impl Lowerer<'_> {
             }
             _ => None,
         };
+        if let Some(Val::Ref(LValue::Memory(memory))) = args.first()
+            && matches!(memory.ty, Type::Array(..))
+            && self.written_as_vec.contains(&memory.place.object)
+        {
+            return Err(unsupported(
+                span,
+                "moving this list",
+                "write its type where it is made, as in `let mut v: Vec<f64> = Vec::from([…])`",
+            ));
+        }
         let Some(first) = args.first().and_then(list) else { return Ok(None) };
         let second = args.get(1).and_then(list);
         for memory in [Some(&first), second.as_ref()].into_iter().flatten() {
@@ -151,6 +189,16 @@ impl Lowerer<'_> {
                 ));
             }
         }
+        // Two rows of one list may be the same.
+        let apart = second.as_ref().is_none_or(|second| {
+            first.place.object != second.place.object
+                || first
+                    .place
+                    .path
+                    .iter()
+                    .chain(&second.place.path)
+                    .all(|step| matches!(step, Step::Field(_)))
+        });
         match (name, second, args) {
             ("swap", Some(second), _) => {
                 self.unify_types(&first.ty, &second.ty, span)?;
@@ -161,11 +209,11 @@ impl Lowerer<'_> {
                         self.set(a, len_b);
                         self.set(b, len_a);
                     }
-                    (None, None) => self.change_places(&first, &second),
+                    (None, None) if apart => self.change_places(&first, &second),
                     _ => {
                         let (a, b) = (self.taken(&first, span)?, self.taken(&second, span)?);
-                        self.assign_list(&first, b, span)?;
-                        self.assign_list(&second, a, span)?;
+                        self.assign_list(&first, &b, span)?;
+                        self.assign_list(&second, &a, span)?;
                     }
                 }
                 Ok(Some(Val::Unit))
@@ -173,7 +221,7 @@ impl Lowerer<'_> {
             ("take", None, [_]) => self.taken(&first, span).map(Some),
             ("replace", _, [_, new]) => {
                 let old = self.taken(&first, span)?;
-                self.assign_list(&first, new.clone(), span)?;
+                self.assign_list(&first, new, span)?;
                 Ok(Some(old))
             }
             _ => Err(Error::new(span, format!("`{name}` takes other arguments"))),
@@ -182,18 +230,24 @@ impl Lowerer<'_> {
 
     /// A value as a variable or field of a name holds it.
     pub(super) fn owned_as(&mut self, name: &str, val: Val, span: Span) -> Result<Val> {
+        self.owned_under(&[name], val, span)
+    }
+
+    /// A value as a field holds it, of a variable or of a field of one: the names down to it.
+    fn owned_under(&mut self, names: &[&str], val: Val, span: Span) -> Result<Val> {
         let memory = match val {
             Val::Parts(Kind::Struct(def), parts) => {
                 let mut held = Vec::new();
                 for (part, (field, _)) in parts.into_iter().zip(&def.fields) {
-                    held.push(self.owned_as(field, part, span)?);
+                    let names: Vec<&str> = names.iter().copied().chain([field.as_str()]).collect();
+                    held.push(self.owned_under(&names, part, span)?);
                 }
                 return Ok(Val::Parts(Kind::Struct(def), held));
             }
             Val::Parts(kind, parts) => {
                 let parts = parts
                     .into_iter()
-                    .map(|part| self.owned_as(name, part, span))
+                    .map(|part| self.owned_under(names, part, span))
                     .collect::<Result<_>>()?;
                 return Ok(Val::Parts(kind, parts));
             }
@@ -205,15 +259,21 @@ impl Lowerer<'_> {
         let is_list = matches!(whole, Type::Vec(_)) || self.written_as_vec.contains(&object);
         let moves = self.moves.last();
         let resized = moves.is_some_and(|moves| {
-            moves.resized.contains(name) || (self.module.lends_lists && moves.lent.contains(name))
+            let lends = self.module.lends_lists;
+            names
+                .iter()
+                .any(|name| moves.resized.contains(*name) || (lends && moves.lent.contains(*name)))
         });
-        let assigned = moves.is_some_and(|moves| moves.assigned.contains(name));
+        // Whoever assigns the whole assigns its parts.
+        let assigned = moves.is_some_and(|moves| {
+            names.iter().any(|name| moves.assigned.contains(*name) || moves.lent.contains(*name))
+        });
         if !is_list || !(resized || assigned || memory.len.is_some()) {
             return Ok(Val::Place(LValue::Memory(memory)));
         }
         let ty = if memory.window.is_none() { whole } else { memory.ty.clone() };
         let val = Val::Place(LValue::Memory(Memory { ty, ..memory }));
-        let mut list = self.own_list(val, true, span)?;
+        let mut list = self.own_list(&val, true, span)?;
         if assigned {
             self.reassigned.insert(list.place.object);
         }

@@ -55,6 +55,11 @@ impl Lowerer<'_> {
             Expr::Unary(unary) => self.unary(unary),
             Expr::Binary(binary) => self.binary(binary),
             Expr::Assign(assign) => {
+                if let Some((a, b)) = crossed(assign)
+                    && self.exchanged(a, b, span)?
+                {
+                    return Ok(Val::Unit);
+                }
                 let val = self.expr(&assign.right)?;
                 self.assign(&assign.left, val)?;
                 Ok(Val::Unit)
@@ -381,4 +386,17 @@ impl Lowerer<'_> {
         self.expect_type(&val, &ty, expr.span())?;
         Ok(val)
     }
+}
+
+/// The two places of `(a, b) = (b, a)`.
+fn crossed(assign: &syn::ExprAssign) -> Option<(&Expr, &Expr)> {
+    let (Expr::Tuple(left), Expr::Tuple(right)) = (&*assign.left, &*assign.right) else {
+        return None;
+    };
+    let (mut left, mut right) = (left.elems.iter(), right.elems.iter());
+    let (a, b) = (left.next()?, left.next()?);
+    let (c, d) = (right.next()?, right.next()?);
+    let is_place = |expr: &Expr| matches!(expr, Expr::Path(_) | Expr::Field(_));
+    let alone = left.next().is_none() && right.next().is_none();
+    (alone && a == d && b == c && is_place(a) && is_place(b)).then_some((a, b))
 }

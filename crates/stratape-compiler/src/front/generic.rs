@@ -283,7 +283,7 @@ impl Lowerer<'_> {
         &self,
         outer: Option<&(syn::Generics, syn::Type)>,
         sig: &syn::Signature,
-        written: Option<&syn::PathSegment>,
+        (owner, written): (Option<&syn::PathSegment>, Option<&syn::PathSegment>),
         args: &[Val],
     ) -> Result<Params> {
         let mut params = Params::of(&sig.generics);
@@ -294,6 +294,15 @@ impl Lowerer<'_> {
         for (name, argument) in own.iter().zip(written.map(arguments).unwrap_or_default()) {
             if let Some(meaning) = self.module.meaning(&argument)? {
                 params.bind(name, &meaning);
+            }
+        }
+        if let (Some((_, syn::Type::Path(of))), Some(owner)) = (outer, owner)
+            && let Some(last) = of.path.segments.last()
+        {
+            for (declared, given) in arguments(last).iter().zip(arguments(owner)) {
+                if let Some(meaning) = self.module.meaning(&given)? {
+                    params.learn_argument(self.module.items(), declared, &meaning);
+                }
             }
         }
         for (input, arg) in sig.inputs.iter().zip(args) {

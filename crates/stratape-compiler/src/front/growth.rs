@@ -34,7 +34,7 @@ impl Lowerer<'_> {
                 self.collect_list(&iter, span)
             }
             ("from", Some(val)) => {
-                let list = self.own_list(val, true, span)?;
+                let list = self.own_list(&val, true, span)?;
                 Ok(Val::Place(LValue::Memory(list)))
             }
             _ => Err(unsupported(
@@ -145,7 +145,7 @@ impl Lowerer<'_> {
                     return Err(Error::new(span, "`resize` takes two arguments"));
                 };
                 let fill = self.expr(fill)?;
-                self.resize(memory, len, fill, span)?;
+                self.resize(memory, len, &fill, span)?;
             }
             "extend" | "extend_from_slice" | "append" => {
                 let val = self.expr(one()?)?;
@@ -227,8 +227,8 @@ impl Lowerer<'_> {
         Ok(removed)
     }
 
-    fn resize(&mut self, memory: &Memory, to: ValueId, fill: Val, span: Span) -> Result<()> {
-        if let Some(item) = self.type_of(&fill) {
+    fn resize(&mut self, memory: &Memory, to: ValueId, fill: &Val, span: Span) -> Result<()> {
+        if let Some(item) = self.type_of(fill) {
             self.retype(memory, &item, span)?;
         }
         let (var, list) = self.growing(memory, span)?;
@@ -278,6 +278,11 @@ impl Lowerer<'_> {
                     parts.push(self.taken_out(&part, span)?);
                 }
                 Ok(Val::Parts(kind, parts))
+            }
+            LValue::Parts(kind, parts) => {
+                let parts =
+                    parts.iter().map(|part| self.taken_out(part, span)).collect::<Result<_>>()?;
+                Ok(Val::Parts(kind.clone(), parts))
             }
             lv => self.read(lv, span),
         }

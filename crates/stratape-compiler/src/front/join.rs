@@ -158,7 +158,7 @@ impl Joiner<'_> {
             lens.push(match memory {
                 Some(memory) => {
                     let val = Val::Place(LValue::Memory(memory.clone()));
-                    let list = lower.own_list(val, true, span)?;
+                    let list = lower.own_list(&val, true, span)?;
                     let len = lower.len_of(&LValue::Memory(list.clone()), span)?;
                     lower.change_places(&joined, &list);
                     len

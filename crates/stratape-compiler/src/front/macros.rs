@@ -77,6 +77,7 @@ impl Lowerer<'_> {
             VecArgs::Repeat(parts) => {
                 let (item, count) = *parts;
                 let item_val = self.expr(&item)?;
+                let item_val = self.as_vec(item_val, item.span())?;
                 let count = self.usize_expr(&count)?;
                 let (init, ty) = self.init_of(item_val, item.span())?;
                 let ty = Type::Vec(Box::new(ty));
@@ -84,19 +85,42 @@ impl Lowerer<'_> {
             }
             VecArgs::List(items) if items.is_empty() => self.fresh_list(span),
             VecArgs::List(items) => {
-                let array = syn::ExprArray {
-                    attrs: Vec::new(),
-                    bracket_token: syn::token::Bracket::default(),
-                    elems: items,
-                };
+                let mut vals = Vec::new();
+                for item in &items {
+                    let val = self.expr(item)?;
+                    vals.push(self.as_vec(val, item.span())?);
+                }
+                if !vals.iter().all(|val| matches!(val, Val::Scalar(_))) {
+                    return self.list_of(vals, span);
+                }
                 // An array serves as well: its length is known.
-                let val = self.operand(&Expr::Array(array))?;
+                let spans = items.iter().map(Spanned::span);
+                let val = self.array_of(vals.into_iter().zip(spans).collect(), span)?;
                 if let Val::Place(LValue::Memory(memory)) = &val {
                     self.written_as_vec.insert(memory.place.object);
                 }
                 Ok(val)
             }
         }
+    }
+
+    /// A `Vec` of values that are no numbers.
+    fn list_of(&mut self, vals: Vec<Val>, span: Span) -> Result<Val> {
+        let Some(item) = vals.first().and_then(|val| self.type_of(val)) else {
+            return Err(unsupported(
+                span,
+                "a list of this",
+                "use numbers, tuples, structs, arrays and lists",
+            ));
+        };
+        let len = self.b.usize(vals.len(), span);
+        let list = LValue::Memory(self.zeros(&Type::Vec(Box::new(item)), len, span)?);
+        for (at, val) in vals.into_iter().enumerate() {
+            let at = self.b.usize(at, span);
+            let place = self.element_unchecked(&list, at, span)?;
+            self.write_parts(&place, val, span)?;
+        }
+        Ok(Val::Place(list))
     }
 
     /// An assertion: where its condition does not hold, the panic it would have been is run.

@@ -367,9 +367,7 @@ impl Lowerer<'_> {
                     return Err(Error::new(span, "`swap` takes two indices"));
                 };
                 let (a, b) = (self.element(lv, a, span)?, self.element(lv, b, span)?);
-                let (old_a, old_b) = (self.read(&a, span)?, self.read(&b, span)?);
-                self.write_parts(&a, old_b, span)?;
-                self.write_parts(&b, old_a, span)?;
+                self.exchange(&a, &b, span)?;
                 Ok(Val::Unit)
             }
             "to_vec" | "clone" | "to_owned" => match lv {

@@ -75,8 +75,9 @@ impl<'ast> Visit<'ast> for Moves {
                 }));
                 if exchanges {
                     self.assigned.extend(call.args.iter().filter_map(name_of));
+                } else {
+                    self.lent.extend(call.args.iter().filter_map(lent));
                 }
-                self.lent.extend(call.args.iter().filter_map(lent));
             }
             _ => {}
         }

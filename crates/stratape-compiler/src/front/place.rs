@@ -304,7 +304,7 @@ impl Lowerer<'_> {
                 }
                 Type::Tuple(items) => self.write_fields(lv, items.len(), &val, span),
                 Type::Struct(def) => self.write_fields(lv, def.fields.len(), &val, span),
-                Type::Vec(_) => self.assign_list(memory, val, span),
+                Type::Vec(_) => self.assign_list(memory, &val, span),
                 Type::Array(..) | Type::Slice(_) => {
                     if matches!(val, Val::Never) {
                         return Ok(());

@@ -148,7 +148,7 @@ impl Scope<'_> {
                 objects.iter().try_for_each(|(_, object)| self.exists(*object))?;
             }
             Stmt::Call(_) | Stmt::Swap { .. } => {
-                node.read().into_iter().try_for_each(|place| self.place(place))?
+                node.read().into_iter().try_for_each(|place| self.place(place))?;
             }
             Stmt::Save { record, slice } => {
                 self.record(*record)?;
