@@ -233,12 +233,20 @@ fn errors_are_those_of_the_attributes() -> Outcome {
         if path.extension().is_none_or(|extension| extension != "rs") {
             continue;
         }
-        // What is left to rustc, rustc says in its own words.
-        if path.ends_with("left_to_rustc.rs") {
+        // What is left to rustc, rustc says in its own words; what is asked across files, only rustc can answer.
+        if path.ends_with("left_to_rustc.rs")
+            || path.ends_with("several_files.rs")
+            || path.ends_with("by_hand.rs")
+        {
             continue;
         }
         // Attributes in places where they mean nothing are for rustc to find: it knows whose they are.
-        let stray = |message: &str| message.contains("` means something only ");
+        let stray = |message: &str| {
+            message.contains("` means something only ")
+                || message.contains("`#[differentiable]` cannot tell who uses")
+                || message.contains("`#[differentiable]` goes on a function, a struct")
+                || message.contains("takes no arguments but `halves`")
+        };
         let mut expected = told_by_rustc(&std::fs::read_to_string(path.with_extension("stderr"))?);
         expected.retain(|(message, ..)| !stray(message));
         let output = stratape(&["explain", &path.to_string_lossy(), "--json"])?;

@@ -82,6 +82,10 @@ fn every_row_is_generated() {
     let found = rows();
     assert!(found.len() > 30, "{} rows", found.len());
     for (heading, label, examples) in &found {
+        // What the crate of all programs prints is read: printing has tests of its own.
+        if label.starts_with("printing") {
+            continue;
+        }
         let rarest = examples.iter().filter_map(|example| count(label, features(heading, example)));
         if let Some((count, feature)) = rarest.min() {
             writeln!(table, "{count:4}  {heading}: {label} ({feature})").unwrap();

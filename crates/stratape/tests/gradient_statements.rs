@@ -549,4 +549,39 @@ both! {
             );
         }
     }
+
+    fn rk4(y: [T; 2], h: T, d: impl Fn([T; 2]) -> [T; 2]) -> [T; 2] {
+        let add = |p: [T; 2], q: [T; 2], s: T| [p[0] + s * q[0], p[1] + s * q[1]];
+        let k1 = d(y);
+        let k2 = d(add(y, k1, h / 2.0));
+        let k3 = d(add(y, k2, h / 2.0));
+        let k4 = d(add(y, k3, h));
+        let mut o = y;
+        for i in 0..2 {
+            o[i] += h * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]) / 6.0;
+        }
+        o
+    }
+
+    #[gradient]
+    fn names_of_values_and_arrays(x: &[T; 4], a: T) -> T {
+        let mut y = [x[0], x[1]];
+        for i in 2..x.len() {
+            y = rk4(y, 0.1, |[q, p]| [p, -a * q.sin() + x[i]]);
+        }
+        y[0] * y[1]
+    }
+
+    #[test]
+    fn values_and_arrays_may_have_one_name() {
+        check(
+            ([0.0; 4], 0.0),
+            |(x, a)| names_of_values_and_arrays(x, *a),
+            |(x, a), (dx, da), seed| {
+                let (value, d) = names_of_values_and_arrays_grad(x, dx, *a, seed);
+                *da += d;
+                value
+            },
+        );
+    }
 }

@@ -48,6 +48,12 @@ impl Emitter<'_> {
         });
         let mut names: Vec<Ident> = Vec::new();
         for node in piece {
+            // What a branch or loop leaves is not written if nobody uses it.
+            let written = |value: ValueId| match node {
+                Stmt::If(_) => self.used.contains(&value),
+                Stmt::Loop(repeat) => repeat.trips != Some(value) || self.used.contains(&value),
+                _ => true,
+            };
             node.for_each_result(&mut |value| {
                 let all = self.uses.get(&value).copied().unwrap_or(0);
                 let here = inside.get(&value).copied().unwrap_or(0);
@@ -56,7 +62,11 @@ impl Emitter<'_> {
                     || matches!(self.function.ty(value), Scalar::Int(_))
                     || self.divided.contains(&value);
                 let name = self.names.value(value);
-                if needed && !self.literals.contains_key(&value) && !names.contains(&name) {
+                if needed
+                    && written(value)
+                    && !self.literals.contains_key(&value)
+                    && !names.contains(&name)
+                {
                     names.push(name);
                 }
             });

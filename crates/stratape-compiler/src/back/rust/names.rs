@@ -51,12 +51,17 @@ impl Names {
             let name = format!("{}_{index}", plain(&object.name, "array"));
             objects.entry(id).or_insert_with(|| raw(&name, Span::mixed_site()));
         }
+        let used: HashSet<String> = objects.values().map(ToString::to_string).collect();
         for (index, value) in function.values.iter().enumerate() {
             let id = ValueId(index as u32);
-            let name = match &value.name {
+            let mut name = match &value.name {
                 Some(name) => format!("{}_{index}", plain(name, "t")),
                 None => format!("t{index}"),
             };
+            // A value and an object of one name may have the same number.
+            while used.contains(&name) {
+                name.push('_');
+            }
             values.entry(id).or_insert_with(|| raw(&name, Span::mixed_site()));
         }
         let mut names = Self { values, objects };
