@@ -263,7 +263,7 @@ fn errors_are_those_of_the_attributes() -> Outcome {
         assert_eq!(found, expected, "{}", path.display());
         seen += found.len();
     }
-    assert!(seen > 100);
+    assert!(seen > 60, "{seen}");
     Ok(())
 }
 
