@@ -49,10 +49,13 @@ fn everything_is_said_once() {
     });
     assert!(primal.len() > 1);
     assert_eq!(primal, gradient);
-    let h = 1e-6;
-    let difference = (talkative(&x, 0.9 + h) - talkative(&x, 0.9 - h)) / (2.0 * h);
-    let (_, dk) = talkative_grad(&x, &mut dx, 0.9, 1.0);
-    assert!((dk - difference).abs() < 1e-8);
+    // What others say at the same time is none of theirs.
+    lines(|| {
+        let h = 1e-6;
+        let difference = (talkative(&x, 0.9 + h) - talkative(&x, 0.9 - h)) / (2.0 * h);
+        let (_, dk) = talkative_grad(&x, &mut dx, 0.9, 1.0);
+        assert!((dk - difference).abs() < 1e-8);
+    });
 }
 
 /// The values that a loop of many iterations leaves on the tape are not computed again for what it prints.
