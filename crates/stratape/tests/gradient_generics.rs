@@ -1,6 +1,11 @@
 //! Generic functions, structs and traits.
 
-#![allow(clippy::all, reason = "the constructs under test, also in ways nobody should write them")]
+#![allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "the constructs under test, also in ways nobody should write them"
+)]
 
 #[macro_use]
 mod common;

@@ -1,6 +1,7 @@
 //! Functions of other files, called from a gradient.
 
 #![deny(warnings)]
+#![allow(clippy::uninlined_format_args, reason = "an argument of its own is what is tested")]
 #![allow(unreachable_pub, unused_qualifications)]
 
 #[path = "several_files/air.rs"]
