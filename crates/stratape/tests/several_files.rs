@@ -97,6 +97,29 @@ fn narrow(x: &[f32], k: &[usize]) -> f32 {
     series::narrow(x, k) * 2.0
 }
 
+#[gradient]
+fn swaying(leaves: &[series::tree::Leaf], x: f64) -> f64 {
+    series::tree::sway(leaves, 3) * series::tree::bend(x, 4)
+}
+
+#[test]
+fn texts_of_a_module_call_its_halves() {
+    let leaves = [(0.7, 0.4), (-1.3, 0.9)].map(|(weight, at)| series::tree::Leaf { weight, at });
+    let (mut shadows, x) = ([series::tree::Leaf::default(); 2], 0.6);
+    let (value, dx) = swaying_grad(&leaves, &mut shadows, x, 1.0);
+    assert_eq!(value, swaying(&leaves, x));
+    close(dx, (swaying(&leaves, x + 1e-6) - swaying(&leaves, x - 1e-6)) / 2e-6);
+    for i in 0..2 {
+        let at = |weight: f64, at: f64| {
+            let mut moved = leaves;
+            (moved[i].weight, moved[i].at) = (moved[i].weight + weight, moved[i].at + at);
+            swaying(&moved, x)
+        };
+        close(shadows[i].weight, (at(1e-6, 0.0) - at(-1e-6, 0.0)) / 2e-6);
+        close(shadows[i].at, (at(0.0, 1e-6) - at(0.0, -1e-6)) / 2e-6);
+    }
+}
+
 #[test]
 fn halves_stand_where_the_function_stands() {
     let (x, p) = ([0.7, -1.2, 0.4], Point { x: 0.3, y: 1.1 });

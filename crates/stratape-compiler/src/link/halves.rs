@@ -77,6 +77,11 @@ pub(super) fn compile(
     expand::one_by_halves((&emitted, read), items, false)
 }
 
+/// The module that shows the halves of a function to texts of its own module, which whoever reads them calls.
+pub(super) fn hidden(id: &Ident) -> Ident {
+    format_ident!("__stratape_halves_{}", id, span = Span::call_site())
+}
+
 /// What the module of a function's name shows of its halves.
 pub(super) fn shown(id: &Ident) -> TokenStream {
     let name =

@@ -3,13 +3,13 @@
 //! Inside the module everything is seen at once. Asked for is only what the functions under `#[gradient]` reach: other functions of the module may
 //! call what they like.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Error, Item, Path, Result};
 
-use super::answer::Set;
+use super::answer::{Halves, Set};
 use super::names::{self, Kind};
 use super::reach::Reach;
 use super::{Host, Questions, by_hand, export, export_halves, halves, prepare, with_imports};
@@ -128,7 +128,9 @@ fn exports(
     unique: u64,
     recursive: &mut BTreeSet<String>,
 ) -> Result<TokenStream> {
-    let answers = Answers { opened, reach, questions, set, unique, known: questions.known(set) };
+    let known = questions.known(set);
+    let mut answers =
+        Answers { opened, reach, questions, set, unique, known, compiled: BTreeMap::new() };
     let mut tokens = TokenStream::new();
     for item in opened.items() {
         let Ok((name, vis)) = super::head(item) else { continue };
@@ -137,7 +139,17 @@ fn exports(
         };
         tokens.extend(answers.export(at, &name, &vis, recursive)?);
     }
+    let compiled = answers.compiled.into_values().flatten().map(|compiled| compiled.beside);
+    tokens.extend(compiled);
     Ok(tokens)
+}
+
+/// A function that goes by halves.
+#[derive(Clone)]
+struct Compiled {
+    signature: TokenStream,
+    /// The halves, and a hidden module that shows them.
+    beside: TokenStream,
 }
 
 /// What is known when the items of a module answer.
@@ -149,6 +161,8 @@ struct Answers<'a> {
     unique: u64,
     /// What stands for names from outside.
     known: HashMap<String, Path>,
+    /// Functions that go by halves, or why they cannot.
+    compiled: BTreeMap<usize, Result<Compiled>>,
 }
 
 impl Answers<'_> {
@@ -176,37 +190,45 @@ impl Answers<'_> {
     }
 
     fn export(
-        &self,
+        &mut self,
         at: usize,
         name: &Ident,
         vis: &syn::Visibility,
         recursive: &mut BTreeSet<String>,
     ) -> Result<TokenStream> {
-        let mut texts = self.reach.reached(&[at]);
+        let id = self.id(at);
+        if self.reach.by_halves.contains(&at) {
+            return Ok(match self.by_halves(at, recursive) {
+                Ok(signature) => export_halves(name, vis, &id, signature),
+                Err(error) => export::refuse(name, vis, &id, &error.to_string()),
+            });
+        }
+        let mut texts = self.reach.reached_before(&[at], &self.reach.by_halves);
         if matches!(self.reach.texts[at].item, Item::Struct(_) | Item::Enum(_)) {
             for method in self.reach.methods(name) {
                 let more = self.reach.reached(&[method]);
-                if self.why_not(&more).is_none() && !self.reach.needs_halves(&more) {
+                if self.why_not(&more).is_none() && more.is_disjoint(&self.reach.by_halves) {
                     texts.extend(more);
                 }
             }
         }
-        let id = self.id(at);
-        if self.reach.needs_halves(&texts) {
-            return Ok(self.by_halves(name, vis, &id, recursive));
+        let called: Vec<usize> = texts.intersection(&self.reach.by_halves).copied().collect();
+        texts.retain(|at| !called.contains(at));
+        let is_function = matches!(self.reach.texts[at].item, Item::Fn(_));
+        if !called.is_empty() && !is_function {
+            let why = "what it uses goes by halves, which only functions can call";
+            return Ok(export::refuse(name, vis, &id, why));
         }
         if let Some(why) = self.why_not(&texts) {
             return Ok(export::refuse(name, vis, &id, &why));
         }
         let mut answer = Set::of(&id, texts.iter().map(|at| (self.id(*at), self.text(*at))));
         self.set.clone().needed_by(&mut answer);
-        if halves::is_large(&answer)
-            && let Some(tokens) = self
-                .compile(name, vis, &id, recursive)
-                .ok()
-                .filter(|_| matches!(self.reach.texts[at].item, Item::Fn(_)))
+        if is_function
+            && halves::is_large(&answer)
+            && let Ok(signature) = self.by_halves(at, recursive)
         {
-            return Ok(tokens);
+            return Ok(export_halves(name, vis, &id, signature));
         }
         let paths = self.questions.all_paths();
         let mut needed = Set::default();
@@ -215,8 +237,21 @@ impl Answers<'_> {
                 needed.add_halves(halves.clone());
             }
         }
-        let (beside, inside, passed_on) = halves::passed_on(&id, &needed, &paths);
+        let (beside, mut inside, passed_on) = halves::passed_on(&id, &needed, &paths);
         passed_on.into_iter().for_each(|halves| answer.add_halves(halves));
+        for at in called {
+            let theirs = self.id(at);
+            match self.by_halves(at, recursive) {
+                Ok(signature) => {
+                    let theirs = Ident::new(&theirs.to_string(), Span::call_site());
+                    let shown = halves::hidden(&theirs);
+                    inside.extend(quote!(pub use super::#shown as #theirs;));
+                    let after = quote!(::#theirs);
+                    answer.add_halves(Halves { id: theirs, number: 0, after, signature });
+                }
+                Err(error) => return Ok(export::refuse(name, vis, &id, &error.to_string())),
+            }
+        }
         let exported = export::export(name, vis, &answer, &inside);
         Ok(quote!(#beside #exported))
     }
@@ -261,41 +296,33 @@ impl Answers<'_> {
         item.into_token_stream()
     }
 
-    /// A function by halves, or why that cannot be.
-    fn by_halves(
-        &self,
-        name: &Ident,
-        vis: &syn::Visibility,
-        id: &Ident,
-        recursive: &mut BTreeSet<String>,
-    ) -> TokenStream {
-        self.compile(name, vis, id, recursive)
-            .unwrap_or_else(|error| export::refuse(name, vis, id, &error.to_string()))
+    /// The signature of a function by halves, which are compiled once; an error where that cannot be.
+    fn by_halves(&mut self, at: usize, recursive: &mut BTreeSet<String>) -> Result<TokenStream> {
+        if !self.compiled.contains_key(&at) {
+            let compiled = self.compile(at, recursive);
+            self.compiled.insert(at, compiled);
+        }
+        self.compiled[&at].clone().map(|compiled| compiled.signature)
     }
 
-    fn compile(
-        &self,
-        name: &Ident,
-        vis: &syn::Visibility,
-        id: &Ident,
-        recursive: &mut BTreeSet<String>,
-    ) -> Result<TokenStream> {
-        let context = self.opened.context();
+    fn compile(&self, at: usize, recursive: &mut BTreeSet<String>) -> Result<Compiled> {
+        let (context, name, id) = (self.opened.context(), &self.reach.texts[at].name, self.id(at));
         let Some(function) = context.function(&name.to_string()) else {
-            let message = "what it uses goes by halves, which only functions can call";
-            return Err(Error::new(name.span(), message));
+            return Err(Error::new(name.span(), "there is no function of this name"));
         };
-        let signature = halves::signature(id, &function, context)?;
+        let signature = halves::signature(&id, &function, context)?;
         let mut written = (*function).clone();
         if self.reach.opaque.contains(&name.to_string()) {
             by_hand::call(&mut written)?;
         }
         // What is emitted for its loops is named after it, and stands beside that of its gradient.
         written.sig.ident = id.clone();
-        let halves = halves::compile(id, &written, &written, context)?;
-        recursive.extend(halves.1);
-        let exported = export_halves(name, vis, id, signature);
-        let halves = with_imports(halves.0, self.questions, self.set)?;
-        Ok(quote!(#halves #exported))
+        let (halves, others) = halves::compile(&id, &written, &written, context)?;
+        recursive.extend(others);
+        let halves = with_imports(halves, self.questions, self.set)?;
+        let (hidden, shown) = (halves::hidden(&id), halves::shown(&id));
+        let lints =
+            quote!(#[doc(hidden)] #[allow(unused_imports, unreachable_pub, non_snake_case)]);
+        Ok(Compiled { signature, beside: quote!(#halves #lints pub mod #hidden { #shown }) })
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct Reach {
     library: HashMap<String, Path>,
     /// Functions the compiler does not look into.
     pub(super) opaque: HashSet<String>,
+    /// Functions that are called, not repeated.
+    pub(super) by_halves: BTreeSet<usize>,
     traits: HashMap<String, syn::ItemTrait>,
 }
 
@@ -44,6 +46,7 @@ impl Reach {
             texts: Vec::new(),
             library: HashMap::new(),
             opaque: HashSet::new(),
+            by_halves: BTreeSet::new(),
             traits: HashMap::new(),
         };
         for item in items {
@@ -77,6 +80,7 @@ impl Reach {
         for at in 0..module.texts.len() {
             module.read(at, &known);
         }
+        module.by_halves = Self::by_halves(&module.texts, &module.opaque);
         module
     }
 
@@ -160,11 +164,16 @@ impl Reach {
 
     /// The texts that are reached from some.
     pub(super) fn reached(&self, from: &[usize]) -> BTreeSet<usize> {
+        self.reached_before(from, &BTreeSet::new())
+    }
+
+    /// The texts that are reached from some; where a call leads to one of `ends`, it is reached and nothing behind it.
+    pub(super) fn reached_before(&self, from: &[usize], ends: &BTreeSet<usize>) -> BTreeSet<usize> {
         let mut reached = BTreeSet::new();
         let mut left = from.to_vec();
         let (mut names, mut words) = (HashSet::new(), HashSet::new());
         while let Some(at) = left.pop() {
-            if reached.insert(at) {
+            if reached.insert(at) && !ends.contains(&at) {
                 let text = &self.texts[at];
                 names.extend(text.own.iter().cloned());
                 names.extend(text.owner.clone());
@@ -202,28 +211,32 @@ impl Reach {
         all.filter(|(_, text)| text.owner.as_ref() == Some(&of)).map(|(at, _)| at).collect()
     }
 
-    /// Whether texts hold functions that the compiler does not look into, or that call themselves or each other in a circle.
-    pub(super) fn needs_halves(&self, texts: &BTreeSet<usize>) -> bool {
-        let functions: HashMap<String, &Text> = texts
+    /// Functions that go by halves: those that the compiler does not look into, and those that call themselves, directly or through others.
+    fn by_halves(texts: &[Text], opaque: &HashSet<String>) -> BTreeSet<usize> {
+        let functions: HashMap<String, usize> = texts
             .iter()
-            .map(|at| &self.texts[*at])
-            .filter(|text| matches!(text.item, Item::Fn(_)))
-            .map(|text| (text.name.to_string(), text))
+            .enumerate()
+            .filter(|(_, text)| matches!(text.item, Item::Fn(_)))
+            .map(|(at, text)| (text.name.to_string(), at))
             .collect();
-        if functions.keys().any(|name| self.opaque.contains(name)) {
-            return true;
-        }
-        // Whoever calls nobody that is left can go; a circle stays.
-        let mut left: BTreeSet<&String> = functions.keys().collect();
-        loop {
-            let before = left.len();
-            let stays =
-                |name: &&String| functions[*name].own.iter().any(|other| left.contains(other));
-            left = left.iter().copied().filter(|name| stays(name)).collect();
-            if left.len() == before {
-                return before > 0;
+        let calls_itself = |start: usize| {
+            let (mut seen, mut left) = (HashSet::new(), vec![start]);
+            while let Some(at) = left.pop() {
+                for called in texts[at].own.iter().filter_map(|name| functions.get(name)) {
+                    if *called == start {
+                        return true;
+                    }
+                    if seen.insert(*called) {
+                        left.push(*called);
+                    }
+                }
             }
-        }
+            false
+        };
+        let all = functions.iter();
+        all.filter(|(name, at)| opaque.contains(*name) || calls_itself(**at))
+            .map(|(_, at)| *at)
+            .collect()
     }
 
     /// What a path from the library stands for, written out.

@@ -94,3 +94,36 @@ pub mod by_hand {
         dby
     }
 }
+
+/// A module whose functions are text, and call some that are not.
+#[differentiable]
+pub mod tree {
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct Leaf {
+        pub weight: f64,
+        pub at: f64,
+    }
+
+    fn fall(x: f64, n: usize) -> f64 {
+        if n == 0 { x } else { 0.5 * x + fall(x * x, n - 1) }
+    }
+
+    #[constant]
+    fn level(x: f64) -> f64 {
+        x.floor()
+    }
+
+    /// Nothing but its text can take structs.
+    pub fn sway(leaves: &[Leaf], n: usize) -> f64 {
+        let mut sum = 0.0;
+        for leaf in leaves {
+            sum += leaf.weight * fall(leaf.at, n) + level(leaf.at);
+        }
+        sum
+    }
+
+    /// Calls itself and shares what `sway` calls.
+    pub fn bend(x: f64, n: usize) -> f64 {
+        if n < 2 { fall(x, 2) } else { bend(x, n - 1) + x * bend(x, n - 2) }
+    }
+}
