@@ -34,6 +34,7 @@
 //! | an AD tool of your own that needs a tape | [`tape`] |
 //! | arrays of `ndarray` or `nalgebra` | [`flat`], and their features |
 //! | doubts about a gradient | [`check`] compares it with differences; `#[gradient(plain)]` is made without reordering and fusion |
+//! | matrices to multiply, to solve, to factor | `linalg`, and its feature |
 //! | a minimum to find with a solver of `argmin` | `argmin::Objective`, and its feature |
 //!
 //! # The guide
@@ -53,14 +54,21 @@
 //! | `ndarray` | its arrays and views as slices, without a copy: [`flat`] |
 //! | `nalgebra` | its vectors and matrices as slices, without a copy: [`flat`] |
 //! | `argmin` | gradients for its solvers: `argmin::Objective` |
+//! | `linalg` | products, solutions and factorisations of matrices: `linalg` |
 
 #![forbid(unsafe_code)]
+
+// What the attributes emit names the crate so.
+#[cfg(feature = "linalg")]
+extern crate self as stratape;
 
 #[cfg(feature = "argmin")]
 pub mod argmin;
 mod buffer;
 pub mod check;
 pub mod flat;
+#[cfg(feature = "linalg")]
+pub mod linalg;
 mod parallel;
 mod private;
 mod time_loop;

@@ -127,8 +127,8 @@ impl Lowerer<'_> {
             {
                 return self.opaque_call(path, &function.sig, pullback, args, span);
             }
-            if let Some((sig, path)) = self.module.by_halves.get(only).cloned() {
-                return self.call_by_halves(only, &sig, &path, args, span);
+            if let Some(called) = self.module.elsewhere.get(only).cloned() {
+                return self.call_elsewhere(only, &called, args, span);
             }
             if let Some(function) = self.module.functions.get(only).cloned() {
                 let callee = Callee {

@@ -364,7 +364,7 @@ impl Lowerer<'_> {
     /// Whether a path names a function of the module.
     pub(super) fn is_function(&self, path: &syn::ExprPath) -> bool {
         path.path.get_ident().map(ToString::to_string).is_none_or(|name| {
-            self.module.functions.contains_key(&name) || self.module.by_halves.contains_key(&name)
+            self.module.functions.contains_key(&name) || self.module.elsewhere.contains_key(&name)
         })
     }
 

@@ -15,6 +15,7 @@ use super::choice::Choice;
 use super::generic::{Visible, base_name};
 use super::naming::NamesSelf;
 use super::nested::nested;
+use super::opaque::Elsewhere;
 use super::unnamed::discriminants;
 use crate::source::Sources;
 use stratape_ir::{Scalar, Struct, Type};
@@ -54,8 +55,8 @@ pub struct Items {
     pub(super) discriminants: HashMap<String, Vec<isize>>,
     /// Types of other modules that have no name where the gradient is emitted.
     pub(super) unnamed: HashSet<String>,
-    /// Functions of other modules that go by halves: their signatures, and what names the halves.
-    pub(super) by_halves: HashMap<String, (syn::Signature, TokenStream)>,
+    /// Functions of other modules that are called, not repeated.
+    pub(super) elsewhere: HashMap<String, Rc<Elsewhere>>,
     /// Variants that can be named without their enum.
     pub(super) imported: HashSet<String>,
     /// Why the items could not be read.
@@ -93,14 +94,14 @@ impl Items {
         Ok(Self { complete, unnamed, ..Self::collect(items)? })
     }
 
-    /// Notes a function of another module that goes by halves, which `path` names.
-    pub(crate) fn add_halves(
-        &mut self,
-        id: &syn::Ident,
-        signature: syn::Signature,
-        path: TokenStream,
-    ) {
-        self.by_halves.insert(id.to_string(), (signature, path));
+    /// Notes a function of another module that is called.
+    pub(crate) fn add_elsewhere(&mut self, id: &syn::Ident, function: Elsewhere) {
+        self.elsewhere.insert(id.to_string(), Rc::new(function));
+    }
+
+    /// The pullback of a function, if it has one.
+    pub(crate) fn pullback(&self, function: &syn::Ident) -> Option<&syn::Ident> {
+        self.opaque.get(&function.to_string())?.as_ref()
     }
 
     /// The type of a parameter or result as halves can have it, in words that mean the same everywhere; `None` for any other.

@@ -76,7 +76,7 @@ pub(crate) use self::macros::spell_assertions;
 pub(crate) use self::marks::{is_marked, strip_marks};
 use self::moves::Moves;
 pub(crate) use self::naming::replace_type;
-pub(crate) use self::opaque::half_name;
+pub(crate) use self::opaque::{Elsewhere, How, half_name};
 use self::val::{Binding, Kind, LValue, Memory, Names, Val, VarId};
 use stratape_ir::{Function, Object, ObjectId, Op, Origin, Param, Scalar, Type, ValueId};
 

@@ -17,6 +17,33 @@ struct Callee {
     recursion: Option<(String, Half)>,
 }
 
+/// A function of another module that is called there: `path::forward`, and `path::backward` for its adjoint.
+#[derive(Debug)]
+pub(crate) struct Elsewhere {
+    pub(crate) signature: syn::Signature,
+    pub(crate) path: TokenStream,
+    pub(crate) how: How,
+}
+
+/// What stands behind a function that is called, not repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// The two halves of its gradient.
+    Halves,
+    /// The function itself, and its pullback.
+    Pullback,
+    /// The function itself: it has no derivative.
+    Constant,
+}
+
+impl How {
+    /// The way with a name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let all = [Self::Halves, Self::Pullback, Self::Constant];
+        all.into_iter().find(|how| format!("{how:?}") == name)
+    }
+}
+
 /// The name of a half of a function that calls itself.
 pub(crate) fn half_name(name: &str, half: &str) -> String {
     format!("__{name}_{half}")
@@ -61,21 +88,22 @@ impl Lowerer<'_> {
         self.call_node(callee, sig, args, span)
     }
 
-    /// A call of a function of another module that goes by halves: they stand in that module, under a path.
-    pub(super) fn call_by_halves(
+    /// A call of a function that stays in its module.
+    pub(super) fn call_elsewhere(
         &mut self,
         name: &str,
-        sig: &syn::Signature,
-        path: &TokenStream,
+        called: &Elsewhere,
         args: Vec<Val>,
         span: Span,
     ) -> Result<Val> {
+        let path = &called.path;
+        let halves = called.how == How::Halves;
         let callee = Callee {
             function: quote!(#path::forward),
-            pullback: Some(quote!(#path::backward)),
-            recursion: Some((name.to_owned(), Half::Forward)),
+            pullback: (called.how != How::Constant).then(|| quote!(#path::backward)),
+            recursion: halves.then(|| (name.to_owned(), Half::Forward)),
         };
-        self.call_node(callee, sig, args, span)
+        self.call_node(callee, &called.signature, args, span)
     }
 
     /// A copy of a part of a list.

@@ -1,14 +1,16 @@
 //! What an item answers when it is asked for: a set of items in which every name is unique.
 //!
-//! As tokens a set is `{ 0 drag_1f… 1 Point_2e… } { drag_1f… { fn drag_1f…(…) … } … } { solve_3d… 0 { ::solve_3d… } { fn solve_3d…(…); } … }`: for
-//! each question its answer; the items of all of them, each once; and the functions that go by halves, with the way to name
+//! As tokens a set is `{ 0 drag_1f… 1 Point_2e… } { drag_1f… { fn drag_1f…(…) … } … } { solve_3d… 0 Halves { ::solve_3d… } { fn solve_3d…(…); } … }`: for
+//! each question its answer; the items of all of them, each once; and the functions that are called, not repeated, with the way to name
 //! these: what is to be written after the path of the item that gave the answer of a number.
 
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::{Error, Result};
+
+use crate::front::How;
 
 /// Items under unique names, and which of them answers which question.
 #[derive(Clone, Debug, Default)]
@@ -16,15 +18,16 @@ pub(super) struct Set {
     /// The number of each question, and the item that answers it.
     pub(super) answers: Vec<(usize, Ident)>,
     entries: Vec<(Ident, TokenStream)>,
-    /// The functions that go by halves.
-    pub(super) halves: Vec<Halves>,
+    /// The functions that are called.
+    pub(super) called: Vec<Called>,
     known: HashSet<String>,
 }
 
-/// A function that goes by halves.
+/// A function that is called, not repeated.
 #[derive(Clone, Debug)]
-pub(super) struct Halves {
+pub(super) struct Called {
     pub(super) id: Ident,
+    pub(super) how: How,
     /// The question whose answer needs it.
     pub(super) number: usize,
     /// What follows the path of that answer.
@@ -48,7 +51,7 @@ impl Set {
         let (
             Some(TokenTree::Group(answers)),
             Some(TokenTree::Group(entries)),
-            Some(TokenTree::Group(halves)),
+            Some(TokenTree::Group(called)),
         ) = (groups.next(), groups.next(), groups.next())
         else {
             return Err(garbled());
@@ -66,28 +69,30 @@ impl Set {
             };
             set.add(id, item.stream());
         }
-        let mut halves = halves.stream().into_iter();
-        while let Some(id) = halves.next() {
+        let mut called = called.stream().into_iter();
+        while let Some(id) = called.next() {
             let (
                 TokenTree::Ident(id),
                 Some(number),
+                Some(how),
                 Some(TokenTree::Group(after)),
                 Some(TokenTree::Group(signature)),
-            ) = (id, halves.next(), halves.next(), halves.next())
+            ) = (id, called.next(), called.next(), called.next(), called.next())
             else {
                 return Err(garbled());
             };
             let number = number.to_string().parse().map_err(|_| garbled())?;
+            let how = How::named(&how.to_string()).ok_or_else(garbled)?;
             let (after, signature) = (after.stream(), signature.stream());
-            set.add_halves(Halves { id, number, after, signature });
+            set.add_called(Called { id, how, number, after, signature });
         }
         Ok(set)
     }
 
-    /// One function by halves more, unless it is here already.
-    pub(super) fn add_halves(&mut self, halves: Halves) {
-        if self.known.insert(halves.id.to_string()) {
-            self.halves.push(halves);
+    /// One called function more, unless it is here already.
+    pub(super) fn add_called(&mut self, called: Called) {
+        if self.known.insert(called.id.to_string()) {
+            self.called.push(called);
         }
     }
 
@@ -102,14 +107,14 @@ impl Set {
     pub(super) fn join(mut self, other: Self) -> Self {
         self.answers.extend(other.answers);
         other.entries.into_iter().for_each(|(id, item)| self.add(id, item));
-        other.halves.into_iter().for_each(|halves| self.add_halves(halves));
+        other.called.into_iter().for_each(|called| self.add_called(called));
         self
     }
 
     /// The set as the answer to a question of a number.
     pub(super) fn numbered(mut self, number: usize) -> Self {
         self.answers.iter_mut().for_each(|(known, _)| *known = number);
-        self.halves.iter_mut().for_each(|halves| halves.number = number);
+        self.called.iter_mut().for_each(|called| called.number = number);
         self
     }
 
@@ -182,11 +187,11 @@ impl ToTokens for Set {
             let item = Group::new(Delimiter::Brace, item.clone());
             quote!(#id #item)
         });
-        let halves = self.halves.iter().map(|Halves { id, number, after, signature }| {
-            let number = Literal::usize_unsuffixed(*number);
-            quote!(#id #number { #after } { #signature })
+        let called = self.called.iter().map(|Called { id, how, number, after, signature }| {
+            let (number, how) = (Literal::usize_unsuffixed(*number), format_ident!("{how:?}"));
+            quote!(#id #number #how { #after } { #signature })
         });
-        tokens.extend(quote!({ #(#answers)* } { #(#entries)* } { #(#halves)* }));
+        tokens.extend(quote!({ #(#answers)* } { #(#entries)* } { #(#called)* }));
     }
 }
 

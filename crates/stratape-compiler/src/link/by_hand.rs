@@ -1,22 +1,19 @@
-//! `#[constant]` and `#[pullback]` outside a module: what is known of a function by hand is compiled into its halves, where it stands.
+//! `#[constant]` and `#[pullback]` outside a module: a function answers with what is known of it by hand.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Error, Item, Path, Result, Token};
+use syn::{Error, Path, Result, Token};
 
-use super::{Host, export, export_halves, halves};
+use super::{Host, called, export, export_called};
 use crate::expand;
-use crate::front::Items;
+use crate::front::{How, Items};
 
 /// `#[constant]` on a function.
 pub fn constant(item: &TokenStream, host: &Host<'_>) -> TokenStream {
-    let added = function_under("constant", item).and_then(|function| {
-        let marked = syn::ItemFn { attrs: vec![syn::parse_quote!(#[constant])], ..function };
-        let items = Items::collect(&[Item::Fn(marked.clone())])?;
-        answer(&marked, &items, item, host)
-    });
+    let added =
+        function_under("constant", item).and_then(|function| answer(&function, None, item, host));
     let added = added.unwrap_or_else(expand::reported);
     quote!(#item #added)
 }
@@ -29,11 +26,8 @@ pub fn pullback(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> 
             return Err(Error::new(of.span(), WRITE));
         };
         let mut function = pulled_back(&pullback, &name)?;
-        let mark: syn::Attribute = syn::parse_quote!(#[pullback(of = #name)]);
-        let marked = syn::ItemFn { attrs: vec![mark], ..pullback };
-        let items = Items::collect(&[Item::Fn(function.clone()), Item::Fn(marked.clone())])?;
-        function.vis = marked.vis;
-        let answer = answer(&function, &items, item, host)?;
+        function.vis = pullback.vis.clone();
+        let answer = answer(&function, Some(&pullback.sig.ident), item, host)?;
         // A function of another module is called through this one, where its derivative is known.
         let import = (of.segments.len() > 1).then(|| {
             let vis = &function.vis;
@@ -63,39 +57,19 @@ fn function_under(name: &str, item: &TokenStream) -> Result<syn::ItemFn> {
     syn::parse2(item.clone()).map_err(refuse)
 }
 
-/// The halves of a function that the compiler does not look into, and its answer.
+/// The answer of a function that the compiler does not look into.
 fn answer(
     function: &syn::ItemFn,
-    items: &Items,
+    pullback: Option<&Ident>,
     tokens: &TokenStream,
     host: &Host<'_>,
 ) -> Result<TokenStream> {
     let name = &function.sig.ident;
     let id = export::id(name, export::unique(host.crate_name, tokens, name.span()));
-    let signature = halves::signature(&id, function, items)?;
-    let mut calling = function.clone();
-    call(&mut calling)?;
-    calling.sig.ident = id.clone();
-    let (halves, _) = halves::compile(&id, &calling, &calling, items)?;
-    let exported = export_halves(name, &function.vis, &id, signature);
-    Ok(quote!(#halves #exported))
-}
-
-/// Makes a function one that calls it, so that what is known of it by hand is used.
-pub(super) fn call(function: &mut syn::ItemFn) -> Result<()> {
-    let mut arguments = Vec::new();
-    for input in &mut function.sig.inputs {
-        let syn::FnArg::Typed(input) = input else {
-            let message = "methods have no derivative by hand: make it a function";
-            return Err(Error::new(input.span(), message));
-        };
-        let argument = format_ident!("a{}", arguments.len());
-        *input.pat = syn::parse_quote!(#argument);
-        arguments.push(argument);
-    }
-    let name = &function.sig.ident;
-    *function.block = syn::parse_quote!({ #name(#(#arguments),*) });
-    Ok(())
+    let signature = called::signature(&id, function, &Items::empty())?;
+    let inside = called::by_hand(&signature, name, pullback)?;
+    let how = if pullback.is_some() { How::Pullback } else { How::Constant };
+    Ok(export_called(name, &function.vis, &id, how, signature, &inside))
 }
 
 /// The function that a pullback belongs to, as far as its signature tells: each list of floats is followed by its shadow, the seed comes last,

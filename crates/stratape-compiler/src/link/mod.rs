@@ -17,8 +17,8 @@
 
 mod answer;
 mod by_hand;
+mod called;
 mod export;
-mod halves;
 mod module;
 mod names;
 mod reach;
@@ -30,12 +30,12 @@ use quote::{ToTokens, format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{Error, Item, Path, Result};
 
-use self::answer::{Halves, Set, garbled};
+use self::answer::{Called, Set, garbled};
 pub use self::by_hand::{constant, pullback};
 pub(crate) use self::export::shown;
 use self::names::{Kind, Noticed};
 use crate::expand;
-use crate::front::{Items, is_marked, spell_assertions};
+use crate::front::{How, Items, is_marked, spell_assertions};
 
 /// Where an attribute stands.
 pub struct Host<'a> {
@@ -284,7 +284,7 @@ fn begin(
     if let (true, Item::Fn(function)) = (by_halves, item) {
         let id = export::id(&name, unique);
         way = Way::Halves;
-        match halves::signature(&id, function, &Items::empty()) {
+        match called::signature(&id, function, &Items::empty()) {
             Ok(signature) => exported = Some(export_halves(&name, &vis, &id, signature)),
             Err(error) if questions.paths.iter().all(|(kind, _)| *kind != Kind::Type) => {
                 return Err(error);
@@ -309,10 +309,22 @@ fn export_halves(
     id: &Ident,
     signature: TokenStream,
 ) -> TokenStream {
+    export_called(name, vis, id, How::Halves, signature, &called::halves(id))
+}
+
+/// The answer of a function that is called.
+fn export_called(
+    name: &Ident,
+    vis: &syn::Visibility,
+    id: &Ident,
+    how: How,
+    signature: TokenStream,
+    inside: &TokenStream,
+) -> TokenStream {
     let mut answer = Set::of(id, []);
     let after = TokenStream::new();
-    answer.add_halves(Halves { id: id.clone(), number: 0, after, signature });
-    export::export(name, vis, &answer, &halves::shown(id))
+    answer.add_called(Called { id: id.clone(), how, number: 0, after, signature });
+    export::export(name, vis, &answer, inside)
 }
 
 /// What an item answers, once all it asked for is known.
@@ -329,14 +341,14 @@ fn finish(tokens: TokenStream, set: &Set, unique: u64, way: Way) -> Result<Token
     set.clone().into_entries().for_each(|(id, item)| answer.add(id, item));
     let paths = questions.all_paths();
     if let (Item::Fn(written), Item::Fn(read)) = (&written, &item)
-        && (way != Way::Text || halves::is_large(&answer))
+        && (way != Way::Text || called::is_large(&answer))
     {
         let items = items_of(read, &questions, set)?;
-        match (halves::signature(&id, read, &items), way) {
+        match (called::signature(&id, read, &items), way) {
             (Err(_), Way::Text) => {}
             (signature, _) => {
                 let signature = signature?;
-                let (halves, _) = halves::compile(&id, written, read, &items)?;
+                let (halves, _) = called::compile(&id, written, read, &items)?;
                 let halves = with_imports(halves, &questions, set)?;
                 let exported =
                     (way != Way::Halves).then(|| export_halves(&name, &vis, &id, signature));
@@ -344,12 +356,12 @@ fn finish(tokens: TokenStream, set: &Set, unique: u64, way: Way) -> Result<Token
             }
         }
     }
-    let (beside, inside, passed_on) = halves::passed_on(&id, set, &paths);
-    if let (Some(halves), false) = (passed_on.first(), matches!(item, Item::Fn(_))) {
-        let message = format!("`{}` goes by halves: only a function can call it", halves.id);
+    let (beside, inside, passed_on) = called::passed_on(&id, set, &paths)?;
+    if let (Some(called), false) = (passed_on.first(), matches!(item, Item::Fn(_))) {
+        let message = format!("`{}` is called, not repeated: only a function can do so", called.id);
         return Err(Error::new(name.span(), message));
     }
-    passed_on.into_iter().for_each(|halves| answer.add_halves(halves));
+    passed_on.into_iter().for_each(|called| answer.add_called(called));
     let exported = export::export(&name, &vis, &answer, &inside);
     Ok(quote!(#beside #exported))
 }
@@ -361,7 +373,7 @@ fn items_of(read: &syn::ItemFn, questions: &Questions, set: &Set) -> Result<Item
         items.push(syn::parse2(item)?);
     }
     let mut items = Items::linked(&items, questions.unnamed(set), false)?;
-    halves::note(&mut items, set, &questions.all_paths())?;
+    called::note(&mut items, set, &questions.all_paths())?;
     Ok(items)
 }
 

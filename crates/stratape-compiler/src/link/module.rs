@@ -9,12 +9,12 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Error, Item, Path, Result};
 
-use super::answer::{Halves, Set};
+use super::answer::{Called, Set};
 use super::names::{self, Kind};
 use super::reach::Reach;
-use super::{Host, Questions, by_hand, export, export_halves, halves, prepare, with_imports};
+use super::{Host, Questions, called, export, export_called, export_halves, prepare, with_imports};
 use crate::expand::{self, Opened};
-use crate::front::{Items, is_marked};
+use crate::front::{How, Items, is_marked};
 
 /// `#[differentiable]` on a module.
 pub(super) fn begin(
@@ -115,7 +115,7 @@ fn linked(items: &[Item], questions: &Questions, set: &Set) -> Result<(Items, Ve
         }
     }
     let mut items = Items::linked(&all, questions.unnamed(set), true)?;
-    halves::note(&mut items, set, &questions.all_paths())?;
+    called::note(&mut items, set, &questions.all_paths())?;
     Ok((items, read))
 }
 
@@ -147,6 +147,7 @@ fn exports(
 /// A function that goes by halves.
 #[derive(Clone)]
 struct Compiled {
+    how: How,
     signature: TokenStream,
     /// The halves, and a hidden module that shows them.
     beside: TokenStream,
@@ -198,8 +199,12 @@ impl Answers<'_> {
     ) -> Result<TokenStream> {
         let id = self.id(at);
         if self.reach.by_halves.contains(&at) {
-            return Ok(match self.by_halves(at, recursive) {
-                Ok(signature) => export_halves(name, vis, &id, signature),
+            return Ok(match self.called(at, recursive) {
+                Ok((how, signature)) => {
+                    let shown = called::hidden(&id);
+                    let inside = quote!(pub use super::#shown::*;);
+                    export_called(name, vis, &id, how, signature, &inside)
+                }
                 Err(error) => export::refuse(name, vis, &id, &error.to_string()),
             });
         }
@@ -225,29 +230,29 @@ impl Answers<'_> {
         let mut answer = Set::of(&id, texts.iter().map(|at| (self.id(*at), self.text(*at))));
         self.set.clone().needed_by(&mut answer);
         if is_function
-            && halves::is_large(&answer)
-            && let Ok(signature) = self.by_halves(at, recursive)
+            && called::is_large(&answer)
+            && let Ok((_, signature)) = self.called(at, recursive)
         {
             return Ok(export_halves(name, vis, &id, signature));
         }
         let paths = self.questions.all_paths();
         let mut needed = Set::default();
-        for halves in &self.set.halves {
-            if answer.mentions(&halves.id) {
-                needed.add_halves(halves.clone());
+        for called in &self.set.called {
+            if answer.mentions(&called.id) {
+                needed.add_called(called.clone());
             }
         }
-        let (beside, mut inside, passed_on) = halves::passed_on(&id, &needed, &paths);
-        passed_on.into_iter().for_each(|halves| answer.add_halves(halves));
+        let (beside, mut inside, passed_on) = called::passed_on(&id, &needed, &paths)?;
+        passed_on.into_iter().for_each(|called| answer.add_called(called));
         for at in called {
             let theirs = self.id(at);
-            match self.by_halves(at, recursive) {
-                Ok(signature) => {
+            match self.called(at, recursive) {
+                Ok((how, signature)) => {
                     let theirs = Ident::new(&theirs.to_string(), Span::call_site());
-                    let shown = halves::hidden(&theirs);
+                    let shown = called::hidden(&theirs);
                     inside.extend(quote!(pub use super::#shown as #theirs;));
                     let after = quote!(::#theirs);
-                    answer.add_halves(Halves { id: theirs, number: 0, after, signature });
+                    answer.add_called(Called { id: theirs, how, number: 0, after, signature });
                 }
                 Err(error) => return Ok(export::refuse(name, vis, &id, &error.to_string())),
             }
@@ -296,13 +301,17 @@ impl Answers<'_> {
         item.into_token_stream()
     }
 
-    /// The signature of a function by halves, which are compiled once; an error where that cannot be.
-    fn by_halves(&mut self, at: usize, recursive: &mut BTreeSet<String>) -> Result<TokenStream> {
+    /// The signature of a function that is called, of which the halves are compiled once; an error where that cannot be.
+    fn called(
+        &mut self,
+        at: usize,
+        recursive: &mut BTreeSet<String>,
+    ) -> Result<(How, TokenStream)> {
         if !self.compiled.contains_key(&at) {
             let compiled = self.compile(at, recursive);
             self.compiled.insert(at, compiled);
         }
-        self.compiled[&at].clone().map(|compiled| compiled.signature)
+        self.compiled[&at].clone().map(|compiled| (compiled.how, compiled.signature))
     }
 
     fn compile(&self, at: usize, recursive: &mut BTreeSet<String>) -> Result<Compiled> {
@@ -310,19 +319,26 @@ impl Answers<'_> {
         let Some(function) = context.function(&name.to_string()) else {
             return Err(Error::new(name.span(), "there is no function of this name"));
         };
-        let signature = halves::signature(&id, &function, context)?;
-        let mut written = (*function).clone();
+        let signature = called::signature(&id, &function, context)?;
+        let (hidden, lints) = (called::hidden(&id), called::lints());
         if self.reach.opaque.contains(&name.to_string()) {
-            by_hand::call(&mut written)?;
+            let pullback = context.pullback(name);
+            let shown = called::by_hand(&signature, name, pullback)?;
+            let how = if pullback.is_some() { How::Pullback } else { How::Constant };
+            return Ok(Compiled {
+                how,
+                signature,
+                beside: quote!(#lints pub mod #hidden { #shown }),
+            });
         }
+        let mut written = (*function).clone();
         // What is emitted for its loops is named after it, and stands beside that of its gradient.
         written.sig.ident = id.clone();
-        let (halves, others) = halves::compile(&id, &written, &written, context)?;
+        let (halves, others) = called::compile(&id, &written, &written, context)?;
         recursive.extend(others);
         let halves = with_imports(halves, self.questions, self.set)?;
-        let (hidden, shown) = (halves::hidden(&id), halves::shown(&id));
-        let lints =
-            quote!(#[doc(hidden)] #[allow(unused_imports, unreachable_pub, non_snake_case)]);
-        Ok(Compiled { signature, beside: quote!(#halves #lints pub mod #hidden { #shown }) })
+        let shown = called::halves(&id);
+        let beside = quote!(#halves #lints pub mod #hidden { #shown });
+        Ok(Compiled { how: How::Halves, signature, beside })
     }
 }

@@ -240,7 +240,8 @@ impl Names<'_, '_> {
     fn classify(&self, path: &Path) -> Option<(Kind, usize)> {
         let names: Vec<String> = path.segments.iter().map(|one| one.ident.to_string()).collect();
         let (first, last) = (names.first()?, names.last()?);
-        if ["std", "core", "alloc", "stratape"].contains(&first.as_str()) {
+        let ours = first == "stratape" && names.get(1).is_none_or(|second| second != "linalg");
+        if ours || ["std", "core", "alloc"].contains(&first.as_str()) {
             return None;
         }
         if let [only] = &names[..] {
