@@ -272,6 +272,8 @@ pub(crate) struct Opened {
     items: Vec<Item>,
     /// The same as they are read: with unique names for what comes from outside. Nothing, if they are the same.
     read: Option<Vec<Item>>,
+    /// What functions of structs and the like are called through.
+    plain: TokenStream,
     context: Items,
     errors: Option<Error>,
     /// Errors that rustc reports, and what stands for the gradients meanwhile.
@@ -323,9 +325,15 @@ pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened>
             }
         }
     }
-    let context = Items::collect(items)?;
-    check_pullbacks(items)?;
-    let read = items.clone();
+    let mut context = Items::collect(items)?;
+    check_pullbacks(items, &context)?;
+    let (read, plain) = match front::in_plain_terms(items, &context)? {
+        Some((read, plain)) => {
+            context = Items::collect(&read)?;
+            (read, plain)
+        }
+        None => (items.clone(), TokenStream::new()),
+    };
     for item in items.iter_mut() {
         strip_marks(item);
         if let Item::Fn(function) = item {
@@ -333,7 +341,17 @@ pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened>
         }
     }
     let (methods, refusals) = (wanted_methods, Vec::new());
-    Ok(Opened { module, wanted, methods, items: read, read: None, context, errors, refusals })
+    Ok(Opened {
+        module,
+        wanted,
+        methods,
+        items: read,
+        read: None,
+        plain,
+        context,
+        errors,
+        refusals,
+    })
 }
 
 impl Opened {
@@ -384,6 +402,7 @@ impl Opened {
         let (done, halves) = self.compile_with(recursive);
         let mut added: TokenStream = done.into_iter().map(|(_, _, tokens)| tokens).collect();
         added.extend(halves?);
+        added.extend(self.plain.clone());
         added.extend(std::mem::take(&mut self.refusals).into_iter().map(|(_, tokens)| tokens));
         Ok(added)
     }
@@ -510,7 +529,7 @@ fn names_gradient(tree: &syn::UseTree) -> bool {
 }
 
 /// Every pullback belongs to a function of the module, and has the parameters it will be called with.
-fn check_pullbacks(items: &[Item]) -> Result<()> {
+fn check_pullbacks(items: &[Item], context: &Items) -> Result<()> {
     let functions = || {
         items
             .iter()
@@ -527,22 +546,18 @@ fn check_pullbacks(items: &[Item]) -> Result<()> {
                     format!("there is no function `{of}` in this module"),
                 ));
             };
-            let floats = |ty: &syn::Type| {
-                let text = ty.to_token_stream().to_string();
-                matches!(ty, syn::Type::Reference(_))
-                    && (text.contains("f64") || text.contains("f32"))
-            };
             let mut wanted = function.sig.inputs.len();
             for input in &function.sig.inputs {
-                wanted +=
-                    usize::from(matches!(input, syn::FnArg::Typed(input) if floats(&input.ty)));
+                wanted += usize::from(
+                    matches!(input, syn::FnArg::Typed(input) if context.has_shadow(&input.ty)),
+                );
             }
             wanted += usize::from(matches!(function.sig.output, syn::ReturnType::Type(..)));
             if pullback.sig.inputs.len() != wanted {
                 return Err(Error::new(
                     pullback.sig.ident.span(),
                     format!(
-                        "the pullback of `{of}` takes {wanted} arguments: those of `{of}`, each slice of floats followed by \
+                        "the pullback of `{of}` takes {wanted} arguments: those of `{of}`, each reference to floats followed by \
                          its shadow (`&mut`), and the adjoint of the result last"
                     ),
                 ));

@@ -10,6 +10,7 @@ use super::control::{Frame, has_jumps, lv_of};
 use super::items::type_text;
 use super::iter::Iter;
 use super::moves::Moves;
+use super::plain;
 use super::val::{Closure, Kind, LValue, Names, Val};
 use super::written::{Written, scalar_named};
 use super::{Lowerer, signature, unsupported};
@@ -437,7 +438,8 @@ impl Lowerer<'_> {
 
     fn expand_generic(&mut self, callee: &Callee<'_>, args: Vec<Val>, span: Span) -> Result<Val> {
         let Callee { label, sig, block, written, owner } = *callee;
-        if self.names_stack.iter().any(|name| name == label) {
+        let beside = plain::is_beside(label, &self.module.functions);
+        if !beside && self.names_stack.iter().any(|name| name == label) {
             if label.contains("::") {
                 return Err(recursion(span));
             }

@@ -51,6 +51,7 @@ mod option;
 mod ordering;
 mod pattern;
 mod place;
+mod plain;
 mod references;
 mod search;
 mod signature;
@@ -77,6 +78,7 @@ pub(crate) use self::marks::{is_marked, strip_marks};
 use self::moves::Moves;
 pub(crate) use self::naming::replace_type;
 pub(crate) use self::opaque::{Elsewhere, How, half_name};
+pub(crate) use self::plain::{in_plain_terms, is_plain};
 use self::val::{Binding, Kind, LValue, Memory, Names, Val, VarId};
 use stratape_ir::{Function, Object, ObjectId, Op, Origin, Param, Scalar, Type, ValueId};
 

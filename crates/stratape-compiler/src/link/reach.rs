@@ -7,7 +7,7 @@ use quote::ToTokens;
 use syn::{Item, Path};
 
 use super::names::{self, Kind};
-use crate::front::{defaults, is_marked, pullback_of};
+use crate::front::{defaults, is_marked, is_plain, pullback_of};
 
 /// A piece of the module that is reached as a whole: an item, or a method or constant of an `impl`.
 pub(super) struct Text {
@@ -219,10 +219,12 @@ impl Reach {
             .filter(|(_, text)| matches!(text.item, Item::Fn(_)))
             .map(|(at, text)| (text.name.to_string(), at))
             .collect();
+        let ends = |name: &String| opaque.contains(name) || is_plain(name);
         let calls_itself = |start: usize| {
             let (mut seen, mut left) = (HashSet::new(), vec![start]);
             while let Some(at) = left.pop() {
-                for called in texts[at].own.iter().filter_map(|name| functions.get(name)) {
+                let own = texts[at].own.iter().filter(|name| !ends(name));
+                for called in own.filter_map(|name| functions.get(name)) {
                     if *called == start {
                         return true;
                     }
@@ -234,9 +236,7 @@ impl Reach {
             false
         };
         let all = functions.iter();
-        all.filter(|(name, at)| opaque.contains(*name) || calls_itself(**at))
-            .map(|(_, at)| *at)
-            .collect()
+        all.filter(|(name, at)| ends(name) || calls_itself(**at)).map(|(_, at)| *at).collect()
     }
 
     /// What a path from the library stands for, written out.
