@@ -143,8 +143,23 @@ fn collect(items: &[Item], (parent, inside): (Option<usize>, bool), levels: &mut
             }
             _ => continue,
         };
+        // A function answers if its derivative is known by hand.
+        for of in attributes.iter().filter_map(pulled_back) {
+            levels[at].names.insert(of.to_string(), Known::Perhaps);
+        }
         let known = if attributes.iter().all(is_inert) { Known::Plain } else { Known::Perhaps };
         note(&mut levels[at], name, known);
+    }
+}
+
+/// The function that a pullback belongs to, if it stands in the same module.
+fn pulled_back(attribute: &Attribute) -> Option<syn::Ident> {
+    let last = attribute.path().segments.last()?;
+    let syn::Meta::List(list) = &attribute.meta else { return None };
+    let of = list.parse_args::<syn::MetaNameValue>().ok()?;
+    match of.value {
+        syn::Expr::Path(path) if last.ident == "pullback" => path.path.get_ident().cloned(),
+        _ => None,
     }
 }
 

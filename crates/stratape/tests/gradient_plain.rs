@@ -286,3 +286,128 @@ fn they_are_called_from_elsewhere() {
     close(dh, slope(|h| flown(&s, h), 0.1));
     close(ds.v[1], slope(|v| flown(&recursive::State { v: [s.v[0], v], ..s }, 0.1), s.v[1]));
 }
+
+#[stratape::differentiable]
+mod parts {
+    fn exchange(left: &mut [f64], right: &mut [f64], by: &[f64]) {
+        for i in 0..left.len().min(right.len()) {
+            let l = left[i];
+            left[i] = right[i] * by[0];
+            right[i] = l.sin() + by[1];
+        }
+    }
+
+    #[pullback(of = exchange)]
+    fn exchange_back(
+        left: &mut [f64],
+        dleft: &mut [f64],
+        right: &mut [f64],
+        dright: &mut [f64],
+        by: &[f64],
+        dby: &mut [f64],
+    ) {
+        for i in 0..left.len().min(right.len()) {
+            let (dl, dr) = (dleft[i], dright[i]);
+            dby[0] += dl * left[i] / by[0];
+            dby[1] += dr;
+            dright[i] = dl * by[0];
+            dleft[i] = dr * (right[i] - by[1]).asin().cos();
+        }
+    }
+
+    fn halve(left: &mut [f64], right: &mut [f64], t: f64) {
+        for i in 0..left.len().min(right.len()) {
+            left[i] += t * right[i];
+            right[i] *= left[i];
+        }
+        if left.len() > 1 {
+            let n = left.len() / 2;
+            let (a, b) = left.split_at_mut(n);
+            halve(a, b, t * 0.5);
+        }
+    }
+
+    #[gradient]
+    pub fn mixed(x: &[f64], t: f64) -> f64 {
+        let mut y = x.to_vec();
+        let n = y.len() / 2;
+        let (left, rest) = y.split_at_mut(n - 1);
+        let (right, by) = rest.split_at_mut(n - 1);
+        exchange(left, right, by);
+        halve(left, right, t);
+        exchange(&mut right[1..], left, by);
+        y.iter().enumerate().map(|(i, v)| v * v * (1.0 + i as f64)).sum()
+    }
+}
+
+#[test]
+fn several_parts_of_one_list_are_written() {
+    let x = [0.3, -0.4, 0.2, 0.6, -0.1, 0.35, 0.8, 0.15];
+    let mut dx = [0.0; 8];
+    let (value, dt) = parts::mixed_grad(&x, &mut dx, 0.7, 1.0);
+    assert_eq!(value, parts::mixed(&x, 0.7));
+    close(dt, slope(|t| parts::mixed(&x, t), 0.7));
+    for i in 0..8 {
+        let at = |v: f64| {
+            let mut x = x;
+            x[i] = v;
+            parts::mixed(&x, 0.7)
+        };
+        close(dx[i], slope(at, x[i]));
+    }
+}
+
+/// Alone, without a module around them.
+mod alone {
+    pub fn turn(p: &[f64; 2], angle: f64, out: &mut [f64; 2], length: &mut f64) {
+        let (sin, cos) = angle.sin_cos();
+        *out = [cos * p[0] - sin * p[1], sin * p[0] + cos * p[1]];
+        *length += p[0] * p[0] + p[1] * p[1];
+    }
+
+    #[stratape::pullback(of = turn)]
+    fn turn_back(
+        p: &[f64; 2],
+        dp: &mut [f64; 2],
+        angle: f64,
+        out: &mut [f64; 2],
+        dout: &mut [f64; 2],
+        _length: &mut f64,
+        dlength: &mut f64,
+    ) -> f64 {
+        let (sin, cos) = angle.sin_cos();
+        dp[0] += cos * dout[0] + sin * dout[1] + 2.0 * p[0] * *dlength;
+        dp[1] += cos * dout[1] - sin * dout[0] + 2.0 * p[1] * *dlength;
+        let dangle = dout[1] * out[0] - dout[0] * out[1];
+        *dout = [0.0; 2];
+        dangle
+    }
+
+    fn area(side: (f64, f64), unit: usize) -> f64 {
+        side.0 * side.1 * unit as f64
+    }
+
+    #[stratape::pullback(of = area)]
+    fn area_back(side: (f64, f64), unit: usize, seed: f64) -> (f64, f64) {
+        (seed * side.1 * unit as f64, seed * side.0 * unit as f64)
+    }
+
+    #[stratape::gradient]
+    pub fn turned(p: &[f64; 2], angle: f64) -> f64 {
+        let (mut out, mut length) = ([0.0; 2], 1.0);
+        turn(p, angle, &mut out, &mut length);
+        let first = out;
+        turn(&first, 2.0 * angle, &mut out, &mut length);
+        out[0] * length + area((out[1], angle), 3)
+    }
+}
+
+#[test]
+fn derivatives_by_hand_without_a_module() {
+    let (p, mut dp, angle) = ([0.4, -1.2], [0.0; 2], 0.3);
+    let (value, dangle) = alone::turned_grad(&p, &mut dp, angle, 1.0);
+    assert_eq!(value, alone::turned(&p, angle));
+    close(dangle, slope(|angle| alone::turned(&p, angle), angle));
+    close(dp[0], slope(|x| alone::turned(&[x, p[1]], angle), p[0]));
+    close(dp[1], slope(|y| alone::turned(&[p[0], y], angle), p[1]));
+}

@@ -109,6 +109,11 @@ impl Items {
         self.read_type(ty).is_ok_and(|read| read.reference.is_some() && read.ty.has_float())
     }
 
+    /// Whether the adjoint of a parameter of the type is returned.
+    pub(crate) fn has_adjoint(&self, ty: &syn::Type) -> bool {
+        self.read_type(ty).is_ok_and(|read| read.reference.is_none() && read.ty.has_float())
+    }
+
     /// The type of a parameter or result as halves can have it, in words that mean the same everywhere; `None` for any other.
     pub(crate) fn plain_type(&self, ty: &syn::Type) -> Option<TokenStream> {
         let written = self.read_type(ty).ok()?;

@@ -135,6 +135,7 @@ impl Lowerer<'_> {
         }
         let mut arguments = Vec::new();
         let mut taken: Vec<(ObjectId, bool)> = Vec::new();
+        let mut written_back = Vec::new();
         for (input, arg) in sig.inputs.iter().zip(args) {
             let syn::FnArg::Typed(input) = input else {
                 return Err(unsupported(input.span(), "methods here", "make it a function"));
@@ -155,24 +156,19 @@ impl Lowerer<'_> {
                     };
                     let twice = taken.iter().any(|(other, _)| *other == memory.place.object);
                     let exclusive = mutable || taken.contains(&(memory.place.object, true));
-                    // The shadows of two parts of one list cannot both be handed out: one is the shadow of a copy.
+                    // Two parts of one list cannot both be handed out if one is written, and their shadows cannot in any case: one is a copy.
                     let floats = item.scalar().is_some_and(Scalar::is_float);
-                    let memory = match twice && !exclusive && floats {
-                        true => self.copied(memory, span)?,
+                    let memory = match twice && (exclusive || floats) {
+                        true => {
+                            let copy = self.copied(memory.clone(), span)?;
+                            if mutable {
+                                written_back.push((memory, copy.clone()));
+                            }
+                            copy
+                        }
                         false => memory,
                     };
-                    let object = memory.place.object;
-                    if taken
-                        .iter()
-                        .any(|(other, exclusive)| *other == object && (*exclusive || mutable))
-                    {
-                        return Err(unsupported(
-                            span,
-                            "two parts of one array as arguments of such a function",
-                            "copy one of them with `to_vec()` first",
-                        ));
-                    }
-                    taken.push((object, mutable));
+                    taken.push((memory.place.object, mutable));
                     let extent = self.extent(&memory, span);
                     let mut part = extent.map(|window| (window.start, window.len));
                     if callee.recursion.is_some() && part.is_none() {
@@ -186,7 +182,7 @@ impl Lowerer<'_> {
                     return Err(unsupported(
                         input.ty.span(),
                         "this type in a function with a `#[pullback]`, with `#[constant]`, or that calls itself",
-                        "pass numbers, and slices of numbers",
+                        "pass numbers, slices of numbers, and structs, tuples and arrays of them",
                     ));
                 }
             }
@@ -218,6 +214,11 @@ impl Lowerer<'_> {
             recursion: callee.recursion,
             span: self.module.sources.id(span),
         })));
+        for (part, copy) in written_back {
+            let (part, copy) = (LValue::Memory(part), LValue::Memory(copy));
+            let len = self.len_of(&copy, span)?;
+            self.copy_elements(&part, &copy, len, span)?;
+        }
         Ok(result.map_or(Val::Unit, Val::Scalar))
     }
 }

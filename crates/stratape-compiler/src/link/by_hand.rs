@@ -4,11 +4,13 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Error, Path, Result, Token};
+use syn::{Error, Item, Path, Result, Token};
 
-use super::{Host, called, export, export_called};
+use super::answer::{Called, Set};
+use super::names::{self, Kind};
+use super::{Host, called, export, export_called, prepare};
 use crate::expand;
-use crate::front::{How, Items};
+use crate::front::{How, Items, in_plain_terms, is_plain};
 
 /// `#[constant]` on a function.
 pub fn constant(item: &TokenStream, host: &Host<'_>) -> TokenStream {
@@ -65,11 +67,71 @@ fn answer(
     host: &Host<'_>,
 ) -> Result<TokenStream> {
     let name = &function.sig.ident;
-    let id = export::id(name, export::unique(host.crate_name, tokens, name.span()));
-    let signature = called::signature(&id, function, &Items::empty())?;
-    let inside = called::by_hand(&signature, name, pullback)?;
+    let unique = export::unique(host.crate_name, tokens, name.span());
+    let id = export::id(name, unique);
     let how = if pullback.is_some() { How::Pullback } else { How::Constant };
+    if let Some(parts) = in_parts(function, pullback)? {
+        let signature = |id: &Ident| called::signature(id, &parts.plain, &Items::empty());
+        let plain = export::id(&parts.plain.sig.ident, unique);
+        let shown =
+            called::by_hand(&signature(&plain)?, &parts.plain.sig.ident, parts.back.as_ref(), 2)?;
+        // What takes the arguments apart is text, and calls the other.
+        let mut text = Item::Fn(syn::ItemFn { vis: syn::Visibility::Inherited, ..parts.wrapper });
+        prepare(&mut text, &id);
+        let mut answer = |_: Kind, path: &Path| {
+            path.is_ident(&parts.plain.sig.ident).then(|| plain.clone().into())
+        };
+        names::replace(&mut text, false, &mut answer);
+        let mut set = Set::of(&id, [(id.clone(), text.into_token_stream())]);
+        let after = quote!(::#plain);
+        let signature = signature(&plain)?;
+        set.add_called(Called { id: plain.clone(), how, number: 0, after, signature });
+        let lints = called::lints();
+        let plain = Ident::new(&plain.to_string(), Span::call_site());
+        let exported =
+            export::export(name, &function.vis, &set, &quote!(#lints pub mod #plain { #shown }));
+        let emitted = parts.emitted;
+        return Ok(quote!(#emitted #exported));
+    }
+    let signature = called::signature(&id, function, &Items::empty())?;
+    let inside = called::by_hand(&signature, name, pullback, 1)?;
     Ok(export_called(name, &function.vis, &id, how, signature, &inside))
+}
+
+/// A function of arrays, tuples or `&mut` numbers, as it is called.
+struct Parts {
+    wrapper: syn::ItemFn,
+    plain: syn::ItemFn,
+    back: Option<Ident>,
+    emitted: TokenStream,
+}
+
+fn in_parts(function: &syn::ItemFn, pullback: Option<&Ident>) -> Result<Option<Parts>> {
+    let name = &function.sig.ident;
+    let mut marked = function.clone();
+    marked.attrs.clear();
+    let mut items = Vec::new();
+    match pullback {
+        Some(pullback) => {
+            items.push(syn::parse_quote!(#[pullback(of = #name)] fn #pullback() {}));
+        }
+        None => marked.attrs.push(syn::parse_quote!(#[constant])),
+    }
+    items.push(Item::Fn(marked));
+    let Some((read, emitted)) = in_plain_terms(&items, &Items::empty())? else { return Ok(None) };
+    let (mut wrapper, mut plain, mut back) = (None, None, None);
+    for item in read {
+        let Item::Fn(read) = item else { continue };
+        if read.sig.ident == *name {
+            wrapper = Some(read);
+        } else if is_plain(&read.sig.ident.to_string()) {
+            plain = Some(read);
+        } else if Some(&read.sig.ident) != pullback {
+            back = Some(read.sig.ident);
+        }
+    }
+    let whole = |(wrapper, plain)| Parts { wrapper, plain, back, emitted };
+    Ok(wrapper.zip(plain).map(whole))
 }
 
 /// The function that a pullback belongs to, as far as its signature tells: each list of floats is followed by its shadow, the seed comes last,
@@ -81,20 +143,23 @@ fn pulled_back(pullback: &syn::ItemFn, name: &Ident) -> Result<syn::ItemFn> {
         let syn::FnArg::Typed(input) = input else {
             return Err(Error::new(input.span(), "a pullback is a function, no method"));
         };
-        if is_list(&input.ty) {
+        if Items::empty().has_shadow(&input.ty) {
             let shadow = inputs.next();
             if !matches!(shadow, Some(syn::FnArg::Typed(shadow)) if is_shadow(&shadow.ty)) {
-                let message = "each list of floats is followed by its shadow, `&mut`";
+                let message = "each reference to floats is followed by its shadow, `&mut`";
                 return Err(Error::new(input.ty.span(), message));
             }
         }
         types.push(&input.ty);
     }
-    let floats = types.iter().filter(|ty| is_float(ty)).count();
+    let floats = types.iter().filter(|ty| Items::empty().has_adjoint(ty)).count();
     let returned = match &pullback.sig.output {
         syn::ReturnType::Default => 0,
         syn::ReturnType::Type(_, ty) => match &**ty {
-            syn::Type::Tuple(tuple) => tuple.elems.len(),
+            // The adjoint of a tuple alone is that tuple.
+            syn::Type::Tuple(tuple) if types.iter().all(|known| *known != &**ty) => {
+                tuple.elems.len()
+            }
             _ => 1,
         },
     };
@@ -121,11 +186,7 @@ fn is_float(ty: &syn::Type) -> bool {
     matches!(ty.to_token_stream().to_string().as_str(), "f64" | "f32")
 }
 
-fn is_list(ty: &syn::Type) -> bool {
-    matches!(ty, syn::Type::Reference(list)
-        if matches!(&*list.elem, syn::Type::Slice(slice) if is_float(&slice.elem)))
-}
-
 fn is_shadow(ty: &syn::Type) -> bool {
-    is_list(ty) && matches!(ty, syn::Type::Reference(list) if list.mutability.is_some())
+    Items::empty().has_shadow(ty)
+        && matches!(ty, syn::Type::Reference(list) if list.mutability.is_some())
 }

@@ -31,8 +31,8 @@ pub(super) fn signature(id: &Ident, read: &syn::ItemFn, items: &Items) -> Result
     let refuse = |span| {
         Error::new(
             span,
-            "a function that goes by halves takes numbers and slices of numbers, and returns a number or nothing: pass \
-             the fields one by one, or let the function be read as text (no `halves`, no call of itself)",
+            "a function that is called, not read as text, takes numbers and slices of numbers, and returns a number or nothing: pass the \
+             fields one by one, or put it into a `#[stratape::differentiable] mod` together with its types",
         )
     };
     let mut inputs = Vec::new();
@@ -92,21 +92,23 @@ pub(super) fn halves(id: &Ident) -> TokenStream {
     quote!(pub use super::{#forward as forward, #backward as backward};)
 }
 
-/// What the module of a function's name shows of what is known by hand.
+/// What a module, so deep in that of the function, shows of what is known by hand.
 pub(super) fn by_hand(
     signature: &TokenStream,
     function: &Ident,
     pullback: Option<&Ident>,
+    depth: usize,
 ) -> Result<TokenStream> {
     let signature: syn::TraitItemFn = syn::parse2(signature.clone())?;
     let here = |name: &Ident| Ident::new(&name.to_string(), Span::call_site());
     let function = here(function);
+    let up = vec![quote!(super::); depth];
     let forward = Calls::of(How::Pullback, &signature.sig).forward;
-    let mut shown = forward.calling(&format_ident!("forward"), &quote!(super::#function));
+    let mut shown = forward.calling(&format_ident!("forward"), &quote!(#(#up)*#function));
     if let Some(pullback) = pullback.map(here) {
         let backward = Calls::of(How::Pullback, &signature.sig).backward;
         let name = format_ident!("backward");
-        shown.extend(backward.calling(&name, &quote!(super::#pullback)));
+        shown.extend(backward.calling(&name, &quote!(#(#up)*#pullback)));
     }
     Ok(shown)
 }

@@ -323,7 +323,7 @@ impl Answers<'_> {
         let (hidden, lints) = (called::hidden(&id), called::lints());
         if self.reach.opaque.contains(&name.to_string()) {
             let pullback = context.pullback(name);
-            let shown = called::by_hand(&signature, name, pullback)?;
+            let shown = called::by_hand(&signature, name, pullback, 1)?;
             let how = if pullback.is_some() { How::Pullback } else { How::Constant };
             return Ok(Compiled {
                 how,

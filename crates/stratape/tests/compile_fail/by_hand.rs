@@ -4,8 +4,8 @@ use stratape::{constant, pullback};
 struct NoFunction {}
 
 #[constant]
-fn constant_of_a_pair(x: (f64, f64)) -> f64 {
-    x.0
+fn constant_of_pairs(x: &[(f64, f64)]) -> f64 {
+    x[0].0
 }
 
 fn alone(x: f64) -> f64 {
@@ -60,8 +60,8 @@ mod of_other_types {
     }
 
     #[stratape::constant]
-    fn takes_a_struct(p: &Point) -> f64 {
-        p.x
+    fn takes_structs(p: &[Point]) -> f64 {
+        p[0].x
     }
 
     #[stratape::constant]
@@ -69,18 +69,13 @@ mod of_other_types {
         (x, x)
     }
 
-    #[stratape::constant]
-    fn copies(x: &[f64], y: &mut [f64]) {
-        y[0] = x[0];
-    }
-
-    fn descend(p: &Point, n: usize) -> f64 {
-        if n == 0 { p.x } else { descend(p, n - 1) }
+    fn descend(p: &[Point], n: usize) -> f64 {
+        if n == 0 { p[0].x } else { descend(p, n - 1) }
     }
 
     #[gradient]
-    pub fn a_struct(p: &Point) -> f64 {
-        takes_a_struct(p)
+    pub fn structs(p: &[Point]) -> f64 {
+        takes_structs(p)
     }
 
     #[gradient]
@@ -89,13 +84,7 @@ mod of_other_types {
     }
 
     #[gradient]
-    pub fn parts_of_one_array(y: &mut [f64]) {
-        let (left, right) = y.split_at_mut(1);
-        copies(left, right);
-    }
-
-    #[gradient]
-    pub fn a_struct_going_round(p: &Point) -> f64 {
+    pub fn structs_going_round(p: &[Point]) -> f64 {
         descend(p, 3)
     }
 }
