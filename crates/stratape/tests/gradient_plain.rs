@@ -411,3 +411,78 @@ fn derivatives_by_hand_without_a_module() {
     close(dp[0], slope(|x| alone::turned(&[x, p[1]], angle), p[0]));
     close(dp[1], slope(|y| alone::turned(&[p[0], y], angle), p[1]));
 }
+
+/// Lists of structs go round as they are.
+#[stratape::differentiable]
+mod tree {
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct Node {
+        pub mass: f64,
+        pub at: [f64; 2],
+        pub children: (usize, usize),
+    }
+
+    fn pull(nodes: &[Node], k: usize, p: &[f64; 2], force: &mut [f64; 2]) -> f64 {
+        let node = nodes[k];
+        let (x, y) = (node.at[0] - p[0], node.at[1] - p[1]);
+        let r2 = x * x + y * y + 0.1;
+        if node.children.0 == 0 || r2 > 4.0 {
+            force[0] += node.mass * x / r2;
+            force[1] += node.mass * y / r2;
+            return node.mass / r2.sqrt();
+        }
+        pull(nodes, node.children.0, p, force) + pull(nodes, node.children.1, p, force)
+    }
+
+    /// Each level writes the nodes it passes.
+    fn settle(nodes: &mut [Node], k: usize) -> f64 {
+        if nodes[k].children.0 == 0 {
+            nodes[k].mass *= nodes[k].at[0];
+            return nodes[k].mass;
+        }
+        let (a, b) = nodes[k].children;
+        let sum = settle(nodes, a) + settle(nodes, b);
+        nodes[k].mass += sum;
+        nodes[k].at[1] *= nodes[k].mass;
+        sum
+    }
+
+    #[gradient]
+    pub fn felt(nodes: &[Node], p: &[f64; 2]) -> f64 {
+        let mut nodes = nodes.to_vec();
+        let sum = settle(&mut nodes, 0);
+        let mut force = [0.0; 2];
+        let potential = pull(&nodes, 0, p, &mut force);
+        sum * potential + force[0] * force[1] + nodes[0].at[1]
+    }
+}
+
+#[test]
+fn trees_in_lists_of_structs() {
+    use tree::{Node, felt, felt_grad};
+    let node =
+        |mass: f64, x: f64, y: f64, children: (usize, usize)| Node { mass, at: [x, y], children };
+    let nodes = [
+        node(0.2, 0.3, 0.1, (1, 2)),
+        node(0.4, -0.3, 0.5, (3, 4)),
+        node(0.9, 0.7, -0.4, (0, 0)),
+        node(1.1, -0.6, 0.8, (0, 0)),
+        node(0.5, -0.1, 0.2, (0, 0)),
+    ];
+    let p = [0.25, -0.15];
+    let (mut dnodes, mut dp) = ([Node::default(); 5], [0.0; 2]);
+    let value = felt_grad(&nodes, &mut dnodes, &p, &mut dp, 1.0);
+    assert_eq!(value, felt(&nodes, &p));
+    close(dp[0], slope(|x| felt(&nodes, &[x, p[1]]), p[0]));
+    close(dp[1], slope(|y| felt(&nodes, &[p[0], y]), p[1]));
+    for i in 0..5 {
+        let with = |change: &dyn Fn(&mut Node)| {
+            let mut nodes = nodes;
+            change(&mut nodes[i]);
+            felt(&nodes, &p)
+        };
+        close(dnodes[i].mass, slope(|v| with(&|node| node.mass = v), nodes[i].mass));
+        close(dnodes[i].at[0], slope(|v| with(&|node| node.at[0] = v), nodes[i].at[0]));
+        close(dnodes[i].at[1], slope(|v| with(&|node| node.at[1] = v), nodes[i].at[1]));
+    }
+}

@@ -50,6 +50,7 @@ mod operator;
 mod option;
 mod ordering;
 mod pattern;
+mod pieces;
 mod place;
 mod plain;
 mod references;

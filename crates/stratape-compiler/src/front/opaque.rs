@@ -147,7 +147,10 @@ impl Lowerer<'_> {
                     self.expect(value, *ty, span)?;
                     arguments.push(Argument::Value(value));
                 }
-                (Type::Slice(item), Some(mutable)) if matches!(**item, Type::Scalar(_)) => {
+                (Type::Slice(item), Some(mutable))
+                    if matches!(**item, Type::Scalar(_))
+                        || callee.recursion.is_some() && item.is_fixed() =>
+                {
                     self.expect_type(&arg, &written.ty, span)?;
                     let (Val::Ref(LValue::Memory(memory)) | Val::Place(LValue::Memory(memory))) =
                         arg
@@ -157,7 +160,7 @@ impl Lowerer<'_> {
                     let twice = taken.iter().any(|(other, _)| *other == memory.place.object);
                     let exclusive = mutable || taken.contains(&(memory.place.object, true));
                     // Two parts of one list cannot both be handed out if one is written, and their shadows cannot in any case: one is a copy.
-                    let floats = item.scalar().is_some_and(Scalar::is_float);
+                    let floats = item.has_float();
                     let memory = match twice && (exclusive || floats) {
                         true => {
                             let copy = self.copied(memory.clone(), span)?;

@@ -69,8 +69,8 @@ mod of_other_types {
         (x, x)
     }
 
-    fn descend(p: &[Point], n: usize) -> f64 {
-        if n == 0 { p[0].x } else { descend(p, n - 1) }
+    fn descend(p: &[Vec<f64>], n: usize) -> f64 {
+        if n == 0 { p[0][0] } else { descend(p, n - 1) }
     }
 
     #[gradient]
@@ -84,7 +84,7 @@ mod of_other_types {
     }
 
     #[gradient]
-    pub fn structs_going_round(p: &[Point]) -> f64 {
+    pub fn lists_going_round(p: &[Vec<f64>]) -> f64 {
         descend(p, 3)
     }
 }

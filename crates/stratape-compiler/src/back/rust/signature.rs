@@ -299,9 +299,19 @@ pub(super) fn half_params(
             }
             (Param::Object(object), None) => {
                 let ident = names.object(*object);
-                let item = half.objects[object.index()].ty.element().and_then(Type::scalar);
-                let item = super::operation::tokens(item.map_or("f64", stratape_ir::Scalar::name));
-                quote!(#ident: &mut [#item])
+                // The shadow of a list has the list's type.
+                let of = half.objects[object.index()].shadow_of.map(Param::Object);
+                let own = primal.params.iter().position(|other| Some(*other) == of);
+                match own.and_then(|at| item.sig.inputs.iter().nth(at)) {
+                    Some(syn::FnArg::Typed(syn::PatType { ty, .. })) => match &**ty {
+                        syn::Type::Reference(list) => {
+                            let list = &list.elem;
+                            quote!(#ident: &mut #list)
+                        }
+                        ty => quote!(#ident: &mut #ty),
+                    },
+                    _ => quote!(#ident: &mut [f64]),
+                }
             }
         });
     }
