@@ -12,8 +12,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
+use syn::visit::{self, Visit};
 use syn::{Item, Result};
 
 use super::pieces::{Whole, take_apart, zero};
@@ -126,11 +127,22 @@ fn by_hand(items: &[Item]) -> Result<HashMap<String, Option<Ident>>> {
 
 /// The functions that call themselves, directly or through others.
 fn circles(items: &[Item]) -> HashSet<String> {
-    fn words(tokens: TokenStream, found: &mut HashSet<String>) {
-        for token in tokens {
+    /// The words of a text that are no names of its variables, or are called.
+    fn words(tokens: TokenStream, own: &HashSet<String>, found: &mut HashSet<String>) {
+        let mut tokens = tokens.into_iter().peekable();
+        while let Some(token) = tokens.next() {
             match token {
-                TokenTree::Ident(ident) => drop(found.insert(ident.to_string())),
-                TokenTree::Group(group) => words(group.stream(), found),
+                TokenTree::Ident(ident) => {
+                    let word = ident.to_string();
+                    let called = |next: &TokenTree| match next {
+                        TokenTree::Group(group) => group.delimiter() == Delimiter::Parenthesis,
+                        _ => false,
+                    };
+                    if !own.contains(&word) || tokens.peek().is_some_and(called) {
+                        found.insert(word);
+                    }
+                }
+                TokenTree::Group(group) => words(group.stream(), own, found),
                 _ => {}
             }
         }
@@ -138,8 +150,10 @@ fn circles(items: &[Item]) -> HashSet<String> {
     let mut calls: HashMap<String, HashSet<String>> = HashMap::new();
     for item in items {
         if let Item::Fn(function) = item {
+            let mut own = Variables::default();
+            own.visit_item_fn(function);
             let mut found = HashSet::new();
-            words(function.block.to_token_stream(), &mut found);
+            words(function.block.to_token_stream(), &own.0, &mut found);
             calls.insert(function.sig.ident.to_string(), found);
         }
     }
@@ -158,6 +172,17 @@ fn circles(items: &[Item]) -> HashSet<String> {
         false
     };
     calls.keys().filter(|name| calls_itself(name)).cloned().collect()
+}
+
+/// The names of the variables of a function.
+#[derive(Default)]
+struct Variables(HashSet<String>);
+
+impl<'a> Visit<'a> for Variables {
+    fn visit_pat_ident(&mut self, pattern: &'a syn::PatIdent) {
+        self.0.insert(pattern.ident.to_string());
+        visit::visit_pat_ident(self, pattern);
+    }
 }
 
 /// The arguments of a function and its result, in pieces.
@@ -216,8 +241,17 @@ impl Border {
     /// The function as it is called: it takes its arguments apart.
     fn wrapper(&self) -> syn::ItemFn {
         let (mut before, mut passed, mut after) = (Vec::new(), Vec::new(), Vec::new());
-        for whole in &self.arguments {
-            let name = &whole.name;
+        // Its arguments keep their names.
+        let mut function = self.function.clone();
+        function.attrs.clear();
+        for (input, whole) in function.sig.inputs.iter_mut().zip(&self.arguments) {
+            let syn::FnArg::Typed(input) = input else { continue };
+            let name = match &*input.pat {
+                syn::Pat::Ident(pattern) => pattern.ident.clone(),
+                _ => whole.name.clone(),
+            };
+            *input.pat = syn::parse_quote!(#name);
+            let name = &name;
             if whole.pieces.is_empty() {
                 passed.push(quote!(#name));
             }
@@ -237,7 +271,7 @@ impl Border {
             }
         }
         let plain = self.plain_name();
-        let mut result = quote!(value);
+        let mut result = quote!(__value);
         for whole in &self.results {
             for piece in &whole.pieces {
                 let (part, zero) = (&piece.name, zero(piece.scalar));
@@ -253,15 +287,7 @@ impl Border {
                 if piece.list { quote!(#part) } else { quote!(#part[0]) }
             });
         }
-        let value = if self.results.is_empty() { quote!(let value =) } else { quote!() };
-        let mut function = self.function.clone();
-        function.attrs.clear();
-        for (input, whole) in function.sig.inputs.iter_mut().zip(&self.arguments) {
-            if let syn::FnArg::Typed(input) = input {
-                let name = &whole.name;
-                *input.pat = syn::parse_quote!(#name);
-            }
-        }
+        let value = if self.results.is_empty() { quote!(let __value =) } else { quote!() };
         *function.block =
             syn::parse_quote!({ #(#before)* #value #plain(#(#passed),*); #(#after)* #result });
         function
