@@ -80,28 +80,38 @@ fn attribute_options() -> Options {
 
 /// `#[gradient]` on a function.
 pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {
-    let function = match syn::parse2::<syn::ItemFn>(item.clone()) {
-        Ok(function) => function,
-        // What rustc cannot read either, it reports.
-        Err(_) if syn::parse2::<Item>(item.clone()).is_err() && !is_bodiless(item) => {
-            return item.clone();
-        }
-        Err(_) => {
-            let message = "`#[gradient]` goes on a function with a body";
-            let error = Error::new(Span::call_site(), message).to_compile_error();
-            return quote!(#item #error);
-        }
-    };
+    match syn::parse2::<syn::ItemFn>(item.clone()) {
+        Ok(function) => gradient_of(attribute, item, &function),
+        Err(_) => no_function(item),
+    }
+}
+
+/// The gradient of a function as it was read, beside the function as it was written.
+pub(crate) fn gradient_of(
+    attribute: TokenStream,
+    item: &TokenStream,
+    function: &syn::ItemFn,
+) -> TokenStream {
     let item = &without_loop_marks(item);
-    match alone(attribute.clone(), &function) {
+    match alone(attribute.clone(), function) {
         // Whoever calls the gradient uses the function.
         Ok((_, tokens, _)) => quote!(#[allow(dead_code)] #item #tokens),
         Err(error) => {
-            let tokens =
-                refused(error, attribute, (&function, &function), &Items::alone(&function));
+            let tokens = refused(error, attribute, (function, function), &Items::alone(function));
             quote!(#item #tokens)
         }
     }
+}
+
+/// `#[gradient]` on what is no function.
+pub(crate) fn no_function(item: &TokenStream) -> TokenStream {
+    // What rustc cannot read either, it reports.
+    if syn::parse2::<Item>(item.clone()).is_err() && !is_bodiless(item) {
+        return item.clone();
+    }
+    let message = "`#[gradient]` goes on a function with a body";
+    let error = Error::new(Span::call_site(), message).to_compile_error();
+    quote!(#item #error)
 }
 
 /// The gradient of a function that was `read` with unique names for what it takes from elsewhere: what is emitted beside it.
@@ -200,10 +210,11 @@ pub(crate) fn beside(
     function: &syn::ItemFn,
     others: &[Item],
 ) -> Result<(Compiled, TokenStream, Rc<Sources>)> {
-    if others.is_empty() {
+    let other = |item: &&Item| !matches!(item, Item::Fn(other) if other.sig.ident == function.sig.ident);
+    let mut items: Vec<Item> = others.iter().filter(other).cloned().collect();
+    if items.is_empty() {
         return alone(attribute, function);
     }
-    let mut items = others.to_vec();
     items.push(Item::Fn(function.clone()));
     let module = Items::linked(&items, HashSet::new(), false)?;
     let (compiled, tokens) = among(attribute, (function, function), &module)?;

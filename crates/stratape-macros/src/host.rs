@@ -1,10 +1,11 @@
 //! What an attribute can find out about the place where it stands.
 //!
-//! The file it stands in is read for the sake of errors alone: a function that is not under `#[differentiable]` has no macro to ask, and rustc
-//! would complain of a missing macro. What a name means is never decided here.
+//! The file it stands in is read for the sake of errors: a function that is not under `#[differentiable]` has no macro to ask, and rustc
+//! would complain of a missing macro. What a name means is decided here in one case: a module that imports it from the standard library
+//! itself can mean nothing else by it.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -24,12 +25,25 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
         let levels = levels(proc_macro::Span::call_site().local_file()?);
         // Which module it is, if several have an item of that name, cannot be seen: then all must lack what is asked for.
         let mut complaint = None;
-        for level in levels.iter().filter(|level| level.is_asker(own)) {
+        for level in levels.iter().filter(|level| level.is_asker(own) && !level.made) {
             complaint = Some(level.complaint(path, &levels)?);
         }
         complaint
     };
-    f(&Host { crate_name: &crate_name, missing: &missing })
+    let library = |own: &str, name: &syn::Ident| {
+        let levels = levels(proc_macro::Span::call_site().local_file()?);
+        let name = name.to_string();
+        let mut found = levels.iter().filter(|level| level.is_asker(own) && !level.made);
+        let path = found.next()?.library(&name, &levels)?;
+        found.all(|level| level.library(&name, &levels).as_ref() == Some(&path)).then_some(path)
+    };
+    let is_free = |own: &str| {
+        let Some(file) = proc_macro::Span::call_site().local_file() else { return false };
+        let levels = levels(file);
+        let stands = |level: &Level| matches!(level.names.get(own), Some(Known::Perhaps));
+        levels.iter().any(stands) && !levels.iter().any(|level| level.associated.contains(own))
+    };
+    f(&Host { crate_name: &crate_name, missing: &missing, library: &library, is_free: &is_free })
 }
 
 impl Level {
@@ -52,32 +66,68 @@ impl Level {
         }
         level.names.get(&last)?.complaint(&last)
     }
+
+    /// The path of a name that is imported from the library here.
+    fn library(&self, name: &str, levels: &[Self]) -> Option<syn::Path> {
+        match (self.names.get(name), &self.globs[..]) {
+            (Some(Known::Library(path)), _) => syn::parse_str(path).ok(),
+            (None, [path]) if CONSTANTS.contains(&name) && is_constants(path) => {
+                syn::parse_str(&format!("{path}::{name}")).ok()
+            }
+            (None, [path]) if path == "super" => levels.get(self.parent?)?.library(name, levels),
+            _ => None,
+        }
+    }
 }
 
+/// Whether a path is that of the constants of a float.
+fn is_constants(path: &str) -> bool {
+    ["std::f64::consts", "std::f32::consts", "core::f64::consts", "core::f32::consts"].contains(&path)
+}
+
+/// What the library has there.
+const CONSTANTS: [&str; 19] = [
+    "PI",
+    "TAU",
+    "E",
+    "SQRT_2",
+    "LN_2",
+    "LN_10",
+    "LOG2_E",
+    "LOG2_10",
+    "LOG10_2",
+    "LOG10_E",
+    "FRAC_1_PI",
+    "FRAC_1_SQRT_2",
+    "FRAC_2_PI",
+    "FRAC_2_SQRT_PI",
+    "FRAC_PI_2",
+    "FRAC_PI_3",
+    "FRAC_PI_4",
+    "FRAC_PI_6",
+    "FRAC_PI_8",
+];
+
 /// What a name is at one level of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Known {
     /// It may well answer: it has an attribute, or more than one definition.
     Perhaps,
     /// A function, constant or type without any attribute of ours.
     Plain,
-    /// Imported from the standard library.
-    Library,
+    /// Imported from the standard library, under this path.
+    Library(String),
 }
 
 impl Known {
     /// What to tell someone who needs it.
-    fn complaint(self, name: &str) -> Option<String> {
+    fn complaint(&self, name: &str) -> Option<String> {
         match self {
             Self::Perhaps => None,
             Self::Plain => Some(format!(
                 "the compiler cannot see into `{name}`: put `#[stratape::differentiable]` on it"
             )),
-            Self::Library if !name.chars().any(char::is_lowercase) => Some(format!(
-                "the compiler cannot tell that `{name}` is the library's: write the whole path, as in \
-                 `std::f64::consts::{name}`"
-            )),
-            Self::Library => Some(format!(
+            Self::Library(_) => Some(format!(
                 "`{name}` of the library is not supported here: use floats, integers, bool, slices, arrays, tuples, `Vec`, or structs \
                  under `#[stratape::differentiable]`"
             )),
@@ -92,7 +142,13 @@ struct Level {
     parent: Option<usize>,
     /// Whether it is under `#[differentiable]` as a whole.
     inside: bool,
+    /// Whether items of the file come out of macros: then nothing is certain.
+    made: bool,
     names: HashMap<String, Known>,
+    /// The functions of its `impl`s and traits.
+    associated: HashSet<String>,
+    /// What it imports everything of.
+    globs: Vec<String>,
 }
 
 /// The modules of a file, the file itself first; nothing if it cannot be read.
@@ -108,9 +164,10 @@ fn levels(file: PathBuf) -> Rc<Vec<Level>> {
     let text = std::fs::read_to_string(&file).unwrap_or_default();
     // Where items come out of macros, nothing can be told.
     let made = text.contains("macro_rules!");
-    if let (false, Ok(parsed)) = (made, syn::parse_file(&text)) {
+    if let Ok(parsed) = syn::parse_file(&text) {
         collect(&parsed.items, (None, false), &mut levels);
     }
+    levels.iter_mut().for_each(|level| level.made = made);
     let levels = Rc::new(levels);
     READ.with_borrow_mut(|read| read.insert(file, Rc::clone(&levels)));
     levels
@@ -132,7 +189,24 @@ fn collect(items: &[Item], (parent, inside): (Option<usize>, bool), levels: &mut
                 continue;
             }
             Item::Use(item) => {
-                imported(&item.tree, false, &mut levels[at]);
+                let path = if item.attrs.is_empty() { "" } else { "?" };
+                imported(&item.tree, path, &mut levels[at]);
+                continue;
+            }
+            Item::Impl(item) => {
+                let functions = item.items.iter().filter_map(|item| match item {
+                    syn::ImplItem::Fn(function) => Some(function.sig.ident.to_string()),
+                    _ => None,
+                });
+                levels[at].associated.extend(functions);
+                continue;
+            }
+            Item::Trait(item) => {
+                let functions = item.items.iter().filter_map(|item| match item {
+                    syn::TraitItem::Fn(function) => Some(function.sig.ident.to_string()),
+                    _ => None,
+                });
+                levels[at].associated.extend(functions);
                 continue;
             }
             Item::Mod(item) => {
@@ -172,19 +246,31 @@ fn note(level: &mut Level, name: &syn::Ident, known: Known) {
         .or_insert(known);
 }
 
-fn imported(tree: &UseTree, library: bool, level: &mut Level) {
-    let known = if library { Known::Library } else { Known::Perhaps };
+/// Notes what a `use` brings, whose path so far is `path`.
+fn imported(tree: &UseTree, path: &str, level: &mut Level) {
+    let longer = |name: &syn::Ident| {
+        if path.is_empty() { name.to_string() } else { format!("{path}::{name}") }
+    };
+    let known = |path: String| match path.split("::").next() {
+        Some("std" | "core") => Known::Library(path),
+        _ => Known::Perhaps,
+    };
     match tree {
-        UseTree::Path(path) => {
-            let library = library || path.ident == "std" || path.ident == "core";
-            imported(&path.tree, library, level);
-        }
+        UseTree::Path(inner) => imported(&inner.tree, &longer(&inner.ident), level),
         UseTree::Group(group) => {
-            group.items.iter().for_each(|tree| imported(tree, library, level));
+            group.items.iter().for_each(|tree| imported(tree, path, level));
         }
-        UseTree::Name(name) => note(level, &name.ident, known),
-        UseTree::Rename(rename) => note(level, &rename.rename, Known::Perhaps),
-        UseTree::Glob(_) => {}
+        // `use std::{self}` and `use std::mem::{self}` bring what is before them.
+        UseTree::Name(name) if name.ident == "self" => {
+            if let Ok(whole) = syn::parse_str::<syn::Path>(path)
+                && let Some(last) = whole.segments.last()
+            {
+                note(level, &last.ident, known(path.to_owned()));
+            }
+        }
+        UseTree::Name(name) => note(level, &name.ident, known(longer(&name.ident))),
+        UseTree::Rename(rename) => note(level, &rename.rename, known(longer(&rename.ident))),
+        UseTree::Glob(_) => level.globs.push(path.to_owned()),
     }
 }
 

@@ -14,6 +14,8 @@ mod series;
 mod shapes;
 #[path = "several_files/water.rs"]
 mod water;
+#[path = "several_files/waves.rs"]
+mod waves;
 
 use air::{drag, line};
 use shapes::{Norm, Point};
@@ -330,4 +332,20 @@ fn panics_say_the_same() {
             wanted
         );
     }
+}
+
+#[gradient]
+fn swell(x: f64) -> f64 {
+    waves::inner::twice(x) * waves::wave(x) + waves::constants::turned(x)
+}
+
+#[test]
+fn gradients_are_called_and_imports_of_the_library_are_known() {
+    let x = 0.3;
+    let (value, dx) = swell_grad(x, 1.0);
+    assert_eq!(value, swell(x));
+    close(dx, (swell(x + 1e-6) - swell(x - 1e-6)) / 2e-6);
+    let (value, dx) = waves::inner::twice_grad(x, 1.0);
+    assert_eq!(value, waves::inner::twice(x));
+    close(dx, (waves::inner::twice(x + 1e-6) - waves::inner::twice(x - 1e-6)) / 2e-6);
 }

@@ -108,13 +108,13 @@ impl Survey {
         }
     }
 
-    /// Visits the items of a module or file, which see each other if they are under `#[differentiable]`.
+    /// Visits the items of a module or file, which see each other if they are under an attribute of ours.
     fn level(&mut self, items: &[syn::Item]) {
         let seen = |item: &&syn::Item| {
             !matches!(item, syn::Item::Mod(_))
                 && attributes(item)
                     .iter()
-                    .any(|attribute| is_marked(attribute, &["differentiable"]))
+                    .any(|attribute| is_marked(attribute, &["differentiable", "gradient"]))
         };
         let beside = items.iter().filter(seen).cloned().collect();
         let before = std::mem::replace(&mut self.beside, beside);

@@ -362,6 +362,8 @@ impl Lowerer<'_> {
                 parts.iter().map(|part| self.type_of(part)).collect::<Option<_>>().map(Type::Tuple)
             }
             Val::Place(lv) | Val::Ref(lv) => self.type_of_place(lv),
+            // A struct that holds a function holds nothing at run time.
+            Val::Closure(_) | Val::Function(_) => Some(Type::Tuple(Vec::new())),
             _ => None,
         }
     }

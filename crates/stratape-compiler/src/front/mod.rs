@@ -254,11 +254,11 @@ impl<'m> Lowerer<'m> {
 
     fn function(&mut self, item: &syn::ItemFn) -> Result<()> {
         self.moves.push(Moves::of_block(&item.block));
-        for input in &item.sig.inputs {
+        for (at, input) in item.sig.inputs.iter().enumerate() {
             let syn::FnArg::Typed(input) = input else {
                 return Err(methods_alone(input.span()));
             };
-            let (name, mutable) = signature::param_name(input)?;
+            let (name, mutable) = signature::param_name(input, at);
             let written = self.module.read_type(&input.ty)?;
             if self.module.holds_references(&written.ty) {
                 return Err(unsupported(
@@ -305,7 +305,10 @@ impl<'m> Lowerer<'m> {
                 }
             };
             let val = self.owned_as(&name.to_string(), val, span)?;
-            self.bind_name(&name.to_string(), val, mutable, span)?;
+            match mutable {
+                Some(mutable) => self.bind_name(&name.to_string(), val, mutable, span)?,
+                None => self.bind(&input.pat, val)?,
+            }
         }
         let output = signature::output(&item.sig, self.module.items())?;
         let val = self.body(&item.block, output.clone())?;

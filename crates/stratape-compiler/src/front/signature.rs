@@ -36,17 +36,13 @@ pub(super) fn check_params(sig: &syn::Signature) -> Result<()> {
     }
 }
 
-/// The name of a parameter.
-pub(super) fn param_name(input: &syn::PatType) -> Result<(syn::Ident, bool)> {
+/// The name of a parameter, and whether it changes; one that is a pattern gets a name from where it stands.
+pub(super) fn param_name(input: &syn::PatType, at: usize) -> (syn::Ident, Option<bool>) {
     match &*input.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => {
-            Ok((pat.ident.clone(), pat.mutability.is_some()))
+            (pat.ident.clone(), Some(pat.mutability.is_some()))
         }
-        pat => Err(unsupported(
-            pat.span(),
-            "patterns as parameters",
-            "give the parameter a name, and take it apart with `let` in the body",
-        )),
+        pat => (syn::Ident::new(&format!("argument{at}"), pat.span()), None),
     }
 }
 

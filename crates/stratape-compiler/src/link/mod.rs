@@ -21,6 +21,7 @@ mod called;
 mod export;
 mod module;
 mod names;
+mod offer;
 mod reach;
 
 use std::collections::{HashMap, HashSet};
@@ -43,6 +44,25 @@ pub struct Host<'a> {
     pub crate_name: &'a str,
     /// What is wrong with a name that an item asks for, as far as it can be seen beforehand.
     pub missing: &'a dyn Fn(&str, &Path) -> Option<String>,
+    /// The whole path of a name that an item's file imports from the standard library.
+    pub library: &'a dyn Fn(&str, &Ident) -> Option<Path>,
+    /// Whether a function is known to stand among the items of a file, and not in an `impl`.
+    pub is_free: &'a dyn Fn(&str) -> bool,
+}
+
+impl Host<'_> {
+    /// An item in which names of the library have their whole paths.
+    fn spelled_out(&self, item: &Item, own: &Ident) -> Item {
+        let own = own.to_string();
+        let mut spelled = item.clone();
+        names::replace(&mut spelled, false, &mut |_, path| {
+            let first = path.segments.first()?;
+            let mut whole = (self.library)(&own, &first.ident)?;
+            whole.segments.extend(path.segments.iter().skip(1).cloned());
+            Some(whole)
+        });
+        spelled
+    }
 }
 
 /// What an item needs from around it.
@@ -184,19 +204,27 @@ fn linked(item: &Item, questions: &Questions, set: &Set, own: (&Ident, &Ident)) 
 /// `#[gradient]` on a function.
 pub fn gradient(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> TokenStream {
     let Ok(function) = syn::parse2::<syn::ItemFn>(item.clone()) else {
-        return expand::gradient(attribute, item);
+        return expand::no_function(item);
     };
     let own = function.sig.ident.clone();
-    let questions = Questions::of(&Item::Fn(function), &own, Purpose::Here);
-    if questions.paths.is_empty() {
-        return expand::gradient(attribute, item);
-    }
-    let emitted = expand::without_loop_marks(item);
+    let (attribute, answered) = offer::without_mark(attribute);
+    let Item::Fn(spelled) = host.spelled_out(&Item::Fn(function), &own) else {
+        return expand::no_function(item);
+    };
+    let questions = Questions::of(&Item::Fn(spelled.clone()), &own, Purpose::Here);
     if let Some(errors) = questions.missing(&own, host) {
+        let emitted = expand::without_loop_marks(item);
         return quote!(#emitted #errors);
     }
+    let offer = if answered { None } else { offer::of(&spelled, item, &questions, host) };
+    if questions.paths.is_empty() {
+        let gradient = expand::gradient_of(attribute, item, &spelled);
+        let offered = offer.map(|offer| offer.answer(&Set::default()));
+        return quote!(#gradient #offered);
+    }
+    let emitted = expand::without_loop_marks(item);
     let unique = export::unique(host.crate_name, item, own.span());
-    let asks = questions.ask(unique, &quote!(gradient { #attribute } { #item }));
+    let asks = questions.ask(unique, &quote!(gradient { #attribute } { #spelled } #offer));
     quote!(#[allow(dead_code)] #emitted #asks)
 }
 
@@ -210,7 +238,7 @@ pub fn differentiable(attribute: &TokenStream, item: &TokenStream, host: &Host<'
         Err(_) => expand::differentiable(attribute, item),
         Ok(parsed) => {
             let emitted = emitted(&parsed, item);
-            let added = begin(attribute, item, &parsed, host).unwrap_or_else(expand::reported);
+            let added = begin(attribute, &parsed, host).unwrap_or_else(expand::reported);
             quote!(#emitted #added)
         }
     }
@@ -220,7 +248,7 @@ pub fn differentiable(attribute: &TokenStream, item: &TokenStream, host: &Host<'
 fn emitted(parsed: &Item, item: &TokenStream) -> TokenStream {
     let read = matches!(parsed, Item::Fn(function)
         if function.attrs.iter().any(|attribute| is_marked(attribute, &["gradient"])));
-    if read { item.clone() } else { expand::without_loop_marks(item) }
+    if read { offer::with_mark(parsed) } else { expand::without_loop_marks(item) }
 }
 
 /// The name of an item that can answer, and who may see it.
@@ -248,6 +276,8 @@ fn head(item: &Item) -> Result<(Ident, syn::Visibility)> {
 enum Way {
     /// With its text.
     Text,
+    /// With its text, unless that is too long.
+    Offered,
     /// By halves, which its signature alone told: that is known by now.
     Halves,
     /// By halves, which whoever asks hears when the types of its signature are known.
@@ -256,11 +286,12 @@ enum Way {
 
 fn begin(
     attribute: &TokenStream,
-    tokens: &TokenStream,
     item: &Item,
     host: &Host<'_>,
 ) -> Result<TokenStream> {
     let (name, vis) = head(item)?;
+    let item = &host.spelled_out(item, &name);
+    let tokens = &item.to_token_stream();
     let asked = match (attribute.to_string().as_str(), item) {
         ("", _) => false,
         ("halves", Item::Fn(_)) => true,
@@ -332,7 +363,8 @@ fn finish(tokens: TokenStream, set: &Set, unique: u64, way: Way) -> Result<Token
     let written: Item = syn::parse2(tokens)?;
     let (name, vis) = head(&written)?;
     let id = export::id(&name, unique);
-    let purpose = if way == Way::Text { Purpose::Elsewhere } else { Purpose::Here };
+    let as_text = matches!(way, Way::Text | Way::Offered);
+    let purpose = if as_text { Purpose::Elsewhere } else { Purpose::Here };
     let questions = Questions::of(&written, &name, purpose);
     let mut item = written.clone();
     prepare(&mut item, &id);
@@ -340,8 +372,12 @@ fn finish(tokens: TokenStream, set: &Set, unique: u64, way: Way) -> Result<Token
     let mut answer = Set::of(&id, [(id.clone(), item.to_token_stream())]);
     set.clone().into_entries().for_each(|(id, item)| answer.add(id, item));
     let paths = questions.all_paths();
+    if way == Way::Offered && called::is_large(&answer) {
+        let message = "it is long: put `#[stratape::differentiable]` on it as well as `#[gradient]`";
+        return Err(Error::new(name.span(), message));
+    }
     if let (Item::Fn(written), Item::Fn(read)) = (&written, &item)
-        && (way != Way::Text || called::is_large(&answer))
+        && (!as_text || called::is_large(&answer))
     {
         let items = items_of(read, &questions, set)?;
         match (called::signature(&id, read, &items), way) {
@@ -446,7 +482,12 @@ fn step(tokens: TokenStream) -> Result<TokenStream> {
             let kind = ident(rest.next())?;
             let (with, item) = (group(rest.next())?.stream(), group(rest.next())?.stream());
             match kind.to_string().as_str() {
-                "gradient" => resume_gradient(with, item, &set),
+                "gradient" => {
+                    let gradient = resume_gradient(with, item.clone(), &set)?;
+                    let offer = offer::Offer::parse(rest, item)?;
+                    let offered = offer.map(|offer| offer.answer(&set));
+                    Ok(quote!(#gradient #offered))
+                }
                 "module" => {
                     let unique = with.to_string().parse().map_err(|_| garbled())?;
                     module::resume(item, &set, unique)

@@ -241,7 +241,7 @@ impl Names<'_, '_> {
         let names: Vec<String> = path.segments.iter().map(|one| one.ident.to_string()).collect();
         let (first, last) = (names.first()?, names.last()?);
         let ours = first == "stratape" && names.get(1).is_none_or(|second| second != "linalg");
-        if ours || ["std", "core", "alloc"].contains(&first.as_str()) {
+        if ours || path.segments.first().is_some_and(|first| is_root(&first.ident)) {
             return None;
         }
         if let [only] = &names[..] {
@@ -280,7 +280,12 @@ impl Names<'_, '_> {
         }
         let Some(mut answer) = (self.answer)(kind, &asked) else { return };
         if let Some(last) = asked.segments.last() {
-            let span = last.ident.span();
+            // Nobody wrote the whole path of the library: what rustc says of such paths is not for them.
+            let is_library = answer.segments.first().is_some_and(|first| is_root(&first.ident));
+            let span = match is_library {
+                true => Span::call_site().located_at(last.ident.span()),
+                false => last.ident.span(),
+            };
             answer.segments.iter_mut().for_each(|segment| segment.ident.set_span(span));
         }
         let rest = path.segments.iter().skip(len).cloned();
@@ -368,6 +373,11 @@ fn repeat(input: syn::parse::ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
     let item = input.parse()?;
     input.parse::<Token![;]>()?;
     Ok((item, input.parse()?))
+}
+
+/// Whether a path that begins so is one of the library.
+fn is_root(first: &syn::Ident) -> bool {
+    ["std", "core", "alloc"].iter().any(|name| first == name)
 }
 
 fn is_library(name: &str) -> bool {
@@ -547,8 +557,7 @@ impl VisitMut for Names<'_, '_> {
     }
 
     fn visit_item_use_mut(&mut self, item: &mut syn::ItemUse) {
-        let library = matches!(&item.tree, syn::UseTree::Path(path)
-            if ["std", "core", "alloc"].iter().any(|name| path.ident == name));
+        let library = matches!(&item.tree, syn::UseTree::Path(path) if is_root(&path.ident));
         if !library {
             self.noticed.imports.push(item.span());
         }

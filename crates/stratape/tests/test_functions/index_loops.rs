@@ -1,6 +1,6 @@
 //! Loops over indices, variables that change.
 
-#![allow(clippy::all, clippy::pedantic, reason = "as people write them")]
+#![allow(unreachable_pub, clippy::all, clippy::pedantic, reason = "as people write them")]
 
 use std::f64::consts::{E, PI};
 use stratape::gradient;

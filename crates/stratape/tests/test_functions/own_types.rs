@@ -1,6 +1,6 @@
 //! Structs with operators, traits with parameters, alternatives.
 
-#![allow(clippy::all, clippy::pedantic, reason = "as people write them")]
+#![allow(unreachable_pub, clippy::all, clippy::pedantic, reason = "as people write them")]
 
 #[stratape::differentiable]
 mod with_traits {
