@@ -5,6 +5,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+/// The heading of the tables whose examples name types of other crates.
+const TYPES: &str = "Types of other crates";
+
 fn page(name: &str) -> String {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     std::fs::read_to_string(docs.join(name)).unwrap()
@@ -56,7 +59,11 @@ fn rows(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<Vec<String>> {
 /// What the attribute says to a function: its errors, none if it is accepted.
 fn errors(function: &str) -> Vec<String> {
     let item = function.parse().unwrap_or_else(|error| panic!("{error}: {function}"));
-    let expanded = stratape_compiler::expand::gradient(proc_macro2::TokenStream::new(), &item);
+    complaints(&stratape_compiler::expand::gradient(proc_macro2::TokenStream::new(), &item))
+}
+
+/// The errors in what is emitted.
+fn complaints(expanded: &proc_macro2::TokenStream) -> Vec<String> {
     let text = expanded.to_string();
     let mut found = Vec::new();
     for part in text.split("compile_error").skip(1) {
@@ -77,6 +84,26 @@ fn with_body(example: &str) -> String {
     )
 }
 
+/// What the attribute says to a function of a file that imports types of other crates.
+fn errors_with_types(example: &str) -> Vec<String> {
+    let function = format!(
+        "fn f(z: &[Complex64], w: Complex<f64>, a: f64, b: f64, n: usize) -> f64 {{
+            let mut sum = a;
+            {example}
+            sum
+        }}"
+    );
+    let item = function.parse().unwrap_or_else(|error| panic!("{error}: {function}"));
+    let uses = syn::parse_str::<syn::File>("use num_complex::*;").unwrap();
+    let imports = stratape_compiler::library::Imports::of(&uses.items);
+    let host = stratape_compiler::link::Host {
+        crate_name: "guide",
+        missing: &|_, path| Some(format!("{} is not known", quote::quote!(#path))),
+        adopted: &|_, path| imports.find(path),
+    };
+    complaints(&stratape_compiler::link::gradient(proc_macro2::TokenStream::new(), &item, &host))
+}
+
 #[test]
 fn what_is_called_accepted_is_accepted() {
     let text = page("accepted.md");
@@ -90,7 +117,14 @@ fn what_is_called_accepted_is_accepted() {
             }
         }
     }
-    let accepted = |heading: &str| !["Parameters", "What is refused", ""].contains(&heading);
+    for row in rows(&text, |heading| heading == TYPES) {
+        for example in row.get(1).map(|cell| spans(cell)).unwrap_or_default() {
+            for error in errors_with_types(&example) {
+                writeln!(wrong, "{example}: {error}").unwrap();
+            }
+        }
+    }
+    let accepted = |heading: &str| !["Parameters", TYPES, "What is refused", ""].contains(&heading);
     for row in rows(&text, accepted) {
         for example in row.get(1).map(|cell| spans(cell)).unwrap_or_default() {
             bodies += 1;

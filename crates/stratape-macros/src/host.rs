@@ -2,13 +2,15 @@
 //!
 //! The file it stands in is read for the sake of errors: a function that is not under `#[differentiable]` has no macro to ask, and rustc
 //! would complain of a missing macro. What a name means is decided here in one case: a module that imports it from the standard library
-//! itself can mean nothing else by it.
+//! itself can mean nothing else by it. Its `use` lines also tell which names seem to be types of crates that the compiler knows by heart; whether they
+//! are is left to rustc, which checks what is emitted.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use stratape_compiler::library::{Adopted, Imports};
 use stratape_compiler::link::Host;
 use syn::{Attribute, Item, UseTree};
 
@@ -22,28 +24,52 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
         variable("CARGO_CRATE_NAME")
     );
     let missing = |own: &str, path: &syn::Path| {
-        let levels = levels(proc_macro::Span::call_site().local_file()?);
+        let File { levels, made } = &*file()?;
+        // Where items come out of macros, nothing can be told.
+        if *made {
+            return None;
+        }
         // Which module it is, if several have an item of that name, cannot be seen: then all must lack what is asked for.
         let mut complaint = None;
-        for level in levels.iter().filter(|level| level.is_asker(own) && !level.made) {
-            complaint = Some(level.complaint(path, &levels)?);
+        for level in levels.iter().filter(|level| level.is_asker(own)) {
+            complaint = Some(level.complaint(path, levels)?);
         }
         complaint
     };
     let library = |own: &str, name: &syn::Ident| {
-        let levels = levels(proc_macro::Span::call_site().local_file()?);
+        let File { levels, made } = &*file()?;
+        if *made {
+            return None;
+        }
         let name = name.to_string();
-        let mut found = levels.iter().filter(|level| level.is_asker(own) && !level.made);
-        let path = found.next()?.library(&name, &levels)?;
-        found.all(|level| level.library(&name, &levels).as_ref() == Some(&path)).then_some(path)
+        let mut found = levels.iter().filter(|level| level.is_asker(own));
+        let path = found.next()?.library(&name, levels)?;
+        found.all(|level| level.library(&name, levels).as_ref() == Some(&path)).then_some(path)
     };
     let is_free = |own: &str| {
-        let Some(file) = proc_macro::Span::call_site().local_file() else { return false };
-        let levels = levels(file);
+        let Some(file) = file() else { return false };
         let stands = |level: &Level| matches!(level.names.get(own), Some(Known::Perhaps));
-        levels.iter().any(stands) && !levels.iter().any(|level| level.associated.contains(own))
+        let associated = |level: &Level| level.associated.contains(own);
+        file.levels.iter().any(stands) && !file.levels.iter().any(associated)
     };
-    f(&Host { crate_name: &crate_name, missing: &missing, library: &library, is_free: &is_free })
+    let adopted = |own: &str, path: &syn::Path| {
+        let file = file();
+        let levels = file.as_ref().map(|file| &file.levels[..]).unwrap_or_default();
+        let mut askers = levels.iter().filter(|level| level.is_asker(own)).peekable();
+        let found = match askers.peek() {
+            Some(_) => askers.find_map(|level| level.adopted(path, levels)),
+            // It stands inside a function, or comes out of a macro.
+            None => levels.iter().find_map(|level| level.adopted(path, levels)),
+        };
+        found.or_else(|| Imports::default().find(path))
+    };
+    f(&Host {
+        crate_name: &crate_name,
+        missing: &missing,
+        library: &library,
+        is_free: &is_free,
+        adopted: &adopted,
+    })
 }
 
 impl Level {
@@ -51,6 +77,15 @@ impl Level {
     fn is_asker(&self, own: &str) -> bool {
         matches!(self.names.get(own), Some(Known::Perhaps))
             || self.inside && self.names.contains_key(own)
+    }
+
+    /// The type of a crate known by heart that a path seems to name here.
+    fn adopted(&self, path: &syn::Path, levels: &[Self]) -> Option<Adopted> {
+        let parent = || {
+            let parent = levels.get(self.parent.filter(|_| self.imports.sees_parent())?)?;
+            parent.adopted(path, levels)
+        };
+        self.imports.find(path).or_else(parent)
     }
 
     /// What is wrong with a name, seen from here.
@@ -142,40 +177,46 @@ struct Level {
     parent: Option<usize>,
     /// Whether it is under `#[differentiable]` as a whole.
     inside: bool,
-    /// Whether items of the file come out of macros: then nothing is certain.
-    made: bool,
     names: HashMap<String, Known>,
     /// The functions of its `impl`s and traits.
     associated: HashSet<String>,
     /// What it imports everything of.
     globs: Vec<String>,
+    imports: Imports,
 }
 
-/// The modules of a file, the file itself first; nothing if it cannot be read.
-fn levels(file: PathBuf) -> Rc<Vec<Level>> {
+/// A file that an attribute stands in.
+#[derive(Debug, Default)]
+struct File {
+    /// Its modules, the file itself first.
+    levels: Vec<Level>,
+    /// Whether it makes items with macros of its own.
+    made: bool,
+}
+
+/// The file of the attribute; one without modules if it cannot be read.
+fn file() -> Option<Rc<File>> {
     thread_local! {
         /// A file holds many attributes.
-        static READ: RefCell<HashMap<PathBuf, Rc<Vec<Level>>>> = RefCell::default();
+        static READ: RefCell<HashMap<PathBuf, Rc<File>>> = RefCell::default();
     }
-    if let Some(known) = READ.with_borrow(|read| read.get(&file).cloned()) {
-        return known;
+    let path = proc_macro::Span::call_site().local_file()?;
+    if let Some(known) = READ.with_borrow(|read| read.get(&path).cloned()) {
+        return Some(known);
     }
-    let mut levels = Vec::new();
-    let text = std::fs::read_to_string(&file).unwrap_or_default();
-    // Where items come out of macros, nothing can be told.
-    let made = text.contains("macro_rules!");
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let mut file = File { levels: Vec::new(), made: text.contains("macro_rules!") };
     if let Ok(parsed) = syn::parse_file(&text) {
-        collect(&parsed.items, (None, false), &mut levels);
+        collect(&parsed.items, (None, false), &mut file.levels);
     }
-    levels.iter_mut().for_each(|level| level.made = made);
-    let levels = Rc::new(levels);
-    READ.with_borrow_mut(|read| read.insert(file, Rc::clone(&levels)));
-    levels
+    let file = Rc::new(file);
+    READ.with_borrow_mut(|read| read.insert(path, Rc::clone(&file)));
+    Some(file)
 }
 
 fn collect(items: &[Item], (parent, inside): (Option<usize>, bool), levels: &mut Vec<Level>) {
     let at = levels.len();
-    levels.push(Level { parent, inside, ..Level::default() });
+    levels.push(Level { parent, inside, imports: Imports::of(items), ..Level::default() });
     for item in items {
         let (name, attributes) = match item {
             Item::Fn(item) => (&item.sig.ident, &item.attrs),

@@ -14,6 +14,7 @@ use super::plain;
 use super::val::{Closure, Kind, LValue, Names, Val};
 use super::written::{Written, scalar_named};
 use super::{Lowerer, signature, unsupported};
+use crate::library;
 use stratape_ir::{Op, Scalar, Type};
 
 /// How deep calls may nest before it is taken for an endless recursion.
@@ -28,6 +29,8 @@ struct Callee<'a> {
     written: Option<&'a syn::PathSegment>,
     /// The type before it, with its arguments.
     owner: Option<&'a syn::PathSegment>,
+    /// The parameters of the `impl` it stands in, if they are known.
+    outer: Option<Rc<(syn::Generics, syn::Type)>>,
 }
 
 impl Lowerer<'_> {
@@ -138,6 +141,7 @@ impl Lowerer<'_> {
                     block: &function.block,
                     written: path.path.segments.last(),
                     owner: None,
+                    outer: None,
                 };
                 return self.expand_generic(&callee, args, path.span());
             }
@@ -172,6 +176,7 @@ impl Lowerer<'_> {
                     block: &function.block,
                     written: path.path.segments.last(),
                     owner: path.path.segments.iter().rev().nth(1),
+                    outer: None,
                 };
                 return self.expand_generic(&callee, args, path.span());
             }
@@ -355,6 +360,13 @@ impl Lowerer<'_> {
                 }
                 return self.overloaded(&name, args, call.method.span());
             }
+            if library::is_known(owner) {
+                return Err(unsupported(
+                    call.method.span(),
+                    &format!("the method `{name}` of `{owner}`"),
+                    "write it out in terms of those in docs/accepted.md, or call it in a function with a `#[stratape::pullback]`",
+                ));
+            }
             return Err(Error::new(
                 call.method.span(),
                 format!(
@@ -380,8 +392,17 @@ impl Lowerer<'_> {
         for arg in &call.args {
             args.push(self.expr(arg)?);
         }
-        let label = format!("{owner}::{name}");
-        self.expand(&label, &function.sig, &function.block, args, call.method.span())
+        let (ident, turbofish) = (&call.method, &call.turbofish);
+        let written: syn::PathSegment = syn::parse_quote!(#ident #turbofish);
+        let callee = Callee {
+            label: &format!("{owner}::{name}"),
+            sig: &function.sig,
+            block: &function.block,
+            written: Some(&written),
+            owner: None,
+            outer: None,
+        };
+        self.expand_generic(&callee, args, call.method.span())
     }
 
     /// The type and the method that a path names; for a method of a trait, the type is that of its first argument.
@@ -392,9 +413,10 @@ impl Lowerer<'_> {
             Some(qself) => type_text(&qself.ty),
             None => segments.iter().rev().nth(1)?.ident.to_string(),
         };
-        let owner = self.module.type_name(&owner);
         let has =
             |owner: &String| self.module.methods.contains_key(&(owner.clone(), method.clone()));
+        // What an alias has itself comes before what it stands for.
+        let owner = if has(&owner) { owner } else { self.module.type_name(&owner) };
         let is_type = has(&owner) || scalar_named(&owner).is_some();
         if !is_type
             && owner.starts_with(char::is_uppercase)
@@ -433,11 +455,26 @@ impl Lowerer<'_> {
         args: Vec<Val>,
         span: Span,
     ) -> Result<Val> {
-        self.expand_generic(&Callee { label, sig, block, written: None, owner: None }, args, span)
+        let callee = Callee { label, sig, block, written: None, owner: None, outer: None };
+        self.expand_generic(&callee, args, span)
+    }
+
+    /// Expands the method of an operator, of which a type may have several.
+    pub(super) fn expand_operator(
+        &mut self,
+        label: &str,
+        function: &syn::ImplItemFn,
+        outer: Option<Rc<(syn::Generics, syn::Type)>>,
+        args: Vec<Val>,
+        span: Span,
+    ) -> Result<Val> {
+        let (sig, block) = (&function.sig, &function.block);
+        let callee = Callee { label, sig, block, written: None, owner: None, outer };
+        self.expand_generic(&callee, args, span)
     }
 
     fn expand_generic(&mut self, callee: &Callee<'_>, args: Vec<Val>, span: Span) -> Result<Val> {
-        let Callee { label, sig, block, written, owner } = *callee;
+        let Callee { label, sig, block, written, owner, .. } = *callee;
         let beside = plain::is_beside(label, &self.module.functions);
         if !beside && self.names_stack.iter().any(|name| name == label) {
             if label.contains("::") {
@@ -455,7 +492,8 @@ impl Lowerer<'_> {
                 format!("`{label}` takes {} arguments", sig.inputs.len()),
             ));
         }
-        let outer = label.split_once("::").and_then(|(owner, method)| {
+        let outer = callee.outer.clone().or_else(|| {
+            let (owner, method) = label.split_once("::")?;
             let method = method.split('<').next().unwrap_or(method);
             self.module.impl_params.get(&(owner.to_owned(), method.to_owned())).cloned()
         });
@@ -501,7 +539,9 @@ impl Lowerer<'_> {
         self.moves.pop();
         self.names_stack.pop();
         self.module.leave();
-        result
+        // What is wrong in a text that the compiler brings is wrong where it is used.
+        let brought = label.split("::").next().is_some_and(library::is_known);
+        result.map_err(|error| if brought { Error::new(span, error) } else { error })
     }
 }
 

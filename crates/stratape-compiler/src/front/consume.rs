@@ -4,10 +4,11 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
+use super::generic::base_name;
 use super::iter::Iter;
 use super::val::Val;
 use super::{Lowerer, unsupported};
-use stratape_ir::{Binary, Compare, Op, Range, Stmt, ValueId};
+use stratape_ir::{Binary, Compare, Op, Range, Stmt, Type, ValueId};
 
 impl Lowerer<'_> {
     pub(super) fn consume(
@@ -119,6 +120,23 @@ impl Lowerer<'_> {
         }
     }
 
+    /// `sum` and `product` as a struct has them; `None` if it has not.
+    pub(super) fn sum_of_structs(
+        &mut self,
+        iter: &Iter,
+        ty: &Type,
+        name: &str,
+        span: Span,
+    ) -> Result<Option<Val>> {
+        let Type::Struct(def) = ty else { return Ok(None) };
+        let owner = base_name(&def.name);
+        let key = (owner.to_owned(), name.to_owned());
+        let Some(function) = self.module.methods.get(&key).cloned() else { return Ok(None) };
+        let label = format!("{owner}::{name}");
+        let args = vec![Val::Iter(Box::new(iter.clone()))];
+        self.expand(&label, &function.sig, &function.block, args, span).map(Some)
+    }
+
     fn sum(&mut self, iter: &Iter, product: bool, call: &syn::ExprMethodCall) -> Result<Val> {
         let span = call.span();
         let mut ty = None;
@@ -127,13 +145,8 @@ impl Lowerer<'_> {
         {
             let written = self.module.read_type(written)?.ty;
             let name = if product { "product" } else { "sum" };
-            if let stratape_ir::Type::Struct(def) = &written
-                && let Some(function) =
-                    self.module.methods.get(&(def.name.clone(), name.to_owned())).cloned()
-            {
-                let label = format!("{}::{name}", def.name);
-                let args = vec![Val::Iter(Box::new(iter.clone()))];
-                return self.expand(&label, &function.sig, &function.block, args, span);
+            if let Some(val) = self.sum_of_structs(iter, &written, name, span)? {
+                return Ok(val);
             }
             ty = written.scalar();
         }

@@ -378,12 +378,15 @@ impl Lowerer<'_> {
 
     /// The value of a constant the compiler can see.
     pub(super) fn constant_item(&mut self, ty: &syn::Type, expr: &Expr) -> Result<Val> {
-        let ty = self.module.read_type(ty)?.ty;
+        // A generic struct without its arguments is what its fields are.
+        let written = self.module.read_helper_type(ty)?;
         let scopes = std::mem::replace(&mut self.scopes, vec![Names::new()]);
         let val = self.expr(expr);
         self.scopes = scopes;
         let val = val?;
-        self.expect_type(&val, &ty, expr.span())?;
+        if let Some(written) = written {
+            self.expect_type(&val, &written.ty, expr.span())?;
+        }
         Ok(val)
     }
 }

@@ -117,7 +117,7 @@ impl Lowerer<'_> {
     }
 
     /// A value whose type is known from where it goes: `std::array::from_fn(…)`, `Default::default()`, `v.into()`,
-    /// `v.try_into().unwrap()`. `None` for every other expression.
+    /// `v.try_into().unwrap()`, `v.sum()` of structs. `None` for every other expression.
     pub(super) fn wanted(&mut self, expr: &Expr, ty: &Type) -> Result<Option<Val>> {
         let span = expr.span();
         match expr {
@@ -144,6 +144,16 @@ impl Lowerer<'_> {
                 }
                 let cast = stratape_ir::Op::Cast(value, to);
                 Ok(Some(Val::Scalar(self.b.emit(cast, to, span))))
+            }
+            Expr::MethodCall(call)
+                if (call.method == "sum" || call.method == "product")
+                    && call.turbofish.is_none()
+                    && matches!(ty, Type::Struct(_)) =>
+            {
+                let Val::Iter(iter) = self.operand(&call.receiver)? else {
+                    return Err(Error::new(call.receiver.span(), "an iterator was expected"));
+                };
+                self.sum_of_structs(&iter, ty, &call.method.to_string(), span)
             }
             Expr::MethodCall(call) if call.method == "unwrap" || call.method == "expect" => {
                 match &*call.receiver {

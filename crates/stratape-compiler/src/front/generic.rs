@@ -7,6 +7,8 @@ use std::sync::Arc;
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::Result;
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
 
 use super::Lowerer;
 use super::items::Items;
@@ -149,6 +151,48 @@ pub(super) fn base_name(name: &str) -> &str {
     name.split("::<").next().unwrap_or(name)
 }
 
+/// Writes arguments for the parameters of an alias.
+struct Given(HashMap<String, Option<syn::GenericArgument>>);
+
+impl VisitMut for Given {
+    fn visit_generic_argument_mut(&mut self, argument: &mut syn::GenericArgument) {
+        if let syn::GenericArgument::Type(syn::Type::Path(path)) = argument
+            && let Some(name) = path.path.get_ident()
+            && let Some(meant) = self.0.get(&name.to_string())
+        {
+            *argument = meant.clone().unwrap_or_else(|| syn::parse_quote!(_));
+            return;
+        }
+        visit_mut::visit_generic_argument_mut(self, argument);
+    }
+
+    fn visit_type_mut(&mut self, ty: &mut syn::Type) {
+        if let syn::Type::Path(path) = ty
+            && let Some(name) = path.path.get_ident()
+            && let Some(meant) = self.0.get(&name.to_string())
+        {
+            *ty = match meant {
+                Some(syn::GenericArgument::Type(meant)) => meant.clone(),
+                _ => syn::parse_quote!(_),
+            };
+            return;
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+
+    fn visit_expr_mut(&mut self, expr: &mut syn::Expr) {
+        if let syn::Expr::Path(path) = expr
+            && let Some(name) = path.path.get_ident()
+            && let Some(Some(meant)) = self.0.get(&name.to_string())
+            && let Ok(meant) = syn::parse2(meant.to_token_stream())
+        {
+            *expr = meant;
+            return;
+        }
+        visit_mut::visit_expr_mut(self, expr);
+    }
+}
+
 impl Items {
     /// What the parameters of a struct stand for in an instance, in order.
     fn arguments(&self, def: &Struct) -> Vec<Option<Meaning>> {
@@ -257,6 +301,55 @@ impl<'m> Visible<'m> {
         self.instance(&name, params)
     }
 
+    /// What an alias stands for, with its arguments in place of its parameters; `_` for those that are missing.
+    pub(super) fn aliased(&self, segment: &syn::PathSegment) -> Option<syn::Type> {
+        let alias = self.aliases.get(&segment.ident.to_string())?;
+        let params = alias.generics.params.iter().filter_map(|param| match param {
+            syn::GenericParam::Type(param) => Some(&param.ident),
+            syn::GenericParam::Const(param) => Some(&param.ident),
+            syn::GenericParam::Lifetime(_) => None,
+        });
+        let mut given = arguments(segment).into_iter();
+        let meant = params.map(|param| (param.to_string(), given.next())).collect();
+        let mut ty = (*alias.ty).clone();
+        Given(meant).visit_type_mut(&mut ty);
+        Some(ty)
+    }
+
+    /// A type before a method, as the `impl` of another type spells it: aliases are followed.
+    fn spelled(&self, owner: &syn::PathSegment, of: &syn::Ident) -> syn::PathSegment {
+        let mut owner = owner.clone();
+        while owner.ident != *of {
+            match self.aliased(&owner) {
+                Some(syn::Type::Path(path)) if self.follow(&owner.ident.to_string()).is_some() => {
+                    let Some(last) = path.path.segments.last() else { break };
+                    owner = last.clone();
+                }
+                _ => break,
+            }
+        }
+        owner
+    }
+
+    /// Whether a type holds a parameter that does not show in the arguments, as that of a closure.
+    pub(super) fn holds_unknown(&self, ty: &syn::Type) -> bool {
+        struct Unknown<'a, 'm>(&'a Visible<'m>, bool);
+        impl Visit<'_> for Unknown<'_, '_> {
+            fn visit_path(&mut self, path: &syn::Path) {
+                self.1 |= path.get_ident().is_some_and(|name| {
+                    let name = name.to_string();
+                    self.0.is_param(&name)
+                        && self.0.type_param(&name).is_none()
+                        && self.0.constant_param(&name).is_none()
+                });
+                visit::visit_path(self, path);
+            }
+        }
+        let mut unknown = Unknown(self, false);
+        unknown.visit_type(ty);
+        unknown.1
+    }
+
     /// What a generic argument means here.
     fn meaning(&self, argument: &syn::GenericArgument) -> Result<Option<Meaning>> {
         Ok(match argument {
@@ -299,7 +392,8 @@ impl Lowerer<'_> {
         if let (Some((_, syn::Type::Path(of))), Some(owner)) = (outer, owner)
             && let Some(last) = of.path.segments.last()
         {
-            for (declared, given) in arguments(last).iter().zip(arguments(owner)) {
+            let owner = self.module.spelled(owner, &last.ident);
+            for (declared, given) in arguments(last).iter().zip(arguments(&owner)) {
                 if let Some(meaning) = self.module.meaning(&given)? {
                     params.learn_argument(self.module.items(), declared, &meaning);
                 }

@@ -7,6 +7,7 @@ use syn::{Error, Expr, Result};
 
 use super::val::{LValue, Memory, Val, Window};
 use super::{Lowerer, unsupported};
+use crate::library;
 use stratape_ir::{Binary, Check, Compare, Extent, Op, Scalar, Step, Stmt, Type, ValueId};
 
 impl Lowerer<'_> {
@@ -139,6 +140,9 @@ impl Lowerer<'_> {
         if matches!(base, Val::Never) {
             return Ok(Val::Never);
         }
+        if let Some(owner) = self.owner_of(&base).filter(|owner| library::is_known(owner)) {
+            return self.element_of(base, &owner, expr);
+        }
         let (Val::Place(lv) | Val::Ref(lv)) = base else {
             return Err(Error::new(
                 expr.expr.span(),
@@ -152,6 +156,30 @@ impl Lowerer<'_> {
         let index = self.scalar(val, expr.index.span())?;
         self.expect(index, Scalar::USIZE, expr.index.span())?;
         Ok(Val::Place(self.element(&lv, index, span)?))
+    }
+
+    /// An element of a type of another crate, by one number or by two: `m[(i, j)]`, `m[[i, j]]`.
+    fn element_of(&mut self, base: Val, owner: &str, expr: &syn::ExprIndex) -> Result<Val> {
+        let span = expr.span();
+        let (method, at): (_, Vec<&Expr>) = match &*expr.index {
+            Expr::Tuple(pair) if pair.elems.len() == 2 => {
+                ("index_pair", pair.elems.iter().collect())
+            }
+            Expr::Array(pair) if pair.elems.len() == 2 => {
+                ("index_pair", pair.elems.iter().collect())
+            }
+            Expr::Array(one) if one.elems.len() == 1 => ("index", one.elems.iter().collect()),
+            index => ("index", vec![index]),
+        };
+        let mut args = Vec::new();
+        for at in at {
+            args.push(Val::Scalar(self.usize_expr(at)?));
+        }
+        let lv = super::control::lv_of(base);
+        let found = self.seeming(&lv, owner, method, args, span)?;
+        let unknown =
+            || unsupported(expr.index.span(), "this index", "use one number, or a pair of numbers");
+        found.map(Val::Place).ok_or_else(unknown)
     }
 
     /// The part of a list that a range takes.

@@ -17,12 +17,27 @@ use super::naming::NamesSelf;
 use super::nested::nested;
 use super::opaque::Elsewhere;
 use super::unnamed::discriminants;
+use crate::library;
 use crate::source::Sources;
 use stratape_ir::{Scalar, Struct, Type};
 
 /// An operator for a type on the left, found by that type and the method: the type on the right,
 /// and the function.
-type Implementation = (String, Rc<syn::ImplItemFn>);
+#[derive(Clone, Debug)]
+pub(super) struct Implementation {
+    pub(super) right: String,
+    pub(super) function: Rc<syn::ImplItemFn>,
+    /// The parameters of the `impl`, and the type it is for.
+    pub(super) params: Option<Rc<(syn::Generics, syn::Type)>>,
+}
+
+impl Implementation {
+    /// Whether a name is a type parameter of the `impl`.
+    pub(super) fn has_param(&self, name: &str) -> bool {
+        let params = self.params.iter().flat_map(|params| params.0.type_params());
+        params.into_iter().any(|param| param.ident == name)
+    }
+}
 
 /// The items of a module.
 #[derive(Debug, Default)]
@@ -36,7 +51,7 @@ pub struct Items {
     pub(super) methods: HashMap<(String, String), Rc<syn::ImplItemFn>>,
     pub(super) associated_constants: HashMap<(String, String), syn::ImplItemConst>,
     pub(super) operators: HashMap<(String, String), Vec<Implementation>>,
-    pub(super) aliases: HashMap<String, syn::Type>,
+    pub(super) aliases: HashMap<String, syn::ItemType>,
     /// Structs that hold references: they are never in memory.
     borrowing: HashSet<String>,
     /// Structs with type or constant parameters.
@@ -91,7 +106,17 @@ impl Items {
     /// # Errors
     /// As [`collect`](Self::collect).
     pub(crate) fn linked(items: &[Item], unnamed: HashSet<String>, complete: bool) -> Result<Self> {
-        Ok(Self { complete, unnamed, ..Self::collect(items)? })
+        let known = library::items_named_in(items);
+        if known.is_empty() {
+            return Ok(Self { complete, unnamed, ..Self::collect(items)? });
+        }
+        let mut unnamed = unnamed;
+        unnamed.extend(known.iter().filter_map(|item| match item {
+            Item::Struct(def) => Some(def.ident.to_string()),
+            _ => None,
+        }));
+        let all: Vec<Item> = items.iter().cloned().chain(known).collect();
+        Ok(Self { complete, unnamed, ..Self::collect(&all)? })
     }
 
     /// Notes a function of another module that is called.
@@ -152,7 +177,7 @@ impl Items {
         for item in all.iter().copied() {
             match item {
                 Item::Type(alias) => {
-                    module.aliases.insert(alias.ident.to_string(), (*alias.ty).clone());
+                    module.aliases.insert(alias.ident.to_string(), alias.clone());
                 }
                 Item::Const(constant) => {
                     module.constants.insert(constant.ident.to_string(), constant.clone());
@@ -371,7 +396,11 @@ impl Items {
                     match &traits {
                         Some(Some(right)) => {
                             let all = self.operators.entry(key).or_default();
-                            all.push((right.clone(), Rc::new(method)));
+                            all.push(Implementation {
+                                right: right.clone(),
+                                function: Rc::new(method),
+                                params: params.clone(),
+                            });
                         }
                         // A type's own methods come before those of its traits.
                         Some(None) => {

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::Result;
 
+use super::generic::base_name;
 use super::integers::CONVERSION;
 use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, TEXT, unsupported};
@@ -130,7 +131,7 @@ impl Lowerer<'_> {
                         Step::Field(index) => {
                             let member = match ty {
                                 Some(Type::Struct(def))
-                                    if self.module.unnamed.contains(&def.name) =>
+                                    if self.module.unnamed.contains(base_name(&def.name)) =>
                                 {
                                     return None;
                                 }
@@ -163,7 +164,7 @@ impl Lowerer<'_> {
         match kind {
             Kind::Choice(_) => None,
             Kind::Tuple => Some(quote!((#(#parts,)*))),
-            Kind::Struct(def) if self.module.unnamed.contains(&def.name) => None,
+            Kind::Struct(def) if self.module.unnamed.contains(base_name(&def.name)) => None,
             Kind::Struct(def) => {
                 let name: TokenStream = def.name.parse().ok()?;
                 let members =

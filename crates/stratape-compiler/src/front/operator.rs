@@ -4,6 +4,7 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
+use super::items::Implementation;
 use super::val::{LValue, Val};
 use super::{Lowerer, unsupported};
 use stratape_ir::{Binary, Compare, Op, Scalar, Stmt, Unary, ValueId};
@@ -131,21 +132,20 @@ impl Lowerer<'_> {
             return Err(Error::new(span, "an operand was expected"));
         };
         let is = |names: &[String], written: &str| names.contains(&self.module.type_name(written));
-        let mut found = None;
+        let mut found: Option<(&String, &Implementation)> = None;
+        let number = args.first().is_some_and(|arg| !self.is_struct(arg));
         for ((owner, name), all) in &self.module.items().operators {
-            if name == method && is(left, owner) {
-                let key = (owner.clone(), name.clone());
-                // `impl<T> Mul<T> for …` takes whatever is there.
-                let any = |written: &String| {
-                    self.module.impl_params.get(&key).is_some_and(|params| {
-                        params.0.type_params().any(|param| param.ident == *written)
-                    })
-                };
-                let fitting = all.iter().find(|(written, _)| is(right, written) || any(written));
-                found = found.or(fitting.map(|(written, function)| (owner, written, function)));
+            // `impl<T> Mul<Point<T>> for T` is one of numbers.
+            let of_numbers = number && all.iter().any(|one| one.has_param(owner));
+            if name == method && (of_numbers || is(left, owner)) {
+                // `impl<T> Mul<T> for …` takes whatever no other takes.
+                let any = |one: &&Implementation| one.has_param(&one.right);
+                let exact = all.iter().find(|one| is(right, &one.right));
+                let fitting = exact.or_else(|| all.iter().find(any));
+                found = found.or(fitting.map(|one| (owner, one)));
             }
         }
-        let Some((owner, written, function)) = found else {
+        let Some((owner, Implementation { right: written, function, params })) = found else {
             return Err(unsupported(
                 span,
                 "this operator on a struct",
@@ -158,8 +158,8 @@ impl Lowerer<'_> {
             let changed = position == 0 && method.ends_with("_assign");
             values.push(if changed { arg } else { self.value_of(arg, span)? });
         }
-        let function = function.clone();
-        self.expand(&label, &function.sig, &function.block, values, span)
+        let (function, params) = (function.clone(), params.clone());
+        self.expand_operator(&label, &function, params, values, span)
     }
 
     /// What the type of a value may be called.

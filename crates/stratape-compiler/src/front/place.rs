@@ -5,9 +5,11 @@ use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::aggregate::stored_enum;
+use super::generic::base_name;
 use super::infer::Class;
 use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, left_to_rustc};
+use crate::library;
 use stratape_ir::{Init, Object, Op, Origin, Range, Step, Stmt, Type, ValueId};
 
 impl Lowerer<'_> {
@@ -412,8 +414,42 @@ impl Lowerer<'_> {
         };
         match def.fields.iter().position(|(field, _)| *field == name) {
             Some(index) => self.field_of(lv, index, span),
+            None if library::is_known(base_name(&def.name)) => {
+                self.seeming_field(lv, base_name(&def.name), &name, span)
+            }
             None => Err(Error::new(span, format!("`{}` has no field `{name}`", def.name))),
         }
+    }
+}
+
+impl Lowerer<'_> {
+    /// A field that a type of another crate has through `Deref`, or an element it has through `Index`.
+    pub(super) fn seeming(
+        &mut self,
+        lv: &LValue,
+        owner: &str,
+        method: &str,
+        args: Vec<Val>,
+        span: Span,
+    ) -> Result<Option<LValue>> {
+        let key = (owner.to_owned(), method.to_owned());
+        let Some(function) = self.module.methods.get(&key).cloned() else { return Ok(None) };
+        let mut all = vec![Val::Ref(lv.clone())];
+        all.extend(args);
+        let label = format!("{owner}::{method}");
+        let val = self.expand(&label, &function.sig, &function.block, all, span)?;
+        Ok(Some(super::control::lv_of(val)))
+    }
+
+    fn seeming_field(
+        &mut self,
+        lv: &LValue,
+        owner: &str,
+        name: &str,
+        span: Span,
+    ) -> Result<LValue> {
+        let found = self.seeming(lv, owner, &format!("field_{name}"), Vec::new(), span)?;
+        found.ok_or_else(|| Error::new(span, format!("`{owner}` has no field `{name}`")))
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use stratape_ir::{Function, Origin, Type};
 
 use super::Items;
+use super::generic::base_name;
 
 impl Items {
     /// The number of a variant of an enum that has no name here; an error's text where its numbers are no plain literals.
@@ -61,7 +62,7 @@ pub(super) fn as_tuples(function: &mut Function, unnamed: &HashSet<String>) {
     for object in function.objects.iter().filter(|object| object.origin != Origin::Local) {
         structs(&object.ty, &mut given);
     }
-    let turns = |name: &str| unnamed.contains(name) && !given.contains(name);
+    let turns = |name: &str| unnamed.contains(base_name(name)) && !given.contains(base_name(name));
     for object in &mut function.objects {
         let ty = tupled(&object.ty, &turns);
         object.ty = ty;
@@ -71,7 +72,7 @@ pub(super) fn as_tuples(function: &mut Function, unnamed: &HashSet<String>) {
 fn structs(ty: &Type, found: &mut HashSet<String>) {
     match ty {
         Type::Struct(def) => {
-            found.insert(def.name.clone());
+            found.insert(base_name(&def.name).to_owned());
             def.fields.iter().for_each(|(_, ty)| structs(ty, found));
         }
         Type::Tuple(items) => items.iter().for_each(|ty| structs(ty, found)),

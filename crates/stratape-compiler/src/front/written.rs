@@ -69,15 +69,17 @@ impl Visible<'_> {
     /// The type of a helper's parameter or result; nothing where only the compiler's own
     /// reading of the body can tell, as for closures and for references inside tuples.
     pub(super) fn read_helper_type(&self, ty: &syn::Type) -> Result<Option<Written>> {
+        if self.holds_unknown(ty) {
+            return Ok(None);
+        }
         match ty {
             syn::Type::ImplTrait(_) | syn::Type::Infer(_) | syn::Type::FnPtr(_) => Ok(None),
-            // A parameter whose type does not show in the arguments, as that of a closure; a struct without its arguments.
+            // A struct without its arguments.
             syn::Type::Path(path)
-                if path.path.get_ident().is_some_and(|name| {
-                    let name = name.to_string();
-                    (self.is_param(&name) && self.type_param(&name).is_none())
-                        || self.generic_structs.contains_key(&name)
-                }) =>
+                if path
+                    .path
+                    .get_ident()
+                    .is_some_and(|name| self.generic_structs.contains_key(&name.to_string())) =>
             {
                 Ok(None)
             }
@@ -174,8 +176,8 @@ impl Visible<'_> {
         if self.enums.contains_key(&name) {
             return plain(Type::Enum(name));
         }
-        if let (Some(alias), Some(_)) = (self.aliases.get(&name), self.follow(&name)) {
-            return self.read_type(alias);
+        if let (Some(alias), Some(_)) = (self.aliased(segment), self.follow(&name)) {
+            return self.read_type(&alias);
         }
         if self.aliases.contains_key(&name) {
             return Err(Error::new(
@@ -291,10 +293,11 @@ impl Visible<'_> {
     }
 
     /// Follows aliases to their end; `None` if they go round in a circle.
-    fn follow(&self, name: &str) -> Option<String> {
+    pub(super) fn follow(&self, name: &str) -> Option<String> {
         let mut name = name.to_owned();
         for _ in 0..=self.aliases.len() {
-            let Some(syn::Type::Path(path)) = self.aliases.get(&name) else { return Some(name) };
+            let Some(syn::ItemType { ty, .. }) = self.aliases.get(&name) else { return Some(name) };
+            let syn::Type::Path(path) = &**ty else { return Some(name) };
             name = path.path.segments.last()?.ident.to_string();
         }
         None

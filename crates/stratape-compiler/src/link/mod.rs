@@ -28,6 +28,8 @@ use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Error, Item, Path, Result};
 
@@ -37,6 +39,7 @@ pub(crate) use self::export::shown;
 use self::names::{Kind, Noticed};
 use crate::expand;
 use crate::front::{How, Items, is_marked, spell_assertions};
+use crate::library::Adopted;
 
 /// Where an attribute stands.
 pub struct Host<'a> {
@@ -48,27 +51,16 @@ pub struct Host<'a> {
     pub library: &'a dyn Fn(&str, &Ident) -> Option<Path>,
     /// Whether a function is known to stand among the items of a file, and not in an `impl`.
     pub is_free: &'a dyn Fn(&str) -> bool,
-}
-
-impl Host<'_> {
-    /// An item in which names of the library have their whole paths.
-    fn spelled_out(&self, item: &Item, own: &Ident) -> Item {
-        let own = own.to_string();
-        let mut spelled = item.clone();
-        names::replace(&mut spelled, false, &mut |_, path| {
-            let first = path.segments.first()?;
-            let mut whole = (self.library)(&own, &first.ident)?;
-            whole.segments.extend(path.segments.iter().skip(1).cloned());
-            Some(whole)
-        });
-        spelled
-    }
+    /// The type of a crate known by heart that an item seems to name.
+    pub adopted: &'a dyn Fn(&str, &Path) -> Option<Adopted>,
 }
 
 /// What an item needs from around it.
 #[derive(Default)]
 struct Questions {
     paths: Vec<(Kind, Path)>,
+    /// What was found in crates that the compiler knows by heart.
+    adopted: Vec<(Path, Adopted)>,
     noticed: Noticed,
     /// Whether the item names itself.
     recursive: bool,
@@ -96,7 +88,20 @@ impl Questions {
             None
         };
         let noticed = names::replace(&mut item.clone(), purpose == Purpose::Elsewhere, &mut ask);
-        Self { paths, noticed, recursive }
+        Self { paths, noticed, recursive, ..Self::default() }
+    }
+
+    /// Takes what can be found in crates that the compiler knows by heart from what is asked for.
+    fn adopting(mut self, find: &dyn Fn(&Path) -> Option<Adopted>) -> Self {
+        let mut asked = Vec::new();
+        for (kind, path) in std::mem::take(&mut self.paths) {
+            let takes = matches!(kind, Kind::Type | Kind::Function);
+            match find(&path).filter(|_| takes) {
+                Some(adopted) => self.adopted.push((path, adopted)),
+                None => asked.push((kind, path)),
+            }
+        }
+        Self { paths: asked, ..self }
     }
 
     /// What stands for each path that was asked for.
@@ -105,7 +110,10 @@ impl Questions {
             let (_, path) = self.paths.get(*number)?;
             Some((path.to_token_stream().to_string(), id.clone().into()))
         });
-        answered.collect()
+        let adopted = self.adopted.iter();
+        let adopted = adopted
+            .map(|(path, one)| (path.to_token_stream().to_string(), one.id().clone().into()));
+        answered.chain(adopted).collect()
     }
 
     /// Items that were not asked for by name, but came with others.
@@ -125,6 +133,11 @@ impl Questions {
 
     /// Asks for all of them, and goes on with the answers: tokens that stand beside the item.
     fn ask(&self, unique: u64, then: &TokenStream) -> TokenStream {
+        let adopted = self.adopted.iter().map(|(path, adopted)| {
+            let of = adopted.path();
+            quote!(#path = #of,)
+        });
+        let then = quote!(#then { #(#adopted)* });
         if let [(_, path)] = &self.paths[..] {
             let asked = export::macro_of(path);
             return quote!(#asked! { resume #then });
@@ -211,20 +224,29 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> 
     let Item::Fn(spelled) = host.spelled_out(&Item::Fn(function), &own) else {
         return expand::no_function(item);
     };
-    let questions = Questions::of(&Item::Fn(spelled.clone()), &own, Purpose::Here);
+    let questions = Questions::of(&Item::Fn(spelled.clone()), &own, Purpose::Here)
+        .adopting(&host.finds(&own));
     if let Some(errors) = questions.missing(&own, host) {
         let emitted = expand::without_loop_marks(item);
         return quote!(#emitted #errors);
     }
     let offer = if answered { None } else { offer::of(&spelled, item, &questions, host) };
-    if questions.paths.is_empty() {
-        let gradient = expand::gradient_of(attribute, item, &spelled);
-        let offered = offer.map(|offer| offer.answer(&Set::default()));
+    let find = found_in(&questions.adopted);
+    let offered = |offer: Option<offer::Offer>| offer.map(|offer| offer.answer(&Set::default(), &find));
+    if questions.paths.is_empty() && questions.adopted.is_empty() {
+        let (gradient, offered) = (expand::gradient_of(attribute, item, &spelled), offered(offer));
         return quote!(#gradient #offered);
     }
     let emitted = expand::without_loop_marks(item);
-    let unique = export::unique(host.crate_name, item, own.span());
-    let asks = questions.ask(unique, &quote!(gradient { #attribute } { #spelled } #offer));
+    let asks = if questions.paths.is_empty() {
+        let read = spelled.to_token_stream();
+        let found = resume_gradient(attribute, read, &Set::default(), &find);
+        let (found, offered) = (found.unwrap_or_else(expand::reported), offered(offer));
+        quote!(#found #offered)
+    } else {
+        let unique = export::unique(host.crate_name, item, own.span());
+        questions.ask(unique, &quote!(gradient { { #attribute } #offer } { #spelled }))
+    };
     quote!(#[allow(dead_code)] #emitted #asks)
 }
 
@@ -303,7 +325,7 @@ fn begin(
     let recursive = Questions::of(item, &name, Purpose::Here).recursive;
     let by_halves = matches!(item, Item::Fn(_)) && (asked || recursive);
     let purpose = if by_halves { Purpose::Here } else { Purpose::Elsewhere };
-    let questions = Questions::of(item, &name, purpose);
+    let questions = Questions::of(item, &name, purpose).adopting(&host.finds(&name));
     if !by_halves {
         questions.noticed.check()?;
     }
@@ -317,14 +339,17 @@ fn begin(
         way = Way::Halves;
         match called::signature(&id, function, &Items::empty()) {
             Ok(signature) => exported = Some(export_halves(&name, &vis, &id, signature)),
-            Err(error) if questions.paths.iter().all(|(kind, _)| *kind != Kind::Type) => {
+            Err(error)
+                if questions.adopted.is_empty()
+                    && questions.paths.iter().all(|(kind, _)| *kind != Kind::Type) =>
+            {
                 return Err(error);
             }
             Err(_) => way = Way::HalvesLate,
         }
     }
     let rest = if questions.paths.is_empty() {
-        finish(tokens.clone(), &Set::default(), unique, way)?
+        finish(tokens.clone(), &Set::default(), unique, way, &found_in(&questions.adopted))?
     } else {
         let number = Literal::u64_unsuffixed(unique);
         let way = Ident::new(&format!("{way:?}"), Span::call_site());
@@ -359,13 +384,19 @@ fn export_called(
 }
 
 /// What an item answers, once all it asked for is known.
-fn finish(tokens: TokenStream, set: &Set, unique: u64, way: Way) -> Result<TokenStream> {
+fn finish(
+    tokens: TokenStream,
+    set: &Set,
+    unique: u64,
+    way: Way,
+    find: &dyn Fn(&Path) -> Option<Adopted>,
+) -> Result<TokenStream> {
     let written: Item = syn::parse2(tokens)?;
     let (name, vis) = head(&written)?;
     let id = export::id(&name, unique);
     let as_text = matches!(way, Way::Text | Way::Offered);
     let purpose = if as_text { Purpose::Elsewhere } else { Purpose::Here };
-    let questions = Questions::of(&written, &name, purpose);
+    let questions = Questions::of(&written, &name, purpose).adopting(find);
     let mut item = written.clone();
     prepare(&mut item, &id);
     let item = linked(&item, &questions, set, (&name, &id));
@@ -481,16 +512,20 @@ fn step(tokens: TokenStream) -> Result<TokenStream> {
         "resume" => {
             let kind = ident(rest.next())?;
             let (with, item) = (group(rest.next())?.stream(), group(rest.next())?.stream());
+            let adopted = adopted(group(rest.next())?.stream())?;
+            let find = found_in(&adopted);
             match kind.to_string().as_str() {
                 "gradient" => {
-                    let gradient = resume_gradient(with, item.clone(), &set)?;
-                    let offer = offer::Offer::parse(rest, item)?;
-                    let offered = offer.map(|offer| offer.answer(&set));
+                    let mut with = with.into_iter();
+                    let attribute = group(with.next())?.stream();
+                    let gradient = resume_gradient(attribute, item.clone(), &set, &find)?;
+                    let offer = offer::Offer::parse(with, item)?;
+                    let offered = offer.map(|offer| offer.answer(&set, &find));
                     Ok(quote!(#gradient #offered))
                 }
                 "module" => {
                     let unique = with.to_string().parse().map_err(|_| garbled())?;
-                    module::resume(item, &set, unique)
+                    module::resume(item, &set, unique, &find)
                 }
                 way => {
                     let way = [Way::Text, Way::Halves, Way::HalvesLate]
@@ -498,11 +533,54 @@ fn step(tokens: TokenStream) -> Result<TokenStream> {
                         .find(|known| format!("{known:?}") == way)
                         .ok_or_else(garbled)?;
                     let unique = with.to_string().parse().map_err(|_| garbled())?;
-                    finish(item, &set, unique, way)
+                    finish(item, &set, unique, way, &find)
                 }
             }
         }
         _ => Err(garbled()),
+    }
+}
+
+/// What was found in crates known by heart, as it was handed on.
+fn adopted(tokens: TokenStream) -> Result<Vec<(Path, Adopted)>> {
+    let one = |input: syn::parse::ParseStream<'_>| {
+        let path: Path = input.parse()?;
+        input.parse::<syn::Token![=]>()?;
+        Ok((path, Adopted::of(&input.parse()?).ok_or_else(garbled)?))
+    };
+    let all = |input: syn::parse::ParseStream<'_>| {
+        Punctuated::<_, syn::Token![,]>::parse_terminated_with(input, one)
+    };
+    Ok(all.parse2(tokens)?.into_iter().collect())
+}
+
+/// Finds again what was found.
+fn found_in(adopted: &[(Path, Adopted)]) -> impl Fn(&Path) -> Option<Adopted> + '_ {
+    |path| {
+        let text = path.to_token_stream().to_string();
+        let same = |one: &&(Path, Adopted)| one.0.to_token_stream().to_string() == text;
+        adopted.iter().find(same).map(|(_, adopted)| adopted.clone())
+    }
+}
+
+impl Host<'_> {
+    /// An item in which names of the library have their whole paths.
+    fn spelled_out(&self, item: &Item, own: &Ident) -> Item {
+        let own = own.to_string();
+        let mut spelled = item.clone();
+        names::replace(&mut spelled, false, &mut |_, path| {
+            let first = path.segments.first()?;
+            let mut whole = (self.library)(&own, &first.ident)?;
+            whole.segments.extend(path.segments.iter().skip(1).cloned());
+            Some(whole)
+        });
+        spelled
+    }
+
+    /// What an item of a name finds in crates known by heart.
+    fn finds(&self, own: &Ident) -> impl Fn(&Path) -> Option<Adopted> + '_ {
+        let own = own.to_string();
+        move |path| (self.adopted)(&own, path)
     }
 }
 
@@ -530,10 +608,15 @@ fn group(token: Option<TokenTree>) -> Result<Group> {
 }
 
 /// The gradient of a function whose questions are answered.
-fn resume_gradient(attribute: TokenStream, item: TokenStream, set: &Set) -> Result<TokenStream> {
+fn resume_gradient(
+    attribute: TokenStream,
+    item: TokenStream,
+    set: &Set,
+    find: &dyn Fn(&Path) -> Option<Adopted>,
+) -> Result<TokenStream> {
     let written: syn::ItemFn = syn::parse2(item)?;
     let own = written.sig.ident.clone();
-    let questions = Questions::of(&Item::Fn(written.clone()), &own, Purpose::Here);
+    let questions = Questions::of(&Item::Fn(written.clone()), &own, Purpose::Here).adopting(find);
     let Item::Fn(read) = linked(&Item::Fn(written.clone()), &questions, set, (&own, &own)) else {
         return Err(garbled());
     };
@@ -552,6 +635,14 @@ fn with_imports(tokens: TokenStream, questions: &Questions, set: &Set) -> Result
             let id = Ident::new(&id.to_string(), Span::call_site());
             imports.extend(quote!(#[allow(unused_imports)] use #path as #id;));
         }
+    }
+    for (written, adopted) in &questions.adopted {
+        let more = adopted.imports(&text);
+        // Those of a crate import the same.
+        if !imports.to_string().contains(&more.to_string()) {
+            imports.extend(more);
+        }
+        imports.extend(adopted.check(written));
     }
     if imports.is_empty() {
         return Ok(tokens);

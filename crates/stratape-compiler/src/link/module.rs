@@ -15,6 +15,7 @@ use super::reach::Reach;
 use super::{Host, Questions, called, export, export_called, export_halves, prepare, with_imports};
 use crate::expand::{self, Opened};
 use crate::front::{How, Items, is_marked};
+use crate::library::{Adopted, Imports};
 
 /// `#[differentiable]` on a module.
 pub(super) fn begin(
@@ -24,17 +25,22 @@ pub(super) fn begin(
 ) -> Result<TokenStream> {
     let mut opened = expand::open(attribute, tokens.clone())?;
     let reach = Reach::new(opened.items());
-    let questions = questions(&reach, &opened);
+    let own =
+        opened.wanted().next().or(opened.methods().first().map(|method| &method.owner)).cloned();
+    let imports = Imports::of(opened.items());
+    let find = |path: &Path| {
+        let around = || own.as_ref().and_then(|own| (host.adopted)(&own.to_string(), path));
+        imports.find(path).or_else(around)
+    };
+    let questions = questions(&reach, &opened, &find);
     let unique = export::unique(host.crate_name, tokens, Span::call_site());
     if questions.paths.is_empty() {
         let inside = inside(&mut opened, &reach, &questions, &Set::default(), unique)?;
         return Ok(opened.with(inside));
     }
-    let own =
-        opened.wanted().next().or(opened.methods().first().map(|method| &method.owner)).cloned();
-    if own.is_some_and(|own| questions.missing(&own, host).is_some()) {
+    if own.as_ref().is_some_and(|own| questions.missing(own, host).is_some()) {
         // Those who need it are told so, as if there were nothing outside the module.
-        let none = Questions::default();
+        let none = Questions { adopted: questions.adopted, ..Questions::default() };
         let inside = inside(&mut opened, &reach, &none, &Set::default(), unique)?;
         return Ok(opened.with(inside));
     }
@@ -44,17 +50,22 @@ pub(super) fn begin(
 }
 
 /// What goes into a module whose questions are answered.
-pub(super) fn resume(tokens: TokenStream, set: &Set, unique: u64) -> Result<TokenStream> {
+pub(super) fn resume(
+    tokens: TokenStream,
+    set: &Set,
+    unique: u64,
+    find: &dyn Fn(&Path) -> Option<Adopted>,
+) -> Result<TokenStream> {
     let mut opened = expand::open(&TokenStream::new(), tokens)?;
     let reach = Reach::new(opened.items());
-    let questions = questions(&reach, &opened);
+    let questions = questions(&reach, &opened, find);
     let inside = inside(&mut opened, &reach, &questions, set, unique)?;
     let errors = opened.take_errors();
     Ok(quote!(#inside #errors))
 }
 
 /// What the gradients of a module need from outside it.
-fn questions(reach: &Reach, opened: &Opened) -> Questions {
+fn questions(reach: &Reach, opened: &Opened, find: &dyn Fn(&Path) -> Option<Adopted>) -> Questions {
     let mut from: Vec<usize> = opened.wanted().filter_map(|name| reach.item(name)).collect();
     for method in opened.methods() {
         let all = reach.methods(&method.owner).into_iter();
@@ -68,7 +79,15 @@ fn questions(reach: &Reach, opened: &Opened) -> Questions {
             }
         }
     }
-    Questions { paths, ..Questions::default() }
+    let mut questions = Questions { paths, ..Questions::default() }.adopting(find);
+    // What is known by heart need not be asked for: all functions of the module may name it.
+    for (kind, path) in reach.texts.iter().flat_map(|text| &text.outside) {
+        let known = questions.adopted.iter().any(|(known, _)| known == path);
+        if let (false, Kind::Type | Kind::Function, Some(adopted)) = (known, kind, find(path)) {
+            questions.adopted.push((path.clone(), adopted));
+        }
+    }
+    questions
 }
 
 /// The gradients of a module, and the answers of its items.
@@ -79,7 +98,7 @@ fn inside(
     set: &Set,
     unique: u64,
 ) -> Result<TokenStream> {
-    if !questions.paths.is_empty() {
+    if !questions.paths.is_empty() || !questions.adopted.is_empty() {
         let (context, read) = linked(opened.items(), questions, set)?;
         opened.relink(context, read);
     }

@@ -13,6 +13,8 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Path, Token};
 
+use crate::library;
+
 /// What a path names, as far as its spelling tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -288,6 +290,11 @@ impl Names<'_, '_> {
             };
             answer.segments.iter_mut().for_each(|segment| segment.ident.set_span(span));
         }
+        if let (Some(known), Some(last)) =
+            (path.segments.iter().nth(len.saturating_sub(1)), answer.segments.last_mut())
+        {
+            last.arguments = known.arguments.clone();
+        }
         let rest = path.segments.iter().skip(len).cloned();
         answer.segments.extend(rest);
         *path = answer;
@@ -381,7 +388,7 @@ fn is_root(first: &syn::Ident) -> bool {
 }
 
 fn is_library(name: &str) -> bool {
-    LIBRARY.contains(&name) || PRIMITIVE.contains(&name)
+    LIBRARY.contains(&name) || PRIMITIVE.contains(&name) || library::is_known(name)
 }
 
 impl VisitMut for Names<'_, '_> {

@@ -4,11 +4,12 @@
 
 use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Item, Result};
+use syn::{Item, Path, Result};
 
 use super::answer::{Set, garbled};
 use super::{Host, Purpose, Questions, Way, export, finish, group, head};
 use crate::front::is_marked;
+use crate::library::Adopted;
 
 /// An argument of `#[gradient]` that says that the function answers already.
 const ANSWERED: &str = "__answered";
@@ -63,7 +64,8 @@ pub(super) fn of(
     if differentiable || export::is_taken(&name) || !(host.is_free)(&name) {
         return None;
     }
-    let elsewhere = Questions::of(&Item::Fn(function.clone()), own, Purpose::Elsewhere);
+    let elsewhere = Questions::of(&Item::Fn(function.clone()), own, Purpose::Elsewhere)
+        .adopting(&host.finds(own));
     let asked = |path| questions.paths.iter().any(|(_, known)| known == path);
     let more = elsewhere.paths.iter().find(|(_, path)| !asked(path));
     let refused = match (elsewhere.noticed.check(), more) {
@@ -99,14 +101,18 @@ impl Offer {
     }
 
     /// The macro that answers.
-    pub(super) fn answer(self, set: &Set) -> TokenStream {
+    pub(super) fn answer(
+        self,
+        set: &Set,
+        find: &dyn Fn(&Path) -> Option<Adopted>,
+    ) -> TokenStream {
         let Ok((name, vis)) = syn::parse2(self.item.clone()).and_then(|item: Item| head(&item))
         else {
             return TokenStream::new();
         };
         let answer = match self.refused {
             Some(why) => Err(why),
-            None => finish(self.item, set, self.unique, Way::Offered).map_err(|error| error.to_string()),
+            None => finish(self.item, set, self.unique, Way::Offered, find).map_err(|error| error.to_string()),
         };
         answer.unwrap_or_else(|why| {
             export::refuse(&name, &vis, &export::id(&name, self.unique), &why)

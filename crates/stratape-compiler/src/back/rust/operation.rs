@@ -6,6 +6,7 @@ use quote::{ToTokens, quote};
 use super::Emitter;
 use super::parallel::Piece;
 use super::signature::member;
+use crate::library;
 use crate::source::Sources;
 use stratape_ir::{
     Extent, Init, ObjectId, Op, Origin, Place, Scalar, Step, Stmt, Type, Unary, ValueId, walk,
@@ -305,6 +306,9 @@ fn aggregate(ty: &Type, items: &[TokenStream]) -> TokenStream {
         Type::Tuple(_) => quote!((#(#items,)*)),
         Type::Struct(def) => {
             let name = tokens(&def.name);
+            if let Some(makes) = library::made_by(&def.name) {
+                return quote!(#name::#makes(#(#items),*));
+            }
             let members = def.fields.iter().map(|(name, _)| member(name));
             quote!(#name { #(#members: #items),* })
         }

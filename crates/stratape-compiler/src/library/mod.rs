@@ -1,0 +1,303 @@
+//! Types of other crates that the compiler knows by heart.
+//!
+//! A text in the language of the front end stands for each of these crates: structs with the fields that emitted code can name, and methods that
+//! compute what the crate's own compute. Whoever names such a type gets the text beside the items of its module, under names of its own, and
+//! its methods and operators are expanded like any others.
+//!
+//! Which names are meant is read off paths and `use` lines ([`Imports`]), which is a guess: a module may have a type of that name from elsewhere. What is emitted
+//! therefore says that the type as it was written is the crate's, and rustc checks it ([`Adopted::check`]). Nothing of these crates is needed to
+//! build the compiler.
+
+mod nalgebra;
+
+use std::collections::{HashMap, HashSet};
+
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{format_ident, quote};
+use syn::{Item, Path, UseTree};
+
+/// A crate, and the text that stands for it.
+struct Library {
+    /// What it is called in paths.
+    crates: &'static [&'static str],
+    text: fn() -> String,
+    /// What follows the names of its items.
+    mark: &'static str,
+}
+
+const LIBRARIES: [Library; 2] = [
+    Library {
+        crates: &["num_complex", "num", "nalgebra", "na"],
+        text: || include_str!("complex.rs.txt").to_owned(),
+        mark: "__at00000000000000c0",
+    },
+    Library { crates: &["nalgebra", "na"], text: nalgebra::text, mark: "__at00000000000000a1" },
+];
+
+impl Library {
+    /// The items of the text, under names of their own.
+    fn items(&self) -> Vec<Item> {
+        let Ok(tokens) = (self.text)().parse::<TokenStream>() else { return Vec::new() };
+        let Ok(file) = syn::parse2::<syn::File>(tokens.clone()) else { return Vec::new() };
+        let names: HashSet<String> =
+            file.items.iter().filter_map(declared).map(|(name, _)| name.to_string()).collect();
+        let renamed = syn::parse2::<syn::File>(self.renamed(tokens, &names));
+        renamed.map(|file| file.items).unwrap_or_default()
+    }
+
+    fn renamed(&self, tokens: TokenStream, names: &HashSet<String>) -> TokenStream {
+        let rename = |token| match token {
+            TokenTree::Ident(ident) if names.contains(&ident.to_string()) => {
+                TokenTree::Ident(format_ident!("{ident}{}", self.mark))
+            }
+            TokenTree::Group(group) => {
+                let inner = self.renamed(group.stream(), names);
+                TokenTree::Group(Group::new(group.delimiter(), inner))
+            }
+            other => other,
+        };
+        tokens.into_iter().map(rename).collect()
+    }
+
+    /// The public item of a name.
+    fn item(&self, name: &str) -> Option<Item> {
+        let file = syn::parse_str::<syn::File>(&(self.text)()).ok()?;
+        let is_it = |item: &Item| {
+            declared(item).is_some_and(|(known, vis)| {
+                known == name && matches!(vis, syn::Visibility::Public(_))
+            })
+        };
+        file.items.into_iter().find(is_it)
+    }
+}
+
+/// The name of a type or function, and who sees it.
+fn declared(item: &Item) -> Option<(&Ident, &syn::Visibility)> {
+    match item {
+        Item::Struct(item) => Some((&item.ident, &item.vis)),
+        Item::Type(item) => Some((&item.ident, &item.vis)),
+        Item::Fn(item) => Some((&item.sig.ident, &item.vis)),
+        Item::Trait(item) => Some((&item.ident, &item.vis)),
+        _ => None,
+    }
+}
+
+/// A type of a crate that the compiler knows, as someone named it.
+#[derive(Clone, Debug)]
+pub struct Adopted {
+    /// Its path from the crate on.
+    path: Path,
+    /// Its name in the text.
+    id: Ident,
+    /// What a use of it needs in angle brackets; nothing for a function.
+    arguments: Option<TokenStream>,
+}
+
+impl Adopted {
+    /// What a path from a crate on names, if the compiler knows it.
+    pub fn of(path: &Path) -> Option<Self> {
+        let names: Vec<String> =
+            path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        Self::named(&names)
+    }
+
+    fn named(names: &[String]) -> Option<Self> {
+        let (first, last) = (names.first()?, names.last()?);
+        let mut known = LIBRARIES.iter().filter(|one| one.crates.contains(&first.as_str()));
+        let (library, item) = known.find_map(|one| Some((one, one.item(last)?)))?;
+        let arguments = match &item {
+            Item::Struct(item) => Some(any_arguments(&item.generics)),
+            Item::Type(item) => Some(any_arguments(&item.generics)),
+            _ => None,
+        };
+        let path = syn::parse_str(&format!("::{}", names.join("::"))).ok()?;
+        Some(Self { path, id: format_ident!("{last}{}", library.mark), arguments })
+    }
+
+    /// Its name in the text that stands for the crate.
+    pub(crate) fn id(&self) -> &Ident {
+        &self.id
+    }
+
+    /// Its path from the crate on.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A statement that rustc refuses where a type as it is written is not this one.
+    pub(crate) fn check(&self, written: &Path) -> Option<TokenStream> {
+        let (path, arguments) = (&self.path, self.arguments.as_ref()?);
+        Some(quote!(const _: fn(#written #arguments) -> #path #arguments = |same| same;))
+    }
+
+    /// Imports of the types that emitted code names: those of the text that stand beside this one in its crate.
+    pub(crate) fn imports(&self, emitted: &str) -> TokenStream {
+        let id = self.id.to_string();
+        let mut imports = TokenStream::new();
+        for library in LIBRARIES.iter().filter(|one| id.ends_with(one.mark)) {
+            for item in library.items() {
+                let Item::Struct(def) = item else { continue };
+                let id = def.ident.to_string();
+                if emitted.contains(&id) && matches!(def.vis, syn::Visibility::Public(_)) {
+                    let mut path = self.path.clone();
+                    let name = id.trim_end_matches(library.mark);
+                    if let Some(last) = path.segments.last_mut() {
+                        last.ident = Ident::new(name, Span::call_site());
+                    }
+                    let id = Ident::new(&id, Span::call_site());
+                    imports.extend(quote!(#[allow(unused_imports)] use #path as #id;));
+                }
+            }
+        }
+        imports
+    }
+}
+
+/// Arguments that any such item takes.
+fn any_arguments(generics: &syn::Generics) -> TokenStream {
+    let arguments = generics.params.iter().map(|param| match param {
+        syn::GenericParam::Type(_) => quote!(f64),
+        syn::GenericParam::Const(_) => quote!(1),
+        syn::GenericParam::Lifetime(_) => quote!('static),
+    });
+    if generics.params.is_empty() { TokenStream::new() } else { quote!(<#(#arguments),*>) }
+}
+
+/// The function of a struct that makes it of its only field, where that field is not all it has.
+pub(crate) fn made_by(name: &str) -> Option<Ident> {
+    let known = name.split("::<").next().unwrap_or(name);
+    let makes = known.strip_prefix("SMatrix").is_some_and(is_known);
+    makes.then(|| Ident::new("from_array_storage", Span::call_site()))
+}
+
+/// Whether a name is one of the texts'.
+pub(crate) fn is_known(name: &str) -> bool {
+    LIBRARIES.iter().any(|library| name.ends_with(library.mark))
+}
+
+/// The items of the crates that some items name.
+pub(crate) fn items_named_in(items: &[Item]) -> Vec<Item> {
+    fn mentions(tokens: TokenStream, mark: &str) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Ident(ident) => ident.to_string().ends_with(mark),
+            TokenTree::Group(group) => mentions(group.stream(), mark),
+            _ => false,
+        })
+    }
+    let named = |library: &&Library| {
+        let mut tokens = items.iter().map(|item| quote!(#item));
+        tokens.any(|tokens| mentions(tokens, library.mark))
+    };
+    LIBRARIES.iter().filter(named).flat_map(Library::items).collect()
+}
+
+/// What the names of a module stand for, as far as its `use` lines tell. Names are texts: a macro may keep them beyond one call.
+#[derive(Clone, Debug, Default)]
+pub struct Imports {
+    names: HashMap<String, Vec<String>>,
+    globs: Vec<Vec<String>>,
+    /// Items of the module: they come first.
+    own: HashSet<String>,
+}
+
+impl Imports {
+    /// The imports of a module with these items.
+    pub fn of(items: &[Item]) -> Self {
+        let mut imports = Self::default();
+        for item in items {
+            match item {
+                Item::Use(item) => imports.add(&item.tree, &mut Vec::new()),
+                Item::Enum(item) => drop(imports.own.insert(item.ident.to_string())),
+                Item::Mod(item) => drop(imports.own.insert(item.ident.to_string())),
+                item => imports.own.extend(declared(item).map(|(name, _)| name.to_string())),
+            }
+        }
+        imports
+    }
+
+    fn add(&mut self, tree: &UseTree, before: &mut Vec<String>) {
+        let whole = |last: &Ident| {
+            let last = Some(last.to_string()).filter(|last| last != "self");
+            before.iter().cloned().chain(last).collect::<Vec<String>>()
+        };
+        match tree {
+            UseTree::Path(path) => {
+                before.push(path.ident.to_string());
+                self.add(&path.tree, before);
+                before.pop();
+            }
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.add(tree, before)),
+            UseTree::Name(name) => {
+                let path = whole(&name.ident);
+                path.last().cloned().map(|name| self.names.insert(name, path));
+            }
+            UseTree::Rename(rename) => {
+                self.names.insert(rename.rename.to_string(), whole(&rename.ident));
+            }
+            UseTree::Glob(_) => self.globs.push(before.clone()),
+        }
+    }
+
+    /// Whether the module imports all of the one around it.
+    pub fn sees_parent(&self) -> bool {
+        self.globs.iter().any(|glob| glob == &["super"])
+    }
+
+    /// What a path names in the module, if it is a type that the compiler knows.
+    pub fn find(&self, path: &Path) -> Option<Adopted> {
+        let written: Vec<String> =
+            path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let first = written.first()?;
+        if path.leading_colon.is_some() {
+            return Adopted::named(&written);
+        }
+        if self.own.contains(first) {
+            return None;
+        }
+        if let Some(before) = self.names.get(first) {
+            return Adopted::named(&[before, &written[1..]].concat());
+        }
+        if written.len() > 1 {
+            return Adopted::named(&written);
+        }
+        self.globs.iter().find_map(|glob| Adopted::named(&[&glob[..], &written].concat()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(uses: &str, path: &str) -> Option<String> {
+        let file: syn::File = syn::parse_str(uses).unwrap();
+        let adopted = Imports::of(&file.items).find(&syn::parse_str(path).unwrap())?;
+        let path = adopted.path();
+        Some(quote!(#path).to_string().replace(' ', ""))
+    }
+
+    #[test]
+    fn texts_can_be_read() {
+        for library in LIBRARIES {
+            assert!(!library.items().is_empty(), "{:?}", library.crates);
+        }
+    }
+
+    #[test]
+    fn names_mean_what_is_imported() {
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(found("use num_complex::Complex;", "Complex"), some("::num_complex::Complex"));
+        assert_eq!(
+            found("use num::complex::{self, Complex as C};", "C"),
+            some("::num::complex::Complex")
+        );
+        assert_eq!(
+            found("use num::complex;", "complex::Complex64"),
+            some("::num::complex::Complex64")
+        );
+        assert_eq!(found("use num_complex::*;", "Complex32"), some("::num_complex::Complex32"));
+        assert_eq!(found("", "num_complex::Complex"), some("::num_complex::Complex"));
+        assert_eq!(found("use mine::Complex;", "Complex"), None);
+        assert_eq!(found("struct Complex; use num_complex::*;", "Complex"), None);
+        assert_eq!(found("", "Complex"), None);
+    }
+}
