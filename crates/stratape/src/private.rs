@@ -1,5 +1,7 @@
 //! What emitted code calls. Not for use by hand: it may change in any version.
 
+use std::cell::Cell;
+
 use stratape_tape::{Pod, RecordTape, TapeError};
 
 pub use crate::buffer::{Buffer, Pooled};
@@ -33,6 +35,32 @@ pub fn begin_lanes(
     }
     *length = 0;
     Ok((tape, lanes, length))
+}
+
+thread_local! {
+    /// How many loops are being run again on this thread.
+    static REPEATING: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Whether a program runs for the first time, and prints what it prints.
+pub fn speaks() -> bool {
+    REPEATING.get() == 0
+}
+
+/// While it lives, what runs on this thread has run before.
+pub(crate) struct Repeating;
+
+impl Repeating {
+    pub(crate) fn begin() -> Self {
+        REPEATING.set(REPEATING.get() + 1);
+        Self
+    }
+}
+
+impl Drop for Repeating {
+    fn drop(&mut self) {
+        REPEATING.set(REPEATING.get().saturating_sub(1));
+    }
 }
 
 /// The result of a gradient on a tape in memory, which fails only when memory runs out.

@@ -3,6 +3,8 @@
 use stratape_checkpoint::{CheckpointError, Snapshot, Swept, TimeLoop};
 use stratape_tape::{ErrorKind, TapeError};
 
+use crate::private::Repeating;
+
 /// The numbers of a range.
 pub fn trip_count(from: i128, to: i128) -> usize {
     usize::try_from(to.saturating_sub(from).max(0)).unwrap_or(usize::MAX)
@@ -38,6 +40,7 @@ pub fn replay<S: Snapshot>(
     mut step: impl FnMut(usize, &mut S) -> Result<(), TapeError>,
     mut pull: impl FnMut(usize, &mut S) -> Result<(), TapeError>,
 ) -> Result<(), TapeError> {
+    let _again = Repeating::begin();
     let first = std::cell::RefCell::new(Ok(()));
     let outcome = swept.reverse_with(
         |k, state| {

@@ -85,3 +85,43 @@ fn loops_say_it_in_order() {
     assert_eq!((primal.len(), &primal), (6, &gradient));
     assert_eq!(dx, [6.0, 12.0, 18.0]);
 }
+
+/// Iterations that are run again have been printed.
+#[gradient]
+fn in_time(x: &[f64], steps: usize) -> f64 {
+    let mut state = x.to_vec();
+    let mut sum = 0.0;
+    #[checkpoint(slots = 3)]
+    for k in 0..steps {
+        for j in 1..state.len() {
+            state[j] = (state[j] + state[j - 1]).sin();
+        }
+        info!("{k} {state:?} {:.3}", sum);
+        #[checkpoint(slots = 2)]
+        for l in 0..3 {
+            sum += state[l % 2] * 0.5;
+            if l == 1 {
+                info!("inside {l} {sum}");
+            }
+        }
+    }
+    info!("{sum}");
+    sum
+}
+
+#[test]
+fn steps_that_are_run_again_say_nothing() {
+    let x = [0.4, 0.3, -0.2];
+    let mut dx = [0.0; 3];
+    let primal = lines(|| {
+        in_time(&x, 20);
+    });
+    let gradient = lines(|| {
+        in_time_grad(&x, &mut dx, 20, 1.0);
+    });
+    assert_eq!((primal.len(), &primal), (41, &gradient));
+    lines(|| {
+        let difference = (in_time(&[0.4 + 1e-6, 0.3, -0.2], 20) - in_time(&[0.4 - 1e-6, 0.3, -0.2], 20)) / 2e-6;
+        assert!((dx[0] - difference).abs() < 1e-6);
+    });
+}

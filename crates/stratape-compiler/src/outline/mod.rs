@@ -111,7 +111,6 @@ impl Outliner {
     ) -> Result<Vec<Stmt>, Conflict> {
         let name = format!("{}_loop{}", function.name, self.loops.len());
         let mut body = std::mem::take(&mut node.body);
-        check_prints(&body)?;
         let own = made(&body);
         exchange_elements(function, &mut body, &own, checkpoint.span);
         let lists = Lists::new(function, &body, checkpoint.span)?;
@@ -153,21 +152,6 @@ impl Outliner {
         });
         Ok(nodes)
     }
-}
-
-/// What an iteration prints, it would print again each time it is run again.
-fn check_prints(body: &Block) -> Result<(), Conflict> {
-    let mut found = None;
-    walk(body, &mut |node| {
-        if let Stmt::Check { check: Check::Assert { prints: true, .. }, span } = node {
-            found = found.or(Some(*span));
-        }
-    });
-    let Some(span) = found else { return Ok(()) };
-    let message = "`#[gradient]` does not support printing in a loop under `#[checkpoint]`: its iterations are run several times. Collect what is to be printed \
-                   in a list, and print that after the loop"
-        .to_owned();
-    Err(Conflict { message, span })
 }
 
 /// Parameters must have names that differ.

@@ -317,7 +317,7 @@ impl Emitter<'_> {
 
     fn check(&self, check: &Check) -> TokenStream {
         match check {
-            Check::Assert { condition, otherwise, names, objects, .. } => {
+            Check::Assert { condition, otherwise, names, objects, prints } => {
                 let condition = self.operand(*condition);
                 let otherwise = self.sources.tokens(otherwise);
                 let names = names.iter().map(|(name, value)| {
@@ -329,7 +329,9 @@ impl Emitter<'_> {
                         (Ident::new(name, Span::call_site()), self.names.object(*object));
                     quote!(let #name = &#object;)
                 });
-                quote!(if !#condition { #(#names)* #(#objects)* #otherwise; })
+                // What is run again under `#[checkpoint]` has been printed.
+                let first = prints.then(|| quote!(&& ::stratape::__private::speaks()));
+                quote!(if !#condition #first { #(#names)* #(#objects)* #otherwise; })
             }
             Check::Bounds { index, len } => {
                 let (index, len) = (self.operand(*index), self.operand(*len));
