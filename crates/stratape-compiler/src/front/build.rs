@@ -80,6 +80,18 @@ impl<'m> Builder<'m> {
     }
 
     pub(super) fn compare(&mut self, sign: Compare, a: ValueId, b: ValueId, span: Span) -> ValueId {
+        // Constant parameters decide which part of a text is meant.
+        if let (Some(Op::Int(a)), Some(Op::Int(b))) = (self.constant(a), self.constant(b)) {
+            let known = match sign {
+                Compare::Lt => a < b,
+                Compare::Le => a <= b,
+                Compare::Gt => a > b,
+                Compare::Ge => a >= b,
+                Compare::Eq => a == b,
+                Compare::Ne => a != b,
+            };
+            return self.bool(known, span);
+        }
         self.emit(Op::Compare(sign, a, b), Scalar::Bool, span)
     }
 

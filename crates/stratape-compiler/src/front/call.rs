@@ -459,6 +459,22 @@ impl Lowerer<'_> {
         self.expand_generic(&callee, args, span)
     }
 
+    /// Expands a function of a struct that is known by its type alone.
+    pub(super) fn expand_associated(
+        &mut self,
+        label: &str,
+        function: &syn::ImplItemFn,
+        def: &stratape_ir::Struct,
+        args: Vec<Val>,
+        span: Span,
+    ) -> Result<Val> {
+        let path = syn::parse_str::<syn::Path>(&def.name).ok();
+        let owner = path.as_ref().and_then(|path| path.segments.last());
+        let (sig, block) = (&function.sig, &function.block);
+        let callee = Callee { label, sig, block, written: None, owner, outer: None };
+        self.expand_generic(&callee, args, span)
+    }
+
     /// Expands the method of an operator, of which a type may have several.
     pub(super) fn expand_operator(
         &mut self,

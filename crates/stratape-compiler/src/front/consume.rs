@@ -5,6 +5,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::generic::base_name;
+use super::items::SUMMED;
 use super::iter::Iter;
 use super::val::Val;
 use super::{Lowerer, unsupported};
@@ -130,11 +131,11 @@ impl Lowerer<'_> {
     ) -> Result<Option<Val>> {
         let Type::Struct(def) = ty else { return Ok(None) };
         let owner = base_name(&def.name);
-        let key = (owner.to_owned(), name.to_owned());
+        let key = (owner.to_owned(), format!("{name}{SUMMED}"));
         let Some(function) = self.module.methods.get(&key).cloned() else { return Ok(None) };
         let label = format!("{owner}::{name}");
         let args = vec![Val::Iter(Box::new(iter.clone()))];
-        self.expand(&label, &function.sig, &function.block, args, span).map(Some)
+        self.expand_associated(&label, &function, def, args, span).map(Some)
     }
 
     fn sum(&mut self, iter: &Iter, product: bool, call: &syn::ExprMethodCall) -> Result<Val> {

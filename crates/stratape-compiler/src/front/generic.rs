@@ -363,6 +363,7 @@ impl<'m> Visible<'m> {
                 let len: syn::Expr = syn::parse2(path.to_token_stream())?;
                 Some(Meaning::Extent(self.extent(&len)))
             }
+            syn::GenericArgument::Type(ty) if self.holds_unknown(ty) => None,
             syn::GenericArgument::Type(ty) => Some(Meaning::Type(self.read_type(ty)?.ty)),
             syn::GenericArgument::Const(len) => Some(Meaning::Extent(self.extent(len))),
             _ => None,

@@ -31,6 +31,9 @@ pub(super) struct Implementation {
     pub(super) params: Option<Rc<(syn::Generics, syn::Type)>>,
 }
 
+/// What follows the names of `Sum::sum` and `Product::product`, beside methods of these names.
+pub(super) const SUMMED: &str = " of iterators";
+
 impl Implementation {
     /// Whether a name is a type parameter of the `impl`.
     pub(super) fn has_param(&self, name: &str) -> bool {
@@ -404,7 +407,12 @@ impl Items {
                         }
                         // A type's own methods come before those of its traits.
                         Some(None) => {
-                            self.methods.entry(key).or_insert_with(|| Rc::new(method));
+                            let method = Rc::new(method);
+                            if ["sum", "product"].contains(&key.1.as_str()) {
+                                let of_iterators = (key.0.clone(), format!("{}{SUMMED}", key.1));
+                                self.methods.insert(of_iterators, Rc::clone(&method));
+                            }
+                            self.methods.entry(key).or_insert(method);
                         }
                         None => {
                             self.methods.insert(key, Rc::new(method));

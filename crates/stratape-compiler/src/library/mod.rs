@@ -10,6 +10,7 @@
 
 mod nalgebra;
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
@@ -59,15 +60,33 @@ impl Library {
         tokens.into_iter().map(rename).collect()
     }
 
-    /// The public item of a name.
-    fn item(&self, name: &str) -> Option<Item> {
-        let file = syn::parse_str::<syn::File>(&(self.text)()).ok()?;
-        let is_it = |item: &Item| {
-            declared(item).is_some_and(|(known, vis)| {
-                known == name && matches!(vis, syn::Visibility::Public(_))
-            })
-        };
-        file.items.into_iter().find(is_it)
+    /// The arguments that the public item of a name takes; nothing in them for a function.
+    fn arguments(&self, name: &str) -> Option<Option<String>> {
+        thread_local! {
+            /// Texts, since tokens do not outlive one call of a macro.
+            static KNOWN: RefCell<HashMap<&'static str, HashMap<String, Option<String>>>> = RefCell::default();
+        }
+        KNOWN.with_borrow_mut(|known| {
+            let known = known.entry(self.mark).or_insert_with(|| {
+                let file = syn::parse_str::<syn::File>(&(self.text)());
+                let items = file.map(|file| file.items).unwrap_or_default();
+                let public = |item: &Item| match declared(item)? {
+                    (name, syn::Visibility::Public(_)) => {
+                        let generics = match item {
+                            Item::Struct(item) => Some(&item.generics),
+                            Item::Type(item) => Some(&item.generics),
+                            _ => None,
+                        };
+                        let arguments =
+                            generics.map(|generics| any_arguments(generics).to_string());
+                        Some((name.to_string(), arguments))
+                    }
+                    _ => None,
+                };
+                items.iter().filter_map(public).collect()
+            });
+            known.get(name).cloned()
+        })
     }
 }
 
@@ -104,12 +123,8 @@ impl Adopted {
     fn named(names: &[String]) -> Option<Self> {
         let (first, last) = (names.first()?, names.last()?);
         let mut known = LIBRARIES.iter().filter(|one| one.crates.contains(&first.as_str()));
-        let (library, item) = known.find_map(|one| Some((one, one.item(last)?)))?;
-        let arguments = match &item {
-            Item::Struct(item) => Some(any_arguments(&item.generics)),
-            Item::Type(item) => Some(any_arguments(&item.generics)),
-            _ => None,
-        };
+        let (library, arguments) = known.find_map(|one| Some((one, one.arguments(last)?)))?;
+        let arguments = arguments.and_then(|arguments| arguments.parse().ok());
         let path = syn::parse_str(&format!("::{}", names.join("::"))).ok()?;
         Some(Self { path, id: format_ident!("{last}{}", library.mark), arguments })
     }
