@@ -121,21 +121,24 @@ impl Lowerer<'_> {
 
     fn sum(&mut self, iter: &Iter, product: bool, call: &syn::ExprMethodCall) -> Result<Val> {
         let span = call.span();
+        let name = if product { "product" } else { "sum" };
         let mut ty = None;
         if let Some(turbofish) = &call.turbofish
             && let Some(syn::GenericArgument::Type(written)) = turbofish.args.first()
         {
             let written = self.module.read_type(written)?.ty;
-            let name = if product { "product" } else { "sum" };
-            if let stratape_ir::Type::Struct(def) = &written
-                && let Some(function) =
-                    self.module.methods.get(&(def.name.clone(), name.to_owned())).cloned()
-            {
-                let label = format!("{}::{name}", def.name);
-                let args = vec![Val::Iter(Box::new(iter.clone()))];
-                return self.expand(&label, &function.sig, &function.block, args, span);
+            if let Some(val) = self.sum_of_structs(iter, name, &written, span)? {
+                return Ok(val);
             }
             ty = written.scalar();
+        }
+        // What the items are shows when the first is made.
+        let number = self.laters;
+        self.laters += 1;
+        if let Some(super::Shape::Memory(item)) = self.shapes.get(&number).cloned()
+            && let Some(val) = self.sum_of_structs(iter, name, &item, span)?
+        {
+            return Ok(val);
         }
         let ty = match ty {
             Some(ty) => ty,
@@ -147,6 +150,13 @@ impl Lowerer<'_> {
         let var = self.new_var(start);
         self.b.open();
         let looped = self.each(iter, None, &[], span, &mut |me, item| {
+            if let Some(owner) = me.owner_of(&item)
+                && me.own_method(&owner, name).is_some()
+                && let Some(ty) = me.type_of(&item)
+            {
+                me.found = Some((number, super::Shape::Memory(ty)));
+                return Err(Error::new(span, "the type of the items is not known yet"));
+            }
             let item = me.scalar(item, span)?;
             let ty = me.unify(me.get(var), item, span)?;
             let sign = if product { Binary::Mul } else { Binary::Add };
@@ -165,6 +175,21 @@ impl Lowerer<'_> {
         self.b.node(Stmt::Let { value: start, op });
         block.into_iter().for_each(|node| self.b.node(node));
         Ok(Val::Scalar(self.get(var)))
+    }
+
+    /// A sum or product as the module's `impl` of `Sum` or `Product` makes it; `None` where there is none.
+    fn sum_of_structs(
+        &mut self,
+        iter: &Iter,
+        name: &str,
+        ty: &stratape_ir::Type,
+        span: Span,
+    ) -> Result<Option<Val>> {
+        let stratape_ir::Type::Struct(def) = ty else { return Ok(None) };
+        let owner = super::generic::base_name(&def.name);
+        let Some(function) = self.own_method(owner, name) else { return Ok(None) };
+        let args = vec![Val::Iter(Box::new(iter.clone()))];
+        self.expand_method(owner, &function, args, span).map(Some)
     }
 
     /// `max_by` and `min_by`. Over the elements of a slice the position is carried, not the value:

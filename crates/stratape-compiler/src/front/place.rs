@@ -1,11 +1,14 @@
 //! Places: indexing, fields, reading and writing.
 
+use std::collections::HashSet;
+
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::aggregate::stored_enum;
 use super::infer::Class;
+use super::unnamed::{given, structs};
 use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, left_to_rustc};
 use stratape_ir::{Init, Object, Op, Origin, Range, Step, Stmt, Type, ValueId};
@@ -40,6 +43,13 @@ impl Lowerer<'_> {
             Val::Place(LValue::Pointer(pointer)) | Val::Ref(LValue::Pointer(pointer)) => {
                 let target = self.target_of(&pointer, span)?;
                 self.scalar(Val::Place(target), span)
+            }
+            Val::Place(LValue::Either(condition, a, b))
+            | Val::Ref(LValue::Either(condition, a, b)) => {
+                let val = self.with_either(condition, (&a, &b), span, &mut |me, lv| {
+                    Ok(Val::Scalar(me.scalar(Val::Place(lv.clone()), span)?))
+                })?;
+                self.scalar(val, span)
             }
             Val::Place(LValue::Later(_)) | Val::Ref(LValue::Later(_)) => {
                 self.read_unknown = true;
@@ -134,6 +144,10 @@ impl Lowerer<'_> {
                 Ok(Val::Never)
             }
             LValue::Pointer(pointer) => Ok(Val::Ref(self.target_of(pointer, span)?)),
+            LValue::Either(_, a, _) if is_slice(a) => Ok(Val::Ref(lv.clone())),
+            LValue::Either(condition, a, b) => {
+                self.with_either(*condition, (a, b), span, &mut |me, lv| me.read(lv, span))
+            }
             LValue::Parts(kind, parts) => {
                 let parts =
                     parts.iter().map(|part| self.read(part, span)).collect::<Result<_>>()?;
@@ -159,7 +173,7 @@ impl Lowerer<'_> {
                             self.read(&part, span)
                         })
                         .collect::<Result<_>>()?;
-                    Ok(Val::Parts(Kind::Struct(def.clone()), parts))
+                    Ok(Val::Parts(self.module.kind_of(def), parts))
                 }
                 // A `Vec` moves, it is not copied.
                 Type::Vec(_) => Ok(Val::Place(lv.clone())),
@@ -178,6 +192,10 @@ impl Lowerer<'_> {
             LValue::Memory(memory @ Memory { ty: Type::Vec(_) | Type::Slice(_), .. }) => {
                 return self.copy_array(&memory.clone(), span);
             }
+            LValue::Either(condition, a, b) => {
+                let each = &mut |me: &mut Self, lv: &LValue| me.clone_of(lv, span);
+                return self.with_either(*condition, (a, b), span, each);
+            }
             LValue::Value(val) => match &**val {
                 Val::Place(lv) | Val::Ref(lv) => return self.clone_of(&lv.clone(), span),
                 Val::Parts(_, parts) => parts.len(),
@@ -187,7 +205,7 @@ impl Lowerer<'_> {
         };
         let kind = match lv {
             LValue::Parts(kind, _) => kind.clone(),
-            LValue::Memory(Memory { ty: Type::Struct(def), .. }) => Kind::Struct(def.clone()),
+            LValue::Memory(Memory { ty: Type::Struct(def), .. }) => self.module.kind_of(def),
             LValue::Value(val) => match &**val {
                 Val::Parts(kind, _) => kind.clone(),
                 _ => Kind::Tuple,
@@ -272,6 +290,14 @@ impl Lowerer<'_> {
                 let val = self.rvalue(val, span)?;
                 self.redirect(pointer, val, span)
             }
+            LValue::Either(condition, a, b) => {
+                let val = self.rvalue(val, span)?;
+                self.with_either(*condition, (a, b), span, &mut |me, lv| {
+                    me.write_parts(lv, val.clone(), span)?;
+                    Ok(Val::Unit)
+                })?;
+                Ok(())
+            }
             LValue::Value(_) if matches!(val, Val::Unit) => Ok(()),
             LValue::Var(var) => {
                 let value = self.scalar(val, span)?;
@@ -322,8 +348,9 @@ impl Lowerer<'_> {
     /// Whether memory of an enum's type is emitted as integers: the function's own arrays are.
     fn holds_discriminants(&self, memory: &Memory) -> bool {
         let object = &self.b.function.objects[memory.place.object.index()];
-        object.origin == Origin::Local
-            && memory.place.path.iter().all(|step| matches!(step, Step::Index(_)))
+        let mut held = HashSet::new();
+        structs(&object.ty, &mut held);
+        object.origin == Origin::Local && held.is_disjoint(&given(&self.b.function))
     }
 
     fn write_fields(&mut self, lv: &LValue, count: usize, val: &Val, span: Span) -> Result<()> {
@@ -390,6 +417,10 @@ impl Lowerer<'_> {
                 self.read_unknown = true;
                 Ok(LValue::Value(Box::new(Val::Never)))
             }
+            LValue::Either(condition, a, b) => {
+                let each = &mut |me: &mut Self, lv: &LValue| me.field_of(lv, index, span);
+                self.part_of_either(*condition, (a, b), each)
+            }
             LValue::Var(_) => Err(missing()),
         }
     }
@@ -401,7 +432,7 @@ impl Lowerer<'_> {
             syn::Member::Named(name) => name.to_string(),
             syn::Member::Unnamed(index) => return self.field_of(lv, index.index as usize, span),
         };
-        let def = match lv {
+        let def = match Self::representative(lv) {
             LValue::Parts(Kind::Struct(def), _) => def.clone(),
             LValue::Memory(Memory { ty: Type::Struct(def), .. }) => def.clone(),
             LValue::Value(val) => match &**val {
@@ -414,6 +445,15 @@ impl Lowerer<'_> {
             Some(index) => self.field_of(lv, index, span),
             None => Err(Error::new(span, format!("`{}` has no field `{name}`", def.name))),
         }
+    }
+}
+
+/// Whether a place is a part of a list.
+fn is_slice(lv: &LValue) -> bool {
+    match lv {
+        LValue::Memory(memory) => matches!(memory.ty, Type::Slice(_)),
+        LValue::Either(_, a, _) => is_slice(a),
+        _ => false,
     }
 }
 
