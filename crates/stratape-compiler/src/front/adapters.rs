@@ -21,7 +21,10 @@ impl Lowerer<'_> {
         call: &syn::ExprMethodCall,
     ) -> Result<Option<Val>> {
         let span = call.span();
-        if root_name(&call.receiver).is_none() || !ADVANCE.contains(&name) {
+        if root_name(&call.receiver).is_none()
+            || !ADVANCE.contains(&name)
+            || matches!(iter, Iter::Own(..))
+        {
             return Ok(None);
         }
         if let Iter::Held(inner, start, end) = iter {

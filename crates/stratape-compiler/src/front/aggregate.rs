@@ -1,10 +1,14 @@
 //! Arrays and structs as they are written, and as the contents of memory.
 
+use std::sync::Arc;
+
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
-use super::choice::choice_in_memory;
+use super::choice::Choice;
+use super::infer::Class;
+use super::unnamed::given;
 use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, unsupported};
 use stratape_ir::{Extent, Init, Stmt, Type};
@@ -55,22 +59,25 @@ impl Lowerer<'_> {
                 };
                 Ok((Init::Value(value), ty))
             }
-            Val::Parts(Kind::Choice(_), _) => Err(choice_in_memory(span)),
+            Val::Parts(Kind::Choice(choice), parts) => self.init_of_choice(&choice, parts, span),
             Val::Parts(kind, parts) => {
                 let mut inits = Vec::new();
                 let mut types = Vec::new();
                 for part in parts {
                     let (init, ty) = self.init_of(part, span)?;
-                    if let (Kind::Struct(_), Type::Enum(_)) = (&kind, &ty) {
-                        return Err(stored_enum(span));
-                    }
                     inits.push(init);
                     types.push(ty);
                 }
                 let ty = match kind {
-                    Kind::Tuple => Type::Tuple(types),
-                    Kind::Struct(def) => Type::Struct(def),
-                    Kind::Choice(_) => return Err(choice_in_memory(span)),
+                    Kind::Struct(def) => {
+                        if types.iter().any(|ty| matches!(ty, Type::Enum(_)))
+                            && given(&self.b.function).contains(&def.name)
+                        {
+                            return Err(stored_enum(span));
+                        }
+                        Type::Struct(def)
+                    }
+                    _ => Type::Tuple(types),
                 };
                 Ok((Init::Items(inits), ty))
             }
@@ -80,6 +87,12 @@ impl Lowerer<'_> {
                     && !matches!(memory.ty, Type::Slice(_)) =>
             {
                 Ok((Init::Copy(memory.place), memory.ty))
+            }
+            Val::Place(LValue::Memory(memory))
+                if memory.len.is_some() && matches!(memory.ty, Type::Vec(_)) =>
+            {
+                let list = self.copy_of_list(&memory, span)?;
+                Ok((Init::Copy(list.place), list.ty))
             }
             Val::Place(lv) | Val::Ref(lv) => {
                 let val = self.read(&lv, span)?;
@@ -98,6 +111,33 @@ impl Lowerer<'_> {
                 "use numbers, tuples, structs and arrays",
             )),
         }
+    }
+
+    /// A value of one of several variants as the contents of memory: its tag, and zeros for the fields it does not have.
+    fn init_of_choice(
+        &mut self,
+        choice: &Arc<Choice>,
+        parts: Vec<Val>,
+        span: Span,
+    ) -> Result<(Init, Type)> {
+        let declared: Vec<Type> =
+            choice.variants.iter().flat_map(|variant| variant.types.clone()).collect();
+        let mut inits = Vec::new();
+        let mut types = Vec::new();
+        for (index, part) in parts.into_iter().enumerate() {
+            let declared = index.checked_sub(1).and_then(|field| declared.get(field).cloned());
+            let (init, ty) = match (part, declared) {
+                (Val::Never, declared) => {
+                    let ty = declared.unwrap_or_else(|| Type::Scalar(self.fresh(Class::Any)));
+                    (self.zero_init(&ty, span)?, ty)
+                }
+                (part, Some(ty)) => (self.init_of(part, span)?.0, ty),
+                (part, None) => self.init_of(part, span)?,
+            };
+            inits.push(init);
+            types.push(ty);
+        }
+        Ok((Init::Items(inits), choice.typed(types.split_off(1))))
     }
 
     pub(super) fn struct_literal(&mut self, literal: &syn::ExprStruct) -> Result<Val> {
@@ -144,7 +184,8 @@ impl Lowerer<'_> {
                     format!("`{name}` has no field `{field_name}`"),
                 ));
             };
-            let val = self.expr(&field.expr)?;
+            let ty = def.as_ref().map(|def| def.fields[index].1.clone());
+            let val = self.expr_as(&field.expr, ty.as_ref())?;
             let val = self.as_vec(val, field.expr.span())?;
             if let Some(def) = &def {
                 self.expect_type(&val, &def.fields[index].1, field.expr.span())?;
@@ -152,7 +193,15 @@ impl Lowerer<'_> {
             parts[index] = Some(self.owned_as(&field_name, val, field.expr.span())?);
         }
         if let Some(rest) = &literal.rest {
-            let base = self.operand(rest)?;
+            let ty = def.as_ref().map(|def| Type::Struct(def.clone()));
+            let wanted = match &ty {
+                Some(ty) => self.wanted(rest, ty)?,
+                None => None,
+            };
+            let base = match wanted {
+                Some(base) => base,
+                None => self.operand(rest)?,
+            };
             for (index, part) in parts.iter_mut().enumerate() {
                 if part.is_none() {
                     let val = self.part(&base, index, span)?;

@@ -8,7 +8,7 @@ use super::generic::base_name;
 use super::matching::has_let;
 use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, left_to_rustc, unsupported};
-use super::{exits, hoist};
+use super::{exits, hoist, wanted};
 use stratape_ir::{Extent, Int, Scalar, Type};
 
 impl Lowerer<'_> {
@@ -163,6 +163,18 @@ impl Lowerer<'_> {
                 self.bind_name(&constant.ident.to_string(), val, false, stmt.span())?;
                 Ok(Val::Unit)
             }
+            Stmt::Item(syn::Item::Static(item)) => {
+                let Some(constant) = super::as_constant(item) else {
+                    return Err(unsupported(
+                        item.span(),
+                        "a `static` that changes",
+                        "keep it in a variable, or in a `&mut` parameter",
+                    ));
+                };
+                let val = self.constant_item(&constant.ty, &constant.expr)?;
+                self.bind_name(&constant.ident.to_string(), val, false, stmt.span())?;
+                Ok(Val::Unit)
+            }
             Stmt::Item(syn::Item::Use(item)) => {
                 self.import(item)?;
                 Ok(Val::Unit)
@@ -193,15 +205,12 @@ impl Lowerer<'_> {
         let Some(init) = &local.init else {
             return self.declare(pat, written, span);
         };
+        let expr = match written {
+            Some(ty) => wanted::with_type(&init.expr, ty),
+            None => std::borrow::Cow::Borrowed(&*init.expr),
+        };
         let written = written.map(|ty| self.annotation(ty)).transpose()?.flatten();
-        let wanted = match &written {
-            Some(ty) => self.wanted(&init.expr, ty)?,
-            None => None,
-        };
-        let mut val = match wanted {
-            Some(val) => val,
-            None => self.expr(&init.expr)?,
-        };
+        let mut val = self.expr_as(&expr, written.as_ref())?;
         if let Some(ty) = &written {
             self.expect_type(&val, ty, init.expr.span())?;
             val = self.completed(val, ty, span)?;
@@ -239,7 +248,7 @@ impl Lowerer<'_> {
             syn::Type::Array(array) if matches!(*array.elem, syn::Type::Infer(_)) => Ok(None),
             syn::Type::Path(path)
                 if path.path.segments.last().is_some_and(|segment| {
-                    segment.ident == "Vec"
+                    (segment.ident == "Vec" || segment.ident == "VecDeque")
                         && matches!(&segment.arguments, syn::PathArguments::AngleBracketed(args)
                             if matches!(args.args.first(), Some(syn::GenericArgument::Type(syn::Type::Infer(_)))))
                 }) =>
@@ -289,7 +298,7 @@ impl Lowerer<'_> {
     }
 
     /// A value with variants whose written type tells what the absent ones hold: zeros stand for them.
-    fn completed(&mut self, val: Val, ty: &Type, span: Span) -> Result<Val> {
+    pub(super) fn completed(&mut self, val: Val, ty: &Type, span: Span) -> Result<Val> {
         match (val, ty) {
             (Val::Parts(kind @ Kind::Choice(_), parts), Type::Struct(def))
                 if parts.len() == def.fields.len() =>

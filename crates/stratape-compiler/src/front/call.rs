@@ -9,11 +9,12 @@ use syn::{Error, Expr, Result};
 use super::control::{Frame, has_jumps, lv_of};
 use super::items::type_text;
 use super::iter::Iter;
+use super::mention::words_of;
 use super::moves::Moves;
 use super::plain;
 use super::val::{Closure, Kind, LValue, Names, Val};
 use super::written::{Written, scalar_named};
-use super::{Lowerer, signature, unsupported};
+use super::{Lowerer, signature, unsupported, wanted};
 use crate::library;
 use stratape_ir::{Op, Scalar, Type};
 
@@ -48,9 +49,14 @@ impl Lowerer<'_> {
             }
             func => self.operand(func)?,
         };
+        let types = match &f {
+            Val::Function(path) => self.parameter_types(path),
+            _ => Vec::new(),
+        };
         let mut args = Vec::new();
-        for arg in &call.args {
-            args.push(self.expr(arg)?);
+        for (position, arg) in call.args.iter().enumerate() {
+            let ty = types.get(position).and_then(Option::as_ref);
+            args.push(self.expr_as(arg, ty)?);
         }
         self.apply(&f, args, span)
     }
@@ -125,6 +131,9 @@ impl Lowerer<'_> {
         if let Some((choice, index)) = self.variant_named(&path.path) {
             return self.variant(&choice, index, args, span);
         }
+        if let Some(val) = self.reversed_key(path, &args) {
+            return Ok(val);
+        }
         if let [only] = segments.as_slice() {
             if let (Some(pullback), Some(function)) =
                 (self.module.opaque.get(only).cloned(), self.module.functions.get(only).cloned())
@@ -180,8 +189,19 @@ impl Lowerer<'_> {
                 };
                 return self.expand_generic(&callee, args, path.span());
             }
+            if let [arg] = &args[..]
+                && let Some(val) = self.converted(owner, method, arg, span)?
+            {
+                return Ok(val);
+            }
             if let Some(scalar) = scalar_named(owner) {
                 return self.scalar_function(scalar, method, args, path.span(), span);
+            }
+            if method == "default"
+                && args.is_empty()
+                && let Some(ty) = self.type_before(path)
+            {
+                return self.default_of(&ty, span);
             }
             if owner == "mem" && ["swap", "take", "replace"].contains(&method.as_str()) {
                 return match self.exchange_lists(method, &args, span)? {
@@ -198,7 +218,7 @@ impl Lowerer<'_> {
             {
                 return Ok(val);
             }
-            if owner == "Vec" {
+            if owner == "Vec" || owner == "VecDeque" {
                 return self.list_function(method, args, path.span(), span);
             }
             if let ("Box", "new", [_]) = (owner.as_str(), method.as_str(), &args[..]) {
@@ -208,6 +228,9 @@ impl Lowerer<'_> {
                 owner.as_str(),
                 "Neg" | "Add" | "Sub" | "Mul" | "Div" | "Rem" | "Ord" | "PartialOrd"
             ) {
+                if args.iter().any(|arg| self.is_struct(arg)) {
+                    return self.overloaded(method, args, path.span());
+                }
                 let mut values = Vec::new();
                 for arg in args {
                     values.push(self.scalar(arg, span)?);
@@ -360,6 +383,12 @@ impl Lowerer<'_> {
                 }
                 return self.overloaded(&name, args, call.method.span());
             }
+            if let Some(iter) = self.own_iterator_of(&receiver, &name, call.span())? {
+                return self.iter_method(iter, call);
+            }
+            if let Some(inner) = self.dereferenced(&receiver, call.span())? {
+                return self.method_on(inner, call);
+            }
             if library::is_known(owner) {
                 return Err(unsupported(
                     call.method.span(),
@@ -379,6 +408,7 @@ impl Lowerer<'_> {
             .sig
             .receiver()
             .is_some_and(|receiver| !matches!(receiver.kind, syn::ReceiverKind::Value));
+        let types = self.types_of(&function.sig);
         let receiver = if by_reference {
             Val::Ref(lv_of(receiver))
         } else {
@@ -389,8 +419,8 @@ impl Lowerer<'_> {
             self.rvalue(val, call.receiver.span())?
         };
         let mut args = vec![receiver];
-        for arg in &call.args {
-            args.push(self.expr(arg)?);
+        for (position, arg) in call.args.iter().enumerate() {
+            args.push(self.expr_as(arg, types.get(position + 1).and_then(Option::as_ref))?);
         }
         let (ident, turbofish) = (&call.method, &call.turbofish);
         let written: syn::PathSegment = syn::parse_quote!(#ident #turbofish);
@@ -491,6 +521,7 @@ impl Lowerer<'_> {
 
     fn expand_generic(&mut self, callee: &Callee<'_>, args: Vec<Val>, span: Span) -> Result<Val> {
         let Callee { label, sig, block, written, owner, .. } = *callee;
+        let block = &*wanted::with_result(block, &sig.output);
         let beside = plain::is_beside(label, &self.module.functions);
         if !beside && self.names_stack.iter().any(|name| name == label) {
             if label.contains("::") {
@@ -514,6 +545,15 @@ impl Lowerer<'_> {
             self.module.impl_params.get(&(owner.to_owned(), method.to_owned())).cloned()
         });
         let params = self.params_of_call(outer.as_deref(), sig, (owner, written), &args)?;
+        if let Some(name) = params.unknown_constant()
+            && words_of(quote::quote!(#sig #block)).iter().any(|(word, _)| word == name)
+        {
+            return Err(unsupported(
+                span,
+                &format!("`{label}` whose parameter `{name}` does not show in its arguments"),
+                "write it, as in `Matrix::<2, 3>::zeros()` or `zeros::<3>()`",
+            ));
+        }
         self.module.enter(params);
         self.names_stack.push(label.to_owned());
         self.moves.push(Moves::of_block(block));

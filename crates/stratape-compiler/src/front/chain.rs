@@ -284,6 +284,13 @@ impl<'m> Lowerer<'m> {
                     me.either(some, span, |me| body(me, val), |me| me.end(end, span))
                 })
             }),
+            Iter::Own(owner, state) => self.ending(span, |me, end| {
+                me.forever(span, |me| {
+                    let option = me.own_next(owner, state, span)?;
+                    let (some, val) = me.tag_and_val(&option, span)?;
+                    me.either(some, span, |me| body(me, val), |me| me.end(end, span))
+                })
+            }),
             Iter::RepeatWith(f) => self.forever(span, |me| {
                 let val = me.apply(f, Vec::new(), span)?;
                 body(me, val)

@@ -10,7 +10,7 @@ use proc_macro2::Span;
 use syn::{Error, Result};
 
 use super::items::Items;
-use super::val::{Kind, LValue, Val};
+use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, unsupported};
 use stratape_ir::{Compare, Int, Scalar, Struct, Type, ValueId};
 
@@ -34,7 +34,7 @@ pub(super) struct Variant {
 }
 
 /// What marks the type of a value with variants among the structs.
-const MARK: char = '?';
+pub(super) const MARK: char = '?';
 
 impl Choice {
     /// A type by its variants.
@@ -90,7 +90,7 @@ impl Choice {
         if self.is_library() { Scalar::Bool } else { Scalar::Int(Int::Isize) }
     }
 
-    /// A type of such values, with the types of all fields in turn. The language knows no such type: it is never one of memory.
+    /// A type of such values, with the types of all fields in turn. In memory it is a tuple (`unnamed.rs`).
     pub(super) fn typed(&self, fields: Vec<Type>) -> Type {
         let mut parts = vec![("tag".to_owned(), Type::Scalar(self.tag()))];
         for (index, ty) in fields.into_iter().enumerate() {
@@ -101,7 +101,7 @@ impl Choice {
     }
 }
 
-/// Whether a type holds values with variants, which memory cannot hold.
+/// Whether a type holds values with variants, which a parameter cannot hold.
 pub(super) fn has_choice(ty: &Type) -> bool {
     match ty {
         Type::Scalar(_) | Type::Enum(_) => false,
@@ -113,12 +113,12 @@ pub(super) fn has_choice(ty: &Type) -> bool {
     }
 }
 
-/// The error where memory would have to hold values with variants.
+/// The error where a parameter would have to hold values with variants.
 pub(super) fn choice_in_memory(span: Span) -> Error {
     unsupported(
         span,
-        "an `Option`, `Result` or enum with data in a parameter or an array",
-        "keep it in a variable; beside an array of numbers, keep one of `bool`s or integers",
+        "an `Option`, `Result` or enum with data in a parameter",
+        "take numbers, and `bool`s or integers that say which there is; make it of them in the function",
     )
 }
 
@@ -223,7 +223,14 @@ impl Lowerer<'_> {
             Val::Parts(Kind::Choice(choice), _) => Some(choice.clone()),
             Val::Place(lv) | Val::Ref(lv) => match lv {
                 LValue::Parts(Kind::Choice(choice), _) => Some(choice.clone()),
+                LValue::Memory(Memory { ty: Type::Struct(def), .. }) => {
+                    match self.module.kind_of(def) {
+                        Kind::Choice(choice) => Some(choice),
+                        _ => None,
+                    }
+                }
                 LValue::Value(val) => self.choice_of(val),
+                LValue::Either(_, a, _) => self.choice_of(&Val::Place((**a).clone())),
                 _ => None,
             },
             _ => None,

@@ -125,8 +125,8 @@ impl Lowerer<'_> {
     pub(super) fn sum_of_structs(
         &mut self,
         iter: &Iter,
-        ty: &Type,
         name: &str,
+        ty: &Type,
         span: Span,
     ) -> Result<Option<Val>> {
         let Type::Struct(def) = ty else { return Ok(None) };
@@ -140,16 +140,24 @@ impl Lowerer<'_> {
 
     fn sum(&mut self, iter: &Iter, product: bool, call: &syn::ExprMethodCall) -> Result<Val> {
         let span = call.span();
+        let name = if product { "product" } else { "sum" };
         let mut ty = None;
         if let Some(turbofish) = &call.turbofish
             && let Some(syn::GenericArgument::Type(written)) = turbofish.args.first()
         {
             let written = self.module.read_type(written)?.ty;
-            let name = if product { "product" } else { "sum" };
-            if let Some(val) = self.sum_of_structs(iter, &written, name, span)? {
+            if let Some(val) = self.sum_of_structs(iter, name, &written, span)? {
                 return Ok(val);
             }
             ty = written.scalar();
+        }
+        // What the items are shows when the first is made.
+        let number = self.laters;
+        self.laters += 1;
+        if let Some(super::Shape::Memory(item)) = self.shapes.get(&number).cloned()
+            && let Some(val) = self.sum_of_structs(iter, name, &item, span)?
+        {
+            return Ok(val);
         }
         let ty = match ty {
             Some(ty) => ty,
@@ -161,6 +169,13 @@ impl Lowerer<'_> {
         let var = self.new_var(start);
         self.b.open();
         let looped = self.each(iter, None, &[], span, &mut |me, item| {
+            if let Some(owner) = me.owner_of(&item)
+                && me.module.methods.contains_key(&(owner, format!("{name}{SUMMED}")))
+                && let Some(ty) = me.type_of(&item)
+            {
+                me.found = Some((number, super::Shape::Memory(ty)));
+                return Err(Error::new(span, "the type of the items is not known yet"));
+            }
             let item = me.scalar(item, span)?;
             let ty = me.unify(me.get(var), item, span)?;
             let sign = if product { Binary::Mul } else { Binary::Add };

@@ -86,7 +86,8 @@ impl Lowerer<'_> {
                 self.name_after(self.vars[index], var);
             }
         }
-        let mut joiner = Joiner { merges, then: &mut block_then, other: &mut block_other, span };
+        let mut joiner =
+            Joiner { condition, merges, then: &mut block_then, other: &mut block_other, span };
         let mut val = joiner.join(self, val_then, val_other)?;
         let merges = joiner.merges;
         let node = If {
@@ -348,9 +349,6 @@ impl Lowerer<'_> {
             Type::Tuple(items) => Init::Items(
                 items.iter().map(|item| self.zero_init(item, span)).collect::<Result<_>>()?,
             ),
-            Type::Struct(_) if super::choice::has_choice(ty) => {
-                return Err(super::choice::choice_in_memory(span));
-            }
             Type::Struct(def) => Init::Items(
                 def.fields.iter().map(|(_, ty)| self.zero_init(ty, span)).collect::<Result<_>>()?,
             ),
@@ -359,7 +357,9 @@ impl Lowerer<'_> {
                 let len = self.b.usize(0, span);
                 Init::Repeat(Box::new(self.zero_init(item, span)?), len)
             }
-            Type::Enum(_) | Type::Slice(_) => {
+            // The zero of an enum is never read.
+            Type::Enum(_) => Init::Value(self.zero(Scalar::Int(stratape_ir::Int::Isize), span)),
+            Type::Slice(_) => {
                 return Err(unsupported(
                     span,
                     "a value of this type from a branch or an early `return`",

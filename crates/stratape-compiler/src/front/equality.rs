@@ -21,6 +21,9 @@ impl Lowerer<'_> {
             Val::Place(LValue::Memory(memory)) | Val::Ref(LValue::Memory(memory)) => {
                 memory.ty.scalar().is_none()
             }
+            Val::Place(LValue::Either(_, a, _)) | Val::Ref(LValue::Either(_, a, _)) => {
+                self.has_parts(&Val::Place((**a).clone()))
+            }
             _ => false,
         }
     }

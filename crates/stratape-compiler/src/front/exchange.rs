@@ -162,6 +162,16 @@ impl Lowerer<'_> {
         args: &[Val],
         span: Span,
     ) -> Result<Option<Val>> {
+        if args
+            .iter()
+            .any(|arg| matches!(arg, Val::Ref(lv @ LValue::Either(..)) if !self.is_fixed_place(lv)))
+        {
+            return Err(unsupported(
+                span,
+                "exchanging what one of several references refers to",
+                "exchange the references (`&mut a` of variables that hold them), or copy with `copy_from_slice`",
+            ));
+        }
         let list = |val: &Val| match val {
             Val::Ref(LValue::Memory(memory)) if matches!(memory.ty, Type::Vec(_)) => {
                 Some(memory.clone())
@@ -226,6 +236,11 @@ impl Lowerer<'_> {
             }
             _ => Err(Error::new(span, format!("`{name}` takes other arguments"))),
         }
+    }
+
+    /// Whether what a place holds has a fixed size.
+    fn is_fixed_place(&self, lv: &LValue) -> bool {
+        self.type_of(&Val::Place(lv.clone())).is_none_or(|ty| ty.is_fixed())
     }
 
     /// A value as a variable or field of a name holds it.

@@ -70,6 +70,11 @@ impl Lowerer<'_> {
                 Some(lv @ LValue::Pointer(_)) => self.resolved(Val::Place(lv), span),
                 Some(lv) => Ok(Val::Place(lv)),
             },
+            Expr::Reference(syn::ExprReference { mutability: Some(_), expr: inner, .. })
+                if self.held_pointer(inner).is_some() =>
+            {
+                Ok(self.held_pointer(inner).map_or(Val::Never, Val::Ref))
+            }
             Expr::Reference(reference) => Ok(match self.operand(&reference.expr)? {
                 Val::Ref(_) if reference.mutability.is_some() => {
                     return Err(unsupported(
@@ -264,7 +269,8 @@ impl Lowerer<'_> {
             syn::Lit::Str(text) => {
                 let text = text.value();
                 let known = self.texts.iter().position(|known| *known == text);
-                let number = self.b.usize(known.unwrap_or(self.texts.len()), span);
+                let number = known.unwrap_or(self.texts.len()) as i128;
+                let number = self.b.int(number, Scalar::Int(stratape_ir::Int::Isize), span);
                 if known.is_none() {
                     self.texts.push(text);
                 }
@@ -299,6 +305,9 @@ impl Lowerer<'_> {
             }
             if self.module.functions.contains_key(&name) {
                 return Ok(Val::Function(path.clone()));
+            }
+            if let Some(val) = self.unit_struct(&name) {
+                return Ok(val);
             }
             let constant = name.chars().all(|c| c.is_uppercase() || c.is_numeric() || c == '_');
             if !constant {

@@ -11,6 +11,7 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 
 use super::Lowerer;
+use super::infer::Class;
 use super::items::Items;
 use super::val::{Kind, LValue, Val};
 use stratape_ir::{Extent, Op, Scalar, Struct, Type};
@@ -20,6 +21,8 @@ use stratape_ir::{Extent, Op, Scalar, Struct, Type};
 pub(super) struct Params {
     /// Those that are declared.
     declared: Vec<String>,
+    /// Those of them that are constants.
+    declared_constants: Vec<String>,
     types: HashMap<String, Type>,
     constants: HashMap<String, Extent>,
 }
@@ -39,6 +42,15 @@ impl Params {
             syn::GenericParam::Lifetime(_) => None,
         });
         self.declared.extend(names);
+        let constants = generics.const_params().map(|param| param.ident.to_string());
+        self.declared_constants.extend(constants);
+    }
+
+    /// A constant parameter that nothing is known of.
+    pub(super) fn unknown_constant(&self) -> Option<&String> {
+        let known =
+            |name: &String| self.types.contains_key(name) || self.constants.contains_key(name);
+        self.declared_constants.iter().find(|name| !known(name))
     }
 
     fn is_declared(&self, name: &str) -> bool {
@@ -453,6 +465,15 @@ impl Lowerer<'_> {
                 None => Type::Scalar(self.ty(*value)),
             }),
             Val::Parts(Kind::Struct(def), _) => Some(Type::Struct(def.clone())),
+            Val::Parts(Kind::Choice(choice), parts) => {
+                let declared = choice.variants.iter().flat_map(|variant| variant.types.clone());
+                let declared: Vec<Type> = declared.collect();
+                if declared.is_empty() {
+                    let fields = parts.iter().skip(1).map(|part| self.type_of(part));
+                    return fields.collect::<Option<_>>().map(|fields| choice.typed(fields));
+                }
+                Some(choice.typed(declared))
+            }
             Val::Parts(Kind::Tuple, parts) => {
                 parts.iter().map(|part| self.type_of(part)).collect::<Option<_>>().map(Type::Tuple)
             }
@@ -460,6 +481,29 @@ impl Lowerer<'_> {
             // A struct that holds a function holds nothing at run time.
             Val::Closure(_) | Val::Function(_) => Some(Type::Tuple(Vec::new())),
             _ => None,
+        }
+    }
+
+    /// The type of a value in memory: what an absent variant holds is taken for a number.
+    pub(super) fn type_in_memory(&mut self, val: &Val) -> Option<Type> {
+        match val {
+            Val::Parts(Kind::Choice(choice), parts)
+                if choice.variants.iter().all(|variant| variant.types.is_empty()) =>
+            {
+                let mut fields = Vec::new();
+                for part in parts.iter().skip(1) {
+                    fields.push(match part {
+                        Val::Never => Type::Scalar(self.fresh(Class::Any)),
+                        part => self.type_in_memory(part)?,
+                    });
+                }
+                Some(choice.typed(fields))
+            }
+            Val::Parts(Kind::Tuple, parts) => {
+                let parts = parts.iter().map(|part| self.type_in_memory(part));
+                parts.collect::<Option<_>>().map(Type::Tuple)
+            }
+            val => self.type_of(val),
         }
     }
 
@@ -473,7 +517,12 @@ impl Lowerer<'_> {
                 parts.collect::<Option<_>>().map(Type::Tuple)
             }
             LValue::Value(val) => self.type_of(val),
-            LValue::Parts(Kind::Choice(_), _) | LValue::Later(_) | LValue::Pointer(_) => None,
+            LValue::Parts(kind @ Kind::Choice(_), parts) => {
+                let parts = parts.iter().map(|part| Val::Place(part.clone())).collect();
+                self.type_of(&Val::Parts(kind.clone(), parts))
+            }
+            LValue::Either(_, a, _) => self.type_of_place(a),
+            LValue::Later(_) | LValue::Pointer(_) => None,
         }
     }
 }

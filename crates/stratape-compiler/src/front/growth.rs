@@ -12,7 +12,7 @@ use super::moves::LENGTH_METHODS;
 use super::val::{Kind, LValue, Memory, Val, Window};
 use super::{Lowerer, exits, unsupported};
 use stratape_ir::{
-    Binary, Check, Compare, Init, ObjectId, Op, Place, Range, Scalar, Stmt, Type, ValueId,
+    Binary, Check, Compare, Init, ObjectId, Op, Origin, Place, Range, Scalar, Stmt, Type, ValueId,
 };
 
 impl Lowerer<'_> {
@@ -113,7 +113,11 @@ impl Lowerer<'_> {
         if !LENGTH_METHODS.contains(&name.as_str()) {
             return Ok(None);
         }
+        let local = self.b.function.objects[memory.place.object.index()].origin == Origin::Local;
         let Some(var) = memory.len else {
+            if local && !memory.place.path.is_empty() && matches!(memory.ty, Type::Vec(_)) {
+                return self.length_method_inside(memory, call);
+            }
             return Err(unsupported(
                 call.method.span(),
                 "a change of the length of this list",
@@ -159,16 +163,17 @@ impl Lowerer<'_> {
                     self.set(other, zero);
                 }
             }
-            _ => {
+            "swap_remove" => {
                 let index = self.usize_expr(one()?)?;
                 return self.swap_remove(memory, index, span).map(Some);
             }
+            _ => return self.edit_method(memory, call),
         }
         Ok(Some(Val::Unit))
     }
 
     /// The variable of a list that changes its length, and the list as it is typed by now.
-    fn growing(&self, memory: &Memory, span: Span) -> Result<(super::VarId, LValue)> {
+    pub(super) fn growing(&self, memory: &Memory, span: Span) -> Result<(super::VarId, LValue)> {
         let Some(var) = memory.len else { return Err(Error::new(span, "a `Vec` was expected")) };
         let mut memory = memory.clone();
         if memory.place.path.is_empty() {
@@ -177,8 +182,14 @@ impl Lowerer<'_> {
         Ok((var, LValue::Memory(memory)))
     }
 
-    fn push(&mut self, memory: &Memory, val: Val, span: Span) -> Result<()> {
-        if let Some(item) = self.type_of(&val) {
+    /// The variable of a list's length and the list, which has room for one more value.
+    pub(super) fn room_for_one(
+        &mut self,
+        memory: &Memory,
+        val: &Val,
+        span: Span,
+    ) -> Result<(super::VarId, LValue)> {
+        if let Some(item) = self.type_in_memory(val) {
             self.retype(memory, &item, span)?;
         }
         let (var, list) = self.growing(memory, span)?;
@@ -187,13 +198,20 @@ impl Lowerer<'_> {
         if !self.reserved.contains(&memory.place.object) {
             self.reserve(&list, more, span)?;
         }
+        Ok((var, list))
+    }
+
+    pub(super) fn push(&mut self, memory: &Memory, val: Val, span: Span) -> Result<()> {
+        let (var, list) = self.room_for_one(memory, &val, span)?;
+        let (len, one) = (self.get(var), self.b.usize(1, span));
+        let more = self.b.binary(Binary::Add, len, one, span);
         let place = self.element_unchecked(&list, len, span)?;
         self.write_parts(&place, val, span)?;
         self.set(var, more);
         Ok(())
     }
 
-    fn pop(&mut self, memory: &Memory, span: Span) -> Result<Val> {
+    pub(super) fn pop(&mut self, memory: &Memory, span: Span) -> Result<Val> {
         let (var, list) = self.growing(memory, span)?;
         let (len, zero, one) = (self.get(var), self.b.usize(0, span), self.b.usize(1, span));
         let some = self.b.compare(Compare::Gt, len, zero, span);
@@ -228,7 +246,7 @@ impl Lowerer<'_> {
     }
 
     fn resize(&mut self, memory: &Memory, to: ValueId, fill: &Val, span: Span) -> Result<()> {
-        if let Some(item) = self.type_of(fill) {
+        if let Some(item) = self.type_in_memory(fill) {
             self.retype(memory, &item, span)?;
         }
         let (var, list) = self.growing(memory, span)?;
@@ -268,7 +286,7 @@ impl Lowerer<'_> {
             LValue::Memory(memory) if matches!(memory.ty, Type::Vec(_)) => self.taken(memory, span),
             LValue::Memory(memory) if !memory.ty.is_fixed() => {
                 let (kind, count) = match &memory.ty {
-                    Type::Struct(def) => (Kind::Struct(def.clone()), def.fields.len()),
+                    Type::Struct(def) => (self.module.kind_of(def), def.fields.len()),
                     Type::Tuple(items) => (Kind::Tuple, items.len()),
                     _ => return self.read(lv, span),
                 };
@@ -382,7 +400,7 @@ impl Lowerer<'_> {
             self.repeat(Range::UpTo { from: zero, to: len }, false, None, &[], span, |me, at| {
                 me.visit(iter, at, span, &mut |me, item| {
                     let item = me.value_of(item, span)?;
-                    let Some(ty) = me.type_of(&item) else {
+                    let Some(ty) = me.type_in_memory(&item) else {
                         return Err(unsupported(
                             span,
                             "`collect` of this",

@@ -26,6 +26,11 @@ impl Lowerer<'_> {
                 }
                 _ => Err(Error::new(span, "a slice, array or `Vec` was expected")),
             },
+            LValue::Either(condition, a, b) => {
+                let each = &mut |me: &mut Self, lv: &LValue| me.len_of(lv, span).map(Val::Scalar);
+                let len = self.with_either(*condition, (a, b), span, each)?;
+                self.scalar(len, span)
+            }
             LValue::Value(val) => match &**val {
                 Val::Place(lv) | Val::Ref(lv) => self.len_of(&lv.clone(), span),
                 _ => Err(Error::new(span, "a slice, array or `Vec` was expected")),
@@ -41,6 +46,11 @@ impl Lowerer<'_> {
         | LValue::Memory(memory @ Memory { len: Some(_), .. }) = lv
         {
             let len = self.len_of(&LValue::Memory(memory.clone()), span)?;
+            let span = self.b.at(span);
+            self.b.node(Stmt::Check { check: Check::Bounds { index, len }, span });
+        }
+        if let LValue::Either(..) = lv {
+            let len = self.len_of(lv, span)?;
             let span = self.b.at(span);
             self.b.node(Stmt::Check { check: Check::Bounds { index, len }, span });
         }
@@ -65,6 +75,10 @@ impl Lowerer<'_> {
                 };
                 let place = memory.place.with(Step::Index(index));
                 Ok(LValue::Memory(Memory { place, ty: item.clone(), window: None, len: None }))
+            }
+            LValue::Either(condition, a, b) => {
+                let each = &mut |me: &mut Self, lv: &LValue| me.element_unchecked(lv, index, span);
+                self.part_of_either(*condition, (a, b), each)
             }
             LValue::Value(val) => match &**val {
                 Val::Place(lv) | Val::Ref(lv) => self.element_unchecked(&lv.clone(), index, span),
@@ -116,6 +130,10 @@ impl Lowerer<'_> {
                     len: None,
                 }))
             }
+            LValue::Either(condition, a, b) => {
+                let each = &mut |me: &mut Self, lv: &LValue| me.window_of(lv, from, len, span);
+                self.part_of_either(*condition, (a, b), each)
+            }
             LValue::Value(val) => match &**val {
                 Val::Place(lv) | Val::Ref(lv) => self.window_of(&lv.clone(), from, len, span),
                 _ => Err(Error::new(span, "only slices, arrays and `Vec`s can be sliced")),
@@ -143,18 +161,30 @@ impl Lowerer<'_> {
         if let Some(owner) = self.owner_of(&base).filter(|owner| library::is_known(owner)) {
             return self.element_of(base, &owner, expr);
         }
-        let (Val::Place(lv) | Val::Ref(lv)) = base else {
-            return Err(Error::new(
+        if let Some(val) = self.indexed(&base, &expr.index, span)? {
+            return Ok(val);
+        }
+        if let Some(owner) = self.owner_of(&base) {
+            return Err(unsupported(
                 expr.expr.span(),
-                "only slices, arrays and `Vec`s can be indexed",
+                &format!("an index of `{owner}`"),
+                "implement `Index` for it in this module, or index one of its fields",
             ));
+        }
+        self.index_into(base, &expr.index, span)
+    }
+
+    /// An element or a part of a list.
+    pub(super) fn index_into(&mut self, base: Val, at: &Expr, span: Span) -> Result<Val> {
+        let (Val::Place(lv) | Val::Ref(lv)) = base else {
+            return Err(Error::new(span, "only slices, arrays and `Vec`s can be indexed"));
         };
-        if let Some(range) = as_range(&expr.index) {
+        if let Some(range) = as_range(at) {
             return Ok(Val::Place(self.sub_slice(range, &lv, span)?));
         }
-        let val = self.expr(&expr.index)?;
-        let index = self.scalar(val, expr.index.span())?;
-        self.expect(index, Scalar::USIZE, expr.index.span())?;
+        let val = self.expr(at)?;
+        let index = self.scalar(val, at.span())?;
+        self.expect(index, Scalar::USIZE, at.span())?;
         Ok(Val::Place(self.element(&lv, index, span)?))
     }
 

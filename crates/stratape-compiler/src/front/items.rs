@@ -13,6 +13,7 @@ use syn::{Error, Item, Result};
 
 use super::choice::Choice;
 use super::generic::{Visible, base_name};
+use super::mention::words_of;
 use super::naming::NamesSelf;
 use super::nested::nested;
 use super::opaque::Elsewhere;
@@ -55,8 +56,8 @@ pub struct Items {
     pub(super) associated_constants: HashMap<(String, String), syn::ImplItemConst>,
     pub(super) operators: HashMap<(String, String), Vec<Implementation>>,
     pub(super) aliases: HashMap<String, syn::ItemType>,
-    /// Structs that hold references: they are never in memory.
-    borrowing: HashSet<String>,
+    /// Structs that hold references, functions or a `VecDeque`: none is a parameter.
+    pub(super) local: HashSet<String>,
     /// Structs with type or constant parameters.
     pub(super) generic_structs: HashMap<String, Rc<syn::ItemStruct>>,
     /// The parameters of the `impl` that a method stands in, and the type it is for.
@@ -69,6 +70,8 @@ pub struct Items {
     pub(super) opaque: HashMap<String, Option<syn::Ident>>,
     /// Whether some function takes a `&mut Vec`: what is lent to it may grow.
     pub(super) lends_lists: bool,
+    /// The variants of enums that are marked as their default.
+    pub(super) default_variants: HashMap<String, String>,
     /// The numbers of the variants of enums, where they can be seen.
     pub(super) discriminants: HashMap<String, Vec<isize>>,
     /// Types of other modules that have no name where the gradient is emitted.
@@ -185,6 +188,11 @@ impl Items {
                 Item::Const(constant) => {
                     module.constants.insert(constant.ident.to_string(), constant.clone());
                 }
+                Item::Static(item) => {
+                    if let Some(constant) = as_constant(item) {
+                        module.constants.insert(item.ident.to_string(), constant);
+                    }
+                }
                 // What is emitted cannot name the variants of one inside a function.
                 Item::Enum(def)
                     if def.variants.iter().all(|v| v.fields.is_empty())
@@ -215,10 +223,16 @@ impl Items {
             }
         }
         for item in all.iter().copied() {
-            if let Item::Struct(def) = item
-                && def.fields.iter().any(|field| matches!(field.ty, syn::Type::Reference(_)))
+            if let Item::Enum(def) = item
+                && let Some(variant) = def.variants.iter().find(|variant| is_default(variant))
             {
-                module.borrowing.insert(def.ident.to_string());
+                let variant = variant.ident.to_string();
+                module.default_variants.insert(def.ident.to_string(), variant);
+            }
+            if let Item::Struct(def) = item
+                && def.fields.iter().any(|field| is_local(&field.ty))
+            {
+                module.local.insert(def.ident.to_string());
             }
             if let Item::Impl(block) = item {
                 module.collect_impl(block);
@@ -232,46 +246,7 @@ impl Items {
         }
         module.lends_lists = module.functions.values().any(|f| takes_list(&f.sig))
             || module.methods.values().any(|f| takes_list(&f.sig));
-        // A struct may hold another that is declared later: go round until nothing new is found.
-        let mut left: Vec<&syn::ItemStruct> = all
-            .iter()
-            .filter_map(|item| match item {
-                Item::Struct(def) if !is_generic(&def.generics) => Some(def),
-                _ => None,
-            })
-            .collect();
-        while !left.is_empty() {
-            let before = left.len();
-            left.retain(|def| match module.read_struct(def) {
-                Ok(read) => {
-                    module.structs.insert(read.name.clone(), Arc::new(read));
-                    false
-                }
-                Err(error) => {
-                    // Used nowhere, it does no harm; where it is used, this is said.
-                    module.refuse(&def.ident, &format!("cannot be looked into: {error}"));
-                    true
-                }
-            });
-            if left.len() == before {
-                break;
-            }
-        }
-        for item in all {
-            if let Item::Enum(def) = item
-                && def.generics.params.is_empty()
-                && !module.enums.contains_key(&def.ident.to_string())
-            {
-                match module.read_enum(def) {
-                    Ok(choice) => {
-                        module.choices.insert(choice.name.clone(), Arc::new(choice));
-                    }
-                    Err(error) => {
-                        module.refuse(&def.ident, &format!("cannot be looked into: {error}"));
-                    }
-                }
-            }
-        }
+        module.read_types(&all);
         for item in items {
             if let Item::Use(item) = item {
                 module.import_variants(&item.tree, None);
@@ -280,17 +255,55 @@ impl Items {
         Ok(module)
     }
 
-    /// Whether memory of a type would hold references.
-    pub(super) fn holds_references(&self, ty: &Type) -> bool {
+    /// Reads structs and enums with data. One may hold another that is declared later: goes round until nothing new is found.
+    fn read_types(&mut self, all: &[&Item]) {
+        let mut left: Vec<&Item> = all.to_vec();
+        loop {
+            let before = left.len();
+            left.retain(|item| match item {
+                Item::Struct(def) if !is_generic(&def.generics) => match self.read_struct(def) {
+                    Ok(read) => {
+                        self.structs.insert(read.name.clone(), Arc::new(read));
+                        false
+                    }
+                    // Used nowhere, it does no harm; where it is used, this is said.
+                    Err(error) => {
+                        self.refuse(&def.ident, &format!("cannot be looked into: {error}"));
+                        true
+                    }
+                },
+                Item::Enum(def)
+                    if def.generics.params.is_empty()
+                        && !self.enums.contains_key(&def.ident.to_string()) =>
+                {
+                    match self.read_enum(def) {
+                        Ok(choice) => {
+                            self.choices.insert(choice.name.clone(), Arc::new(choice));
+                            false
+                        }
+                        Err(error) => {
+                            self.refuse(&def.ident, &format!("cannot be looked into: {error}"));
+                            true
+                        }
+                    }
+                }
+                _ => false,
+            });
+            if left.len() == before || left.is_empty() {
+                break;
+            }
+        }
+    }
+
+    /// Whether a type holds what a parameter cannot: references, functions or a `VecDeque`.
+    pub(super) fn is_local_only(&self, ty: &Type) -> bool {
         match ty {
             Type::Scalar(_) | Type::Enum(_) => false,
-            Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => {
-                self.holds_references(item)
-            }
-            Type::Tuple(items) => items.iter().any(|item| self.holds_references(item)),
+            Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => self.is_local_only(item),
+            Type::Tuple(items) => items.iter().any(|item| self.is_local_only(item)),
             Type::Struct(def) => {
-                self.borrowing.contains(base_name(&def.name))
-                    || def.fields.iter().any(|(_, ty)| self.holds_references(ty))
+                self.local.contains(base_name(&def.name))
+                    || def.fields.iter().any(|(_, ty)| self.is_local_only(ty))
             }
         }
     }
@@ -446,12 +459,38 @@ impl Visible<'_> {
         for (position, field) in def.fields.iter().enumerate() {
             let name =
                 field.ident.as_ref().map_or_else(|| position.to_string(), ToString::to_string);
-            let written = self.read_type(&field.ty)?;
-            fields.push((name, written.ty));
+            let ty = match &field.ty {
+                // It is called where it is read: nothing of it is ever in memory.
+                syn::Type::FnPtr(_) => Type::Tuple(Vec::new()),
+                ty => self.read_type(ty)?.ty,
+            };
+            fields.push((name, ty));
         }
         let tuple = matches!(def.fields, syn::Fields::Unnamed(_));
         Ok(Struct { name: def.ident.to_string(), fields, tuple })
     }
+}
+
+/// Whether a field of a type makes its struct one that is never a parameter.
+fn is_local(ty: &syn::Type) -> bool {
+    match ty {
+        syn::Type::Reference(_) | syn::Type::FnPtr(_) => true,
+        ty => words_of(ty.to_token_stream()).iter().any(|(word, _)| word == "VecDeque"),
+    }
+}
+
+/// A `static` that never changes, as the constant that it is.
+pub(crate) fn as_constant(item: &syn::ItemStatic) -> Option<syn::ItemConst> {
+    let (vis, name, ty, value) = (&item.vis, &item.ident, &item.ty, &item.expr);
+    match item.mutability {
+        syn::StaticMutability::None => Some(syn::parse_quote!(#vis const #name: #ty = #value;)),
+        _ => None,
+    }
+}
+
+/// Whether a variant is what `#[derive(Default)]` makes.
+fn is_default(variant: &syn::Variant) -> bool {
+    variant.attrs.iter().any(|attribute| attribute.path().is_ident("default"))
 }
 
 /// Whether there are parameters besides lifetimes.
@@ -505,7 +544,7 @@ pub(crate) fn pullback_of(attribute: &syn::Attribute) -> Result<syn::Ident> {
 fn takes_list(sig: &syn::Signature) -> bool {
     sig.inputs.iter().any(|input| match input {
         syn::FnArg::Typed(input) => matches!(&*input.ty, syn::Type::Reference(reference)
-            if reference.mutability.is_some() && type_text(&reference.elem) == "Vec"),
+            if reference.mutability.is_some() && ["Vec", "VecDeque"].contains(&type_text(&reference.elem).as_str())),
         syn::FnArg::Receiver(_) => false,
     })
 }
@@ -523,13 +562,13 @@ pub(super) fn type_text(ty: &syn::Type) -> String {
     }
 }
 
-/// The type on the right of an operator that a trait stands for; `None` for other traits.
+/// The type on the right of an operator that a trait stands for, of an index, or of what is converted; `None` for other traits.
 fn operator_trait(path: &syn::Path, owner: &str) -> Option<String> {
     let segment = path.segments.last()?;
     let name = segment.ident.to_string();
     let known = ["Add", "Sub", "Mul", "Div", "Rem", "Neg"].iter().any(|operator| {
         name.strip_prefix(operator).is_some_and(|rest| rest.is_empty() || rest == "Assign")
-    });
+    }) || ["Index", "IndexMut", "From", "TryFrom"].contains(&name.as_str());
     known.then(|| match &segment.arguments {
         syn::PathArguments::AngleBracketed(args) => match args.args.first() {
             Some(syn::GenericArgument::Type(ty)) => match type_text(ty).as_str() {

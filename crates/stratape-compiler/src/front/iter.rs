@@ -47,6 +47,8 @@ pub(super) enum Iter {
     Cycle(Box<Iter>),
     Successors(Box<Val>, Val),
     FromFn(Val),
+    /// An iterator of the module's own: its type, and where its state is.
+    Own(String, LValue),
     RepeatWith(Val),
     /// One item where a condition holds, none elsewhere.
     Maybe(ValueId, Box<Val>),
@@ -74,6 +76,7 @@ impl Iter {
             | Self::Scan(..)
             | Self::Successors(..)
             | Self::FromFn(_)
+            | Self::Own(..)
             | Self::RepeatWith(_) => false,
             Self::Staged(inner, stage, _) => *stage == Stage::Inspect && inner.has_positions(),
             Self::Zip(a, b) => a.has_positions() && b.has_positions(),
@@ -170,6 +173,16 @@ impl<'m> Lowerer<'m> {
                 let (some, inner) = (self.part(&val, 0, span)?, self.part(&val, 1, span)?);
                 Ok(Iter::Maybe(self.scalar(some, span)?, Box::new(inner)))
             }
+            val if self.owner_of(&val).is_some() => match self.own_iterator(&val, span)? {
+                Some(iter) => Ok(iter),
+                None => match self.dereferenced(&val, span)? {
+                    Some(inner) => self.iterator(inner, span),
+                    None => Err(Error::new(
+                        span,
+                        "this is no iterator: iterate over one of its fields, or implement `Iterator` or `IntoIterator` for it in this module",
+                    )),
+                },
+            },
             Val::Ref(lv) => Ok(Iter::Slice(lv)),
             Val::Place(lv @ LValue::Memory(_)) => Ok(Iter::Copied(Box::new(Iter::Slice(lv)))),
             _ => Err(Error::new(span, "a range, a slice or an iterator was expected")),
@@ -302,6 +315,7 @@ impl<'m> Lowerer<'m> {
             | Iter::Scan(..)
             | Iter::Successors(..)
             | Iter::FromFn(_)
+            | Iter::Own(..)
             | Iter::RepeatWith(_) => Err(unsupported(
                 span,
                 "the length of this iterator",
@@ -473,6 +487,7 @@ impl<'m> Lowerer<'m> {
             | Iter::Scan(..)
             | Iter::Successors(..)
             | Iter::FromFn(_)
+            | Iter::Own(..)
             | Iter::RepeatWith(_) => {
                 Err(unsupported(span, "this iterator here", "`collect` it first"))
             }

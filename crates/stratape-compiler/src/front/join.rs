@@ -12,6 +12,8 @@ use stratape_ir::{Merge, Object, Origin, Stmt, Type, ValueId, made};
 
 /// What joins the values of two arms.
 pub(super) struct Joiner<'a> {
+    /// What the branch is on.
+    pub(super) condition: ValueId,
     pub(super) merges: Vec<Merge>,
     pub(super) then: &'a mut stratape_ir::Block,
     pub(super) other: &'a mut stratape_ir::Block,
@@ -57,16 +59,19 @@ impl Joiner<'_> {
                 Ok(Val::Ref(LValue::Var(a)))
             }
             (Val::Ref(a), Val::Ref(b))
-                if matches!(a, LValue::Value(_)) || matches!(b, LValue::Value(_)) =>
+                if (matches!(a, LValue::Value(_)) || matches!(b, LValue::Value(_)))
+                    && !holds_list(&Val::Ref(a.clone()))
+                    && !holds_list(&Val::Ref(b.clone())) =>
             {
                 // What a reference to a value is, is never written.
                 let a = self.read_in(lower, &a, true)?;
                 let b = self.read_in(lower, &b, false)?;
                 Ok(Val::Ref(LValue::Value(Box::new(self.join(lower, a, b)?))))
             }
+            (Val::Ref(a), Val::Ref(b)) => self.either(lower, self.condition, &a, &b),
             _ => Err(unsupported(
                 self.span,
-                "a branch that yields a reference, a `Vec` or a closure",
+                "a branch that yields a reference in one arm only, or a closure",
                 "let both arms yield numbers, tuples, structs or arrays, or branch around the use",
             )),
         }
@@ -99,18 +104,8 @@ impl Joiner<'_> {
             Val::Ref(LValue::Value(val)) => {
                 Ok(Val::Ref(LValue::Value(Box::new(self.alone(lower, *val, from_then)?))))
             }
-            Val::Ref(LValue::Memory(memory)) => {
-                let block = if from_then { &*self.then } else { &*self.other };
-                if made(block).contains(&memory.place.object) {
-                    return Err(unsupported(
-                        self.span,
-                        "a reference to what a branch makes",
-                        "make it before the branch",
-                    ));
-                }
-                let from = &memory;
-                let place = self.alone_in_place(lower, from, from_then)?;
-                Ok(Val::Ref(LValue::Memory(place)))
+            Val::Ref(lv @ (LValue::Memory(_) | LValue::Either(..))) => {
+                Ok(Val::Ref(self.handed_out(lower, &lv, from_then)?))
             }
             Val::Place(LValue::Memory(memory)) if memory.ty.is_fixed() => {
                 let block = if from_then { &*self.then } else { &*self.other };
@@ -212,8 +207,42 @@ pub(super) fn replace_in(val: &mut Val, replaced: &HashMap<ValueId, ValueId>) {
     match val {
         Val::Scalar(value) => *value = replaced.get(value).copied().unwrap_or(*value),
         Val::Parts(_, parts) => parts.iter_mut().for_each(|part| replace_in(part, replaced)),
-        Val::Ref(LValue::Value(inner)) => replace_in(inner, replaced),
+        Val::Ref(lv) | Val::Place(lv) => replace_in_place(lv, replaced),
         _ => {}
+    }
+}
+
+fn replace_in_place(lv: &mut LValue, replaced: &HashMap<ValueId, ValueId>) {
+    match lv {
+        LValue::Value(inner) => replace_in(inner, replaced),
+        LValue::Parts(_, parts) => {
+            parts.iter_mut().for_each(|part| replace_in_place(part, replaced))
+        }
+        LValue::Either(condition, a, b) => {
+            *condition = replaced.get(condition).copied().unwrap_or(*condition);
+            replace_in_place(a, replaced);
+            replace_in_place(b, replaced);
+        }
+        _ => {}
+    }
+}
+
+/// Whether reading a value would take a list away from it.
+fn holds_list(val: &Val) -> bool {
+    match val {
+        Val::Parts(_, parts) => parts.iter().any(holds_list),
+        Val::Place(lv) | Val::Ref(lv) => match lv {
+            LValue::Memory(memory) => !memory.ty.is_fixed(),
+            LValue::Parts(_, parts) => {
+                parts.iter().any(|part| holds_list(&Val::Place(part.clone())))
+            }
+            LValue::Value(val) => holds_list(val),
+            LValue::Either(_, a, b) => {
+                holds_list(&Val::Place((**a).clone())) || holds_list(&Val::Place((**b).clone()))
+            }
+            LValue::Var(_) | LValue::Later(_) | LValue::Pointer(_) => false,
+        },
+        _ => false,
     }
 }
 

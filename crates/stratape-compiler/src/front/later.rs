@@ -31,6 +31,8 @@ pub(super) enum Shape {
         ty: Type,
         window: bool,
     },
+    /// One of several such references.
+    Among(Vec<Shape>),
     /// A shared reference to a value.
     Held(Box<Shape>),
     /// Not known yet, a part of something that is.
@@ -61,6 +63,8 @@ pub(super) enum Pointer {
     },
     /// A shared reference to a value, held as the value.
     Held(LValue),
+    /// One of several references into objects: the number of the one it is, and what each of them would be.
+    Among { number: u32, which: VarId, slots: Vec<Pointer> },
 }
 
 /// A step of the way into the object.
@@ -76,9 +80,24 @@ impl Lowerer<'_> {
         let number = self.laters;
         self.laters += 1;
         match self.shapes.get(&number).cloned() {
+            Some(shape @ Shape::Pointer { .. }) => self.place_among(number, &[shape], span),
+            Some(Shape::Among(shapes)) => self.place_among(number, &shapes, span),
             Some(shape) => self.place_of(&shape, span),
             None => Ok(LValue::Later(number)),
         }
+    }
+
+    /// A variable that holds one of several references.
+    fn place_among(&mut self, number: u32, shapes: &[Shape], span: Span) -> Result<LValue> {
+        let mut slots = Vec::new();
+        for shape in shapes {
+            if let LValue::Pointer(slot) = self.place_of(shape, span)? {
+                slots.push(*slot);
+            }
+        }
+        let first = self.b.usize(0, span);
+        let which = self.new_var(first);
+        Ok(LValue::Pointer(Box::new(Pointer::Among { number, which, slots })))
     }
 
     /// Notes the shape of a variable, from the first value written to it.
@@ -177,6 +196,9 @@ impl Lowerer<'_> {
                 self.b.node(Stmt::New { object, init });
                 LValue::Memory(Memory::whole(object, ty))
             }
+            Shape::Among(_) => {
+                return Err(Error::new(span, "a reference of another kind was expected"));
+            }
             Shape::Held(inner) => {
                 LValue::Pointer(Box::new(Pointer::Held(self.place_of(inner, span)?)))
             }
@@ -224,6 +246,22 @@ impl Lowerer<'_> {
 
     /// A variable that holds a reference and may come to hold another.
     pub(super) fn pointer(&mut self, memory: &Memory, span: Span) -> Result<LValue> {
+        let number = self.laters;
+        self.laters += 1;
+        if let Some(Shape::Among(shapes)) = self.shapes.get(&number).cloned() {
+            let place = self.place_among(number, &shapes, span)?;
+            let val = Val::Ref(LValue::Memory(memory.clone()));
+            self.write_parts(&place, val, span)?;
+            return Ok(place);
+        }
+        let slots = vec![self.slot(memory, span)?];
+        let first = self.b.usize(0, span);
+        let which = self.new_var(first);
+        Ok(LValue::Pointer(Box::new(Pointer::Among { number, which, slots })))
+    }
+
+    /// A reference to a part of one object.
+    fn slot(&mut self, memory: &Memory, span: Span) -> Result<Pointer> {
         let window = match (self.extent(memory, span), &memory.ty) {
             (None, Type::Slice(_)) => {
                 let start = self.b.usize(0, span);
@@ -240,7 +278,7 @@ impl Lowerer<'_> {
         let window = window.map(|window| (self.new_var(window.start), self.new_var(window.len)));
         let object = self.object_number(memory.place.object);
         let ty = memory.ty.clone();
-        Ok(LValue::Pointer(Box::new(Pointer::Into { object, steps, ty, window })))
+        Ok(Pointer::Into { object, steps, ty, window })
     }
 
     /// What a reference that is held refers to now.
@@ -249,6 +287,9 @@ impl Lowerer<'_> {
             Pointer::Held(lv) => {
                 let val = self.read(lv, span)?;
                 return Ok(LValue::Value(Box::new(val)));
+            }
+            Pointer::Among { which, slots, .. } => {
+                return self.among(self.get(*which), slots, span);
             }
             Pointer::Into { object, steps, ty, window } => (object, steps, ty, window),
         };
@@ -267,6 +308,68 @@ impl Lowerer<'_> {
         Ok(LValue::Memory(Memory { place, ty: ty.clone(), window, len: None }))
     }
 
+    /// Lets a variable refer to one of the places it may refer to, or notes one more.
+    fn redirect_among(
+        &mut self,
+        number: u32,
+        which: VarId,
+        slots: &[Pointer],
+        val: Val,
+        span: Span,
+    ) -> Result<()> {
+        let memory = match val {
+            Val::Ref(LValue::Either(condition, a, b)) => {
+                self.with_either(condition, (&a, &b), span, &mut |me, lv| {
+                    me.redirect_among(number, which, slots, Val::Ref(lv.clone()), span)?;
+                    Ok(Val::Unit)
+                })?;
+                return Ok(());
+            }
+            Val::Ref(LValue::Memory(memory)) => memory,
+            _ => {
+                return Err(unsupported(
+                    span,
+                    "a variable that refers now to this, now to that",
+                    "let it refer to lists, to parts of them, or to their elements; or choose by `if`",
+                ));
+            }
+        };
+        let Some(at) = slots.iter().position(|slot| self.fits_slot(slot, &memory)) else {
+            let mut shapes: Vec<Shape> = slots.iter().filter_map(Self::shape_of_slot).collect();
+            shapes.push(self.shape_of(&Val::Ref(LValue::Memory(memory)), span)?);
+            self.found = Some((number, Shape::Among(shapes)));
+            return Err(Error::new(span, "the shape of a variable is not known yet"));
+        };
+        self.redirect(&slots[at], Val::Ref(LValue::Memory(memory)), span)?;
+        let at = self.b.usize(at, span);
+        self.set(which, at);
+        Ok(())
+    }
+
+    /// Whether a reference goes the way of a slot, but for indices.
+    fn fits_slot(&self, slot: &Pointer, memory: &Memory) -> bool {
+        let Pointer::Into { object, steps, window, .. } = slot else { return false };
+        let same = |(step, new): (&PointerStep, &Step)| match (step, new) {
+            (PointerStep::Index(_), Step::Index(_)) => true,
+            (PointerStep::Field(a), Step::Field(b)) => a == b,
+            _ => false,
+        };
+        self.object_of(*object) == Some(memory.place.object)
+            && steps.len() == memory.place.path.len()
+            && steps.iter().zip(&memory.place.path).all(same)
+            && (window.is_some() || memory.window.is_none())
+    }
+
+    fn shape_of_slot(slot: &Pointer) -> Option<Shape> {
+        let Pointer::Into { object, steps, ty, window } = slot else { return None };
+        let steps = steps.iter().map(|step| match step {
+            PointerStep::Index(_) => None,
+            PointerStep::Field(index) => Some(*index),
+        });
+        let (steps, ty) = (steps.collect(), ty.clone());
+        Some(Shape::Pointer { object: *object, steps, ty, window: window.is_some() })
+    }
+
     /// Lets a variable refer to something else.
     pub(super) fn redirect(&mut self, pointer: &Pointer, val: Val, span: Span) -> Result<()> {
         let (object, steps, window) = match pointer {
@@ -276,6 +379,9 @@ impl Lowerer<'_> {
                 };
                 let val = self.read(&source, span)?;
                 return self.write_parts(lv, val, span);
+            }
+            Pointer::Among { number, which, slots } => {
+                return self.redirect_among(*number, *which, slots, val, span);
             }
             Pointer::Into { object, steps, window, .. } => (object, steps, window),
         };

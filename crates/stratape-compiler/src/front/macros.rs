@@ -47,7 +47,7 @@ impl Lowerer<'_> {
         let name =
             mac.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
         match name.as_str() {
-            "vec" => self.vec_macro(mac, span),
+            "vec" => self.vec_macro(mac, None, span),
             "assert" | "debug_assert" | "assert_eq" | "assert_ne" | "debug_assert_eq"
             | "debug_assert_ne" => {
                 self.assertion(mac, &name, span)?;
@@ -62,6 +62,12 @@ impl Lowerer<'_> {
                 self.print(&mac.path, &mac.tokens, span)?;
                 Ok(Val::Unit)
             }
+            "format" => {
+                // Nobody looks at it but a message, which says so.
+                let text = self.b.int(0, Scalar::Int(stratape_ir::Int::Isize), span);
+                self.enums.insert(text, super::FORMATTED.to_owned());
+                Ok(Val::Scalar(text))
+            }
             "dbg" => self.debug(mac, span),
             _ => Err(unsupported(
                 mac.path.span(),
@@ -72,11 +78,17 @@ impl Lowerer<'_> {
         }
     }
 
-    fn vec_macro(&mut self, mac: &syn::Macro, span: Span) -> Result<Val> {
+    /// `vec![…]`, of items of a type that is known from where the list goes, if it is.
+    pub(super) fn vec_macro(
+        &mut self,
+        mac: &syn::Macro,
+        ty: Option<&Type>,
+        span: Span,
+    ) -> Result<Val> {
         match mac.parse_body::<VecArgs>()? {
             VecArgs::Repeat(parts) => {
                 let (item, count) = *parts;
-                let item_val = self.expr(&item)?;
+                let item_val = self.item_as(&item, ty)?;
                 let item_val = self.as_vec(item_val, item.span())?;
                 let count = self.usize_expr(&count)?;
                 let (init, ty) = self.init_of(item_val, item.span())?;
@@ -87,7 +99,7 @@ impl Lowerer<'_> {
             VecArgs::List(items) => {
                 let mut vals = Vec::new();
                 for item in &items {
-                    let val = self.expr(item)?;
+                    let val = self.item_as(item, ty)?;
                     vals.push(self.as_vec(val, item.span())?);
                 }
                 if !vals.iter().all(|val| matches!(val, Val::Scalar(_))) {
@@ -106,7 +118,12 @@ impl Lowerer<'_> {
 
     /// A `Vec` of values that are no numbers.
     fn list_of(&mut self, vals: Vec<Val>, span: Span) -> Result<Val> {
-        let Some(item) = vals.first().and_then(|val| self.type_of(val)) else {
+        let known = vals.iter().find_map(|val| self.type_of(val));
+        let item = match (known, vals.first()) {
+            (None, Some(val)) => self.type_in_memory(val),
+            (known, _) => known,
+        };
+        let Some(item) = item else {
             return Err(unsupported(
                 span,
                 "a list of this",

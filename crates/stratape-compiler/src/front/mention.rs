@@ -76,7 +76,7 @@ impl Lowerer<'_> {
         match val {
             Val::Scalar(value) if self.enums.get(value).is_some_and(|name| name == TEXT) => {
                 let (texts, number) = (&self.texts, mentioned.value(*value));
-                Some(quote!([#(#texts),*][#number]))
+                Some(quote!([#(#texts),*][#number as usize]))
             }
             Val::Scalar(value) if self.enums.get(value).is_some_and(|name| name == CONVERSION) => {
                 Some(quote!(<i8 as ::core::convert::TryFrom<i32>>::try_from(300_i32).unwrap_err()))
@@ -110,7 +110,7 @@ impl Lowerer<'_> {
         match lv {
             LValue::Var(var) => self.spell(&Val::Scalar(self.get(*var)), mentioned),
             LValue::Value(val) => self.spell(val, mentioned),
-            LValue::Later(_) | LValue::Pointer(_) => None,
+            LValue::Later(_) | LValue::Pointer(_) | LValue::Either(..) => None,
             LValue::Parts(kind, parts) => {
                 let parts = parts
                     .iter()
@@ -121,6 +121,9 @@ impl Lowerer<'_> {
             LValue::Memory(memory) => {
                 let mut tokens = mentioned.object(memory.place.object);
                 let mut ty = Some(&self.b.function.objects[memory.place.object.index()].ty);
+                if self.module.holds_unnameable(&memory.ty) {
+                    return None;
+                }
                 for step in &memory.place.path {
                     match step {
                         Step::Index(index) => {
@@ -130,9 +133,7 @@ impl Lowerer<'_> {
                         }
                         Step::Field(index) => {
                             let member = match ty {
-                                Some(Type::Struct(def))
-                                    if self.module.unnamed.contains(base_name(&def.name)) =>
-                                {
+                                Some(ty @ Type::Struct(_)) if self.module.holds_unnameable(ty) => {
                                     return None;
                                 }
                                 Some(Type::Struct(def)) => member(&def.fields.get(*index)?.0)?,

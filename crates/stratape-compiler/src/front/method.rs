@@ -4,6 +4,7 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
+use super::choice::MARK;
 use super::generic::base_name;
 use super::iter::Iter;
 use super::loops::root_name;
@@ -17,19 +18,28 @@ impl Lowerer<'_> {
         let span = call.span();
         let receiver = self.operand(&call.receiver)?;
         let receiver = self.resolved(receiver, span)?;
+        self.method_on(receiver, call)
+    }
+
+    /// A method of what has been found to be its receiver.
+    pub(super) fn method_on(&mut self, receiver: Val, call: &syn::ExprMethodCall) -> Result<Val> {
+        let span = call.span();
         let name = call.method.to_string();
         match receiver {
             Val::Iter(iter) => self.iter_method(*iter, call),
             Val::Never => Ok(Val::Never),
             val @ Val::Ordering(..) => self.ordering_method(val, call),
             receiver => {
+                if let Some(val) = self.compared_by_method(&receiver, call)? {
+                    return Ok(val);
+                }
                 if let Some(choice) = self.choice_of(&receiver)
                     && choice.is_library()
                 {
                     return self.option_method(&choice, receiver, call);
                 }
                 if let Some(owner) = self.receiver_name(&receiver, &name) {
-                    if owner == super::TEXT {
+                    if owner == super::TEXT || owner == super::FORMATTED {
                         let same = ["to_string", "to_owned", "into", "clone", "as_str"];
                         return match same.contains(&name.as_str()) {
                             true => Ok(receiver),
@@ -53,6 +63,11 @@ impl Lowerer<'_> {
                 };
                 match list_of(&receiver) {
                     Some(lv) => self.slice_method(&lv, call),
+                    None if matches!(name.as_str(), "into" | "try_into") => Err(unsupported(
+                        call.method.span(),
+                        &format!("`{name}` where the type it makes is not written"),
+                        "name the type, as in `f64::from(v)`, or bind it first: `let v: f64 = v.into();`",
+                    )),
                     None => {
                         let a = self.scalar(receiver, call.receiver.span())?;
                         if self.ty(a) == Scalar::Bool
@@ -385,13 +400,8 @@ impl Lowerer<'_> {
                     };
                     self.copy_array(&memory, span)
                 }
-                _ => Err(Error::new(span, "a slice was expected")),
+                lv => self.clone_of(lv, span),
             },
-            "insert" | "remove" | "drain" | "retain" | "dedup" => Err(unsupported(
-                call.method.span(),
-                &format!("`{name}` of a `Vec`"),
-                "push what is to stay to another `Vec`",
-            )),
             "clone_from" => {
                 let Some(arg) = call.args.first() else {
                     return Err(Error::new(span, "`clone_from` takes an argument"));
@@ -424,12 +434,13 @@ impl Lowerer<'_> {
             Val::Place(lv) | Val::Ref(lv) => match lv {
                 LValue::Parts(Kind::Struct(def), _)
                 | LValue::Memory(Memory { ty: Type::Struct(def), .. }) => {
-                    Some(base_name(&def.name).to_owned())
+                    Some(base_name(&def.name).trim_start_matches(MARK).to_owned())
                 }
                 LValue::Parts(Kind::Choice(choice), _) => Some(choice.name.clone()),
                 LValue::Memory(Memory { ty: Type::Enum(name), .. }) => Some(name.clone()),
                 LValue::Var(var) => self.enums.get(&self.get(*var)).cloned(),
                 LValue::Value(val) => self.owner_of(val),
+                LValue::Either(_, a, _) => self.owner_of(&Val::Place((**a).clone())),
                 _ => None,
             },
             _ => None,
@@ -471,6 +482,7 @@ pub(super) fn list_of(val: &Val) -> Option<LValue> {
                 ty: Type::Array(..) | Type::Slice(_) | Type::Vec(_), ..
             }) => Some(lv.clone()),
             LValue::Value(val) => list_of(val),
+            LValue::Either(_, a, _) => list_of(&Val::Place((**a).clone())).map(|_| lv.clone()),
             _ => None,
         },
         _ => None,

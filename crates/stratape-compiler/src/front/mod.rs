@@ -17,8 +17,11 @@ mod call;
 mod chain;
 mod checkpoint;
 mod choice;
+mod comparison;
 mod consume;
 mod control;
+mod edits;
+mod either;
 mod equality;
 mod exchange;
 mod exits;
@@ -58,13 +61,16 @@ mod search;
 mod signature;
 mod slices;
 mod sorting;
+mod traits;
 mod unnamed;
 mod val;
+mod wanted;
 mod written;
 
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
@@ -72,7 +78,7 @@ use self::control::Frame;
 use self::generic::Visible;
 use self::infer::{Class, Infer};
 pub use self::items::Items;
-pub(crate) use self::items::{defaults, pullback_of};
+pub(crate) use self::items::{as_constant, defaults, pullback_of};
 use self::later::Shape;
 pub(crate) use self::macros::spell_assertions;
 pub(crate) use self::marks::{is_marked, strip_marks};
@@ -102,7 +108,7 @@ pub fn lower(item: &syn::ItemFn, items: &Items) -> Result<Function> {
         infer.assume_usize(function.ty(constant));
     }
     infer.finish(&mut function);
-    unnamed::as_tuples(&mut function, &items.unnamed);
+    unnamed::as_tuples(&mut function, items);
     stratape_ir::valid::validate_scope(&function).map_err(|fault| {
         Error::new(
             item.sig.ident.span(),
@@ -171,6 +177,9 @@ fn unsupported(span: Span, what: &str, instead: &str) -> Error {
 
 /// The name of the type of texts, which are numbers of those in the function.
 const TEXT: &str = "str";
+
+/// The name of the type of texts that `format!` makes, of which nothing is known.
+const FORMATTED: &str = "String";
 
 /// The state of lowering.
 struct Lowerer<'m> {
@@ -260,11 +269,14 @@ impl<'m> Lowerer<'m> {
             };
             let (name, mutable) = signature::param_name(input, at);
             let written = self.module.read_type(&input.ty)?;
-            if self.module.holds_references(&written.ty) {
+            let deque = |(word, _): &(String, Span)| word == "VecDeque";
+            if self.module.is_local_only(&written.ty)
+                || mention::words_of(input.ty.to_token_stream()).iter().any(deque)
+            {
                 return Err(unsupported(
                     input.ty.span(),
-                    "a parameter that holds references",
-                    "take the slices as parameters, and make the struct of them in the function",
+                    "a parameter that holds references, functions or a `VecDeque`",
+                    "take slices and numbers as parameters, and make the rest of them in the function",
                 ));
             }
             let span = name.span();
@@ -311,7 +323,8 @@ impl<'m> Lowerer<'m> {
             }
         }
         let output = signature::output(&item.sig, self.module.items())?;
-        let val = self.body(&item.block, output.clone())?;
+        let block = wanted::with_result(&item.block, &item.sig.output);
+        let val = self.body(&block, output.clone())?;
         if let Some(ty) = output {
             let span = item.block.stmts.last().map_or_else(|| item.sig.span(), Spanned::span);
             let value = self.scalar(val, span)?;

@@ -6,7 +6,7 @@ use syn::Expr;
 use syn::visit::{self, Visit};
 
 /// Methods that change the length of a `Vec`.
-pub(super) const LENGTH_METHODS: [&str; 9] = [
+pub(super) const LENGTH_METHODS: [&str; 22] = [
     "push",
     "pop",
     "extend",
@@ -16,6 +16,19 @@ pub(super) const LENGTH_METHODS: [&str; 9] = [
     "resize",
     "append",
     "swap_remove",
+    "insert",
+    "remove",
+    "retain",
+    "retain_mut",
+    "dedup",
+    "dedup_by",
+    "dedup_by_key",
+    "drain",
+    "split_off",
+    "push_back",
+    "push_front",
+    "pop_back",
+    "pop_front",
 ];
 
 /// The variables and fields that hold such lists, by their names.

@@ -5,6 +5,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
 use super::items::Implementation;
+use super::control::lv_of;
 use super::val::{LValue, Val};
 use super::{Lowerer, unsupported};
 use stratape_ir::{Binary, Compare, Op, Scalar, Stmt, Unary, ValueId};
@@ -15,7 +16,10 @@ impl Lowerer<'_> {
         match unary.op {
             syn::UnOp::Deref(_) => Ok(match self.operand(&unary.expr)? {
                 Val::Ref(lv) => Val::Place(lv),
-                other => other,
+                other => match self.dereferenced(&other, span)? {
+                    Some(inner) => Val::Place(lv_of(inner)),
+                    None => other,
+                },
             }),
             syn::UnOp::Neg(sign) => {
                 let val = self.operand(&unary.expr)?;
@@ -56,12 +60,26 @@ impl Lowerer<'_> {
             return self.compound_assign(expr, sign);
         }
         let left = self.operand(&expr.left)?;
-        if matches!(expr.op, BinOp::Eq(_) | BinOp::Ne(_)) && self.has_parts(&left) {
+        if matches!(expr.op, BinOp::Eq(_) | BinOp::Ne(_)) && self.is_compared_by(&left, "eq") {
             let left = self.rvalue(left, expr.left.span())?;
             let right = self.operand(&expr.right)?;
             let same = self.equal(&left, &right, span)?;
             let not = matches!(expr.op, BinOp::Ne(_));
             return Ok(Val::Scalar(if not { self.b.not(same, span) } else { same }));
+        }
+        let sign = match expr.op {
+            BinOp::Lt(_) => Some(Compare::Lt),
+            BinOp::Le(_) => Some(Compare::Le),
+            BinOp::Gt(_) => Some(Compare::Gt),
+            BinOp::Ge(_) => Some(Compare::Ge),
+            _ => None,
+        };
+        if let Some(sign) = sign
+            && self.is_compared_by(&left, "partial_cmp")
+        {
+            let left = self.rvalue(left, expr.left.span())?;
+            let right = self.operand(&expr.right)?;
+            return Ok(Val::Scalar(self.is_ordered(sign, &left, &right, span)?));
         }
         if self.owner_of(&left).is_some_and(|name| name == super::TEXT)
             && !matches!(expr.op, BinOp::Eq(_) | BinOp::Ne(_))
@@ -118,7 +136,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn is_struct(&self, val: &Val) -> bool {
+    pub(super) fn is_struct(&self, val: &Val) -> bool {
         self.owner_of(val).is_some_and(|name| {
             self.module.structs.contains_key(&name)
                 || self.module.generic_structs.contains_key(&name)

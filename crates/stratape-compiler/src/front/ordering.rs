@@ -15,7 +15,7 @@ const NUMBER: Scalar = Scalar::Int(Int::Isize);
 
 impl Lowerer<'_> {
     /// An ordering by its number.
-    fn order(&mut self, number: i128, span: Span) -> ValueId {
+    pub(super) fn order(&mut self, number: i128, span: Span) -> ValueId {
         let value = self.b.int(number, NUMBER, span);
         self.enums.insert(value, "Ordering".to_owned());
         value

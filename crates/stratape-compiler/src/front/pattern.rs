@@ -259,6 +259,12 @@ impl Lowerer<'_> {
         }
     }
 
+    /// The variable that holds a reference, if an expression is one.
+    pub(super) fn held_pointer(&self, expr: &Expr) -> Option<LValue> {
+        let Expr::Path(path) = expr else { return None };
+        self.held(path).filter(|lv| matches!(lv, LValue::Pointer(_)))
+    }
+
     /// The variable that holds a reference, or has no shape yet.
     fn held(&self, path: &syn::ExprPath) -> Option<LValue> {
         let name = path.path.get_ident()?.to_string();
@@ -327,6 +333,7 @@ pub(super) fn part_count(val: &Val, otherwise: usize) -> usize {
         Val::Place(lv) | Val::Ref(lv) => match lv {
             LValue::Parts(_, parts) => parts.len(),
             LValue::Value(val) => part_count(val, otherwise),
+            LValue::Either(_, a, _) => part_count(&Val::Place((**a).clone()), otherwise),
             LValue::Memory(Memory { ty: Type::Tuple(items), .. }) => items.len(),
             LValue::Memory(Memory { ty: Type::Struct(def), .. }) => def.fields.len(),
             _ => otherwise,

@@ -1,5 +1,7 @@
 //! Places: indexing, fields, reading and writing.
 
+use std::collections::HashSet;
+
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
@@ -7,6 +9,7 @@ use syn::{Error, Result};
 use super::aggregate::stored_enum;
 use super::generic::base_name;
 use super::infer::Class;
+use super::unnamed::{given, structs};
 use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, left_to_rustc};
 use crate::library;
@@ -42,6 +45,13 @@ impl Lowerer<'_> {
             Val::Place(LValue::Pointer(pointer)) | Val::Ref(LValue::Pointer(pointer)) => {
                 let target = self.target_of(&pointer, span)?;
                 self.scalar(Val::Place(target), span)
+            }
+            Val::Place(LValue::Either(condition, a, b))
+            | Val::Ref(LValue::Either(condition, a, b)) => {
+                let val = self.with_either(condition, (&a, &b), span, &mut |me, lv| {
+                    Ok(Val::Scalar(me.scalar(Val::Place(lv.clone()), span)?))
+                })?;
+                self.scalar(val, span)
             }
             Val::Place(LValue::Later(_)) | Val::Ref(LValue::Later(_)) => {
                 self.read_unknown = true;
@@ -136,6 +146,10 @@ impl Lowerer<'_> {
                 Ok(Val::Never)
             }
             LValue::Pointer(pointer) => Ok(Val::Ref(self.target_of(pointer, span)?)),
+            LValue::Either(_, a, _) if is_slice(a) => Ok(Val::Ref(lv.clone())),
+            LValue::Either(condition, a, b) => {
+                self.with_either(*condition, (a, b), span, &mut |me, lv| me.read(lv, span))
+            }
             LValue::Parts(kind, parts) => {
                 let parts =
                     parts.iter().map(|part| self.read(part, span)).collect::<Result<_>>()?;
@@ -161,7 +175,7 @@ impl Lowerer<'_> {
                             self.read(&part, span)
                         })
                         .collect::<Result<_>>()?;
-                    Ok(Val::Parts(Kind::Struct(def.clone()), parts))
+                    Ok(Val::Parts(self.module.kind_of(def), parts))
                 }
                 // A `Vec` moves, it is not copied.
                 Type::Vec(_) => Ok(Val::Place(lv.clone())),
@@ -180,6 +194,10 @@ impl Lowerer<'_> {
             LValue::Memory(memory @ Memory { ty: Type::Vec(_) | Type::Slice(_), .. }) => {
                 return self.copy_array(&memory.clone(), span);
             }
+            LValue::Either(condition, a, b) => {
+                let each = &mut |me: &mut Self, lv: &LValue| me.clone_of(lv, span);
+                return self.with_either(*condition, (a, b), span, each);
+            }
             LValue::Value(val) => match &**val {
                 Val::Place(lv) | Val::Ref(lv) => return self.clone_of(&lv.clone(), span),
                 Val::Parts(_, parts) => parts.len(),
@@ -189,7 +207,7 @@ impl Lowerer<'_> {
         };
         let kind = match lv {
             LValue::Parts(kind, _) => kind.clone(),
-            LValue::Memory(Memory { ty: Type::Struct(def), .. }) => Kind::Struct(def.clone()),
+            LValue::Memory(Memory { ty: Type::Struct(def), .. }) => self.module.kind_of(def),
             LValue::Value(val) => match &**val {
                 Val::Parts(kind, _) => kind.clone(),
                 _ => Kind::Tuple,
@@ -274,6 +292,14 @@ impl Lowerer<'_> {
                 let val = self.rvalue(val, span)?;
                 self.redirect(pointer, val, span)
             }
+            LValue::Either(condition, a, b) => {
+                let val = self.rvalue(val, span)?;
+                self.with_either(*condition, (a, b), span, &mut |me, lv| {
+                    me.write_parts(lv, val.clone(), span)?;
+                    Ok(Val::Unit)
+                })?;
+                Ok(())
+            }
             LValue::Value(_) if matches!(val, Val::Unit) => Ok(()),
             LValue::Var(var) => {
                 let value = self.scalar(val, span)?;
@@ -324,8 +350,9 @@ impl Lowerer<'_> {
     /// Whether memory of an enum's type is emitted as integers: the function's own arrays are.
     fn holds_discriminants(&self, memory: &Memory) -> bool {
         let object = &self.b.function.objects[memory.place.object.index()];
-        object.origin == Origin::Local
-            && memory.place.path.iter().all(|step| matches!(step, Step::Index(_)))
+        let mut held = HashSet::new();
+        structs(&object.ty, &mut held);
+        object.origin == Origin::Local && held.is_disjoint(&given(&self.b.function))
     }
 
     fn write_fields(&mut self, lv: &LValue, count: usize, val: &Val, span: Span) -> Result<()> {
@@ -392,6 +419,10 @@ impl Lowerer<'_> {
                 self.read_unknown = true;
                 Ok(LValue::Value(Box::new(Val::Never)))
             }
+            LValue::Either(condition, a, b) => {
+                let each = &mut |me: &mut Self, lv: &LValue| me.field_of(lv, index, span);
+                self.part_of_either(*condition, (a, b), each)
+            }
             LValue::Var(_) => Err(missing()),
         }
     }
@@ -403,7 +434,7 @@ impl Lowerer<'_> {
             syn::Member::Named(name) => name.to_string(),
             syn::Member::Unnamed(index) => return self.field_of(lv, index.index as usize, span),
         };
-        let def = match lv {
+        let def = match Self::representative(lv) {
             LValue::Parts(Kind::Struct(def), _) => def.clone(),
             LValue::Memory(Memory { ty: Type::Struct(def), .. }) => def.clone(),
             LValue::Value(val) => match &**val {
@@ -450,6 +481,15 @@ impl Lowerer<'_> {
     ) -> Result<LValue> {
         let found = self.seeming(lv, owner, &format!("field_{name}"), Vec::new(), span)?;
         found.ok_or_else(|| Error::new(span, format!("`{owner}` has no field `{name}`")))
+    }
+}
+
+/// Whether a place is a part of a list.
+fn is_slice(lv: &LValue) -> bool {
+    match lv {
+        LValue::Memory(memory) => matches!(memory.ty, Type::Slice(_)),
+        LValue::Either(_, a, _) => is_slice(a),
+        _ => false,
     }
 }
 

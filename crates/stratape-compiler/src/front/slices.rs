@@ -196,6 +196,12 @@ impl Lowerer<'_> {
                 })?)
             }
             "concat" => self.concat(lv, span)?,
+            "front" | "front_mut" | "back" | "back_mut" => self.front_and_back(lv, &name, span)?,
+            "binary_search" | "binary_search_by" | "binary_search_by_key" => {
+                return self.binary_search(lv, call);
+            }
+            "make_contiguous" => Val::Ref(lv.clone()),
+            "shrink_to_fit" | "reserve" | "reserve_exact" => Val::Unit,
             name if name.starts_with("sort") => return self.sort(lv, call),
             "is_sorted" | "is_sorted_by_key" => return self.slice_is_sorted(lv, call),
             _ => return Ok(None),
@@ -227,7 +233,12 @@ impl Lowerer<'_> {
     }
 
     /// The bounds that a range means in a list.
-    fn part_bounds(&mut self, arg: &Expr, lv: &LValue, span: Span) -> Result<(ValueId, ValueId)> {
+    pub(super) fn part_bounds(
+        &mut self,
+        arg: &Expr,
+        lv: &LValue,
+        span: Span,
+    ) -> Result<(ValueId, ValueId)> {
         let Some(range) = as_range(arg) else {
             return Err(unsupported(arg.span(), "a range as a value", "write the range here"));
         };
@@ -271,10 +282,8 @@ impl Lowerer<'_> {
     /// A new list with what a slice holds.
     pub(super) fn copied_list(&mut self, lv: &LValue, span: Span) -> Result<LValue> {
         let (zero, len) = (self.b.usize(0, span), self.len_of(lv, span)?);
-        let LValue::Memory(part) = self.window_of(lv, zero, len, span)? else {
-            return Err(Error::new(span, "a slice was expected"));
-        };
-        Ok(lv_of(self.copy_array(&part, span)?))
+        let part = self.window_of(lv, zero, len, span)?;
+        Ok(lv_of(self.clone_of(&part, span)?))
     }
 
     /// Whether a test holds for one of the elements; the rest is not asked.

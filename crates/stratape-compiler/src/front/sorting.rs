@@ -48,6 +48,9 @@ impl<'m> Lowerer<'m> {
 
     /// `a > b` of numbers with a total order.
     fn above(&mut self, a: Val, b: Val, span: Span) -> Result<ValueId> {
+        if self.is_compared_by(&a, "partial_cmp") {
+            return self.is_ordered(Compare::Gt, &a, &b, span);
+        }
         let (a, b) = (self.scalar(a, span)?, self.scalar(b, span)?);
         self.unify(a, b, span)?;
         if self.is_float(a) {

@@ -1,15 +1,41 @@
-//! Types of other modules that the code around a gradient has no name for.
+//! Types that what is emitted cannot name, or not as the function holds them.
 //!
-//! Such a struct is met only in the text of functions that were read from elsewhere. What is emitted holds it as a tuple; an enum is its number anyway.
+//! A struct of another module that the code around a gradient has no name for is met only in the text of functions that were read from elsewhere.
+//! What is emitted holds it as a tuple; so it does with values of one of several variants, whose tag and fields are the parts, and with structs that
+//! hold an enum, which is its number, or a `VecDeque`, which is a `Vec`.
 
 use std::collections::HashSet;
 
-use stratape_ir::{Function, Origin, Type};
+use stratape_ir::{Function, Int, Origin, Scalar, Struct, Type};
 
 use super::Items;
+use super::choice::MARK;
 use super::generic::base_name;
 
 impl Items {
+    /// Whether what is emitted holds a struct of the function's own as a tuple.
+    fn is_unnameable(&self, def: &Struct) -> bool {
+        def.name.starts_with(MARK)
+            || self.unnamed.contains(base_name(&def.name))
+            || self.local.contains(base_name(&def.name))
+            || def.fields.iter().any(|(_, ty)| holds_enum(ty))
+    }
+
+    /// Whether a type holds, or is, such a struct.
+    pub(super) fn holds_unnameable(&self, ty: &Type) -> bool {
+        match ty {
+            Type::Scalar(_) | Type::Enum(_) => false,
+            Type::Tuple(items) => items.iter().any(|ty| self.holds_unnameable(ty)),
+            Type::Struct(def) => {
+                self.is_unnameable(def)
+                    || def.fields.iter().any(|(_, ty)| self.holds_unnameable(ty))
+            }
+            Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => {
+                self.holds_unnameable(item)
+            }
+        }
+    }
+
     /// The number of a variant of an enum that has no name here; an error's text where its numbers are no plain literals.
     pub(super) fn unnamed_variant(
         &self,
@@ -53,23 +79,38 @@ fn literal(expr: &syn::Expr) -> Option<isize> {
     }
 }
 
-/// Makes tuples of the structs that have no name here, but for those inside parameters.
-pub(super) fn as_tuples(function: &mut Function, unnamed: &HashSet<String>) {
-    if unnamed.is_empty() {
-        return;
+/// Makes tuples of the structs that cannot be named here, but for those inside parameters.
+pub(super) fn as_tuples(function: &mut Function, items: &Items) {
+    let given = given(function);
+    let turns = |def: &Struct| items.is_unnameable(def) && !given.contains(base_name(&def.name));
+    for object in function.objects.iter_mut().filter(|object| object.origin == Origin::Local) {
+        object.ty = tupled(&object.ty, &turns);
     }
+}
+
+/// The structs inside parameters.
+pub(super) fn given(function: &Function) -> HashSet<String> {
     let mut given = HashSet::new();
     for object in function.objects.iter().filter(|object| object.origin != Origin::Local) {
         structs(&object.ty, &mut given);
     }
-    let turns = |name: &str| unnamed.contains(base_name(name)) && !given.contains(base_name(name));
-    for object in &mut function.objects {
-        let ty = tupled(&object.ty, &turns);
-        object.ty = ty;
+    given
+}
+
+/// Whether a type is an enum without data, or holds one.
+fn holds_enum(ty: &Type) -> bool {
+    match ty {
+        Type::Enum(_) => true,
+        Type::Scalar(_) => false,
+        Type::Tuple(items) => items.iter().any(holds_enum),
+        Type::Struct(def) => {
+            def.name.starts_with(MARK) || def.fields.iter().any(|(_, ty)| holds_enum(ty))
+        }
+        Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => holds_enum(item),
     }
 }
 
-fn structs(ty: &Type, found: &mut HashSet<String>) {
+pub(super) fn structs(ty: &Type, found: &mut HashSet<String>) {
     match ty {
         Type::Struct(def) => {
             found.insert(base_name(&def.name).to_owned());
@@ -80,13 +121,17 @@ fn structs(ty: &Type, found: &mut HashSet<String>) {
     }
 }
 
-fn tupled(ty: &Type, turns: &dyn Fn(&str) -> bool) -> Type {
+fn tupled(ty: &Type, turns: &dyn Fn(&Struct) -> bool) -> Type {
     let boxed = |item: &Type| Box::new(tupled(item, turns));
+    let part = |ty: &Type| match ty {
+        Type::Enum(_) => Type::Scalar(Scalar::Int(Int::Isize)),
+        ty => tupled(ty, turns),
+    };
     match ty {
-        Type::Struct(def) if turns(&def.name) => {
-            Type::Tuple(def.fields.iter().map(|(_, ty)| tupled(ty, turns)).collect())
+        Type::Struct(def) if turns(def) => {
+            Type::Tuple(def.fields.iter().map(|(_, ty)| part(ty)).collect())
         }
-        Type::Tuple(items) => Type::Tuple(items.iter().map(|ty| tupled(ty, turns)).collect()),
+        Type::Tuple(items) => Type::Tuple(items.iter().map(part).collect()),
         Type::Array(item, extent) => Type::Array(boxed(item), extent.clone()),
         Type::Slice(item) => Type::Slice(boxed(item)),
         Type::Vec(item) => Type::Vec(boxed(item)),

@@ -55,6 +55,8 @@ pub(super) enum LValue {
     Later(u32),
     /// A variable that holds a reference.
     Pointer(Box<Pointer>),
+    /// The first place where a condition holds, the second elsewhere.
+    Either(ValueId, Box<LValue>, Box<LValue>),
 }
 
 /// A part of an object.

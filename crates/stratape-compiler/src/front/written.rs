@@ -4,8 +4,8 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
-use super::choice::{Choice, choice_in_memory, has_choice};
-use super::generic::{Visible, base_name};
+use super::choice::Choice;
+use super::generic::{Visible, arguments, base_name};
 use super::items::Items;
 use stratape_ir::{Extent, Float, Int, Scalar, Type};
 
@@ -15,7 +15,27 @@ const USE_TYPES: &str = "use floats, integers, bool, slices, arrays, tuples, `Ve
 /// Types everyone knows, which no module of the user's could show to the compiler.
 const LIBRARY_TYPES: [&str; 12] = [
     "String", "str", "char", "Box", "Rc", "Arc", "Cell", "RefCell", "HashMap", "BTreeMap",
-    "HashSet", "VecDeque",
+    "HashSet", "BTreeSet",
+];
+
+/// The iterators of the library, whose types people write where a function returns one.
+const LIBRARY_ITERATORS: [&str; 16] = [
+    "IntoIter",
+    "Iter",
+    "IterMut",
+    "Map",
+    "Filter",
+    "Zip",
+    "Chain",
+    "Rev",
+    "Enumerate",
+    "Take",
+    "Skip",
+    "Copied",
+    "Cloned",
+    "StepBy",
+    "Chunks",
+    "Windows",
 ];
 
 /// A type as it is written: what it is, and whether behind a reference.
@@ -49,10 +69,10 @@ impl Visible<'_> {
                 }
                 Ok(Written { ty: inner.ty, reference: Some(reference.mutability.is_some()) })
             }
-            syn::Type::Slice(slice) => Ok(plain(Type::Slice(Box::new(self.item(&slice.elem)?)))),
+            syn::Type::Slice(slice) => Ok(plain(Type::Slice(Box::new(self.owned(&slice.elem)?)))),
             syn::Type::Array(array) => {
                 let extent = self.extent(&array.len);
-                Ok(plain(Type::Array(Box::new(self.item(&array.elem)?), extent)))
+                Ok(plain(Type::Array(Box::new(self.owned(&array.elem)?), extent)))
             }
             syn::Type::Tuple(tuple) => {
                 let items =
@@ -83,6 +103,10 @@ impl Visible<'_> {
             {
                 Ok(None)
             }
+            // An iterator of the library is what its methods are.
+            syn::Type::Path(path) if self.is_library_iterator(path) => Ok(None),
+            // A text is a number that stands for it.
+            syn::Type::Path(path) if is_text(path) => Ok(None),
             // What they hold may be a reference, or a text.
             syn::Type::Path(path) if is_library_choice(path) => Ok(self.read_type(ty).ok()),
             syn::Type::TraitObject(_) => Ok(None),
@@ -104,12 +128,18 @@ impl Visible<'_> {
         }
     }
 
-    /// The type of what a list holds.
-    fn item(&self, ty: &syn::Type) -> Result<Type> {
-        match self.owned(ty)? {
-            held if has_choice(&held) => Err(choice_in_memory(ty.span())),
-            held => Ok(held),
+    /// Whether a type is one of the library's iterators.
+    fn is_library_iterator(&self, path: &syn::TypePath) -> bool {
+        let Some(last) = path.path.segments.last() else { return false };
+        let name = last.ident.to_string();
+        if self.structs.contains_key(&name) || self.generic_structs.contains_key(&name) {
+            return false;
         }
+        let boxed = matches!(
+            arguments(last).first(),
+            Some(syn::GenericArgument::Type(syn::Type::TraitObject(_)))
+        );
+        LIBRARY_ITERATORS.contains(&name.as_str()) || (name == "Box" && boxed)
     }
 
     fn owned(&self, ty: &syn::Type) -> Result<Type> {
@@ -139,7 +169,7 @@ impl Visible<'_> {
         if let Some(def) = self.named_instance(segment)? {
             return plain(Type::Struct(def));
         }
-        if name == "Vec"
+        if (name == "Vec" || name == "VecDeque")
             && let syn::PathArguments::AngleBracketed(args) = &segment.arguments
             && let Some(syn::GenericArgument::Type(item)) = args.args.first()
         {
@@ -149,7 +179,7 @@ impl Visible<'_> {
                     "name the type of the elements, as in `Vec<f64>`",
                 ));
             }
-            return plain(Type::Vec(Box::new(self.item(item)?)));
+            return plain(Type::Vec(Box::new(self.owned(item)?)));
         }
         if name == "Box"
             && let syn::PathArguments::AngleBracketed(args) = &segment.arguments
@@ -187,6 +217,14 @@ impl Visible<'_> {
         }
         if let Some(why) = self.refused.get(&name) {
             return Err(Error::new(span, why));
+        }
+        if ["HashMap", "BTreeMap", "HashSet", "BTreeSet"].contains(&name.as_str()) {
+            return Err(Error::new(
+                span,
+                format!(
+                    "`{name}` of the library is not supported: number the keys, and keep a `Vec` with an element for each"
+                ),
+            ));
         }
         if LIBRARY_TYPES.contains(&name.as_str()) {
             return Err(Error::new(
@@ -302,6 +340,11 @@ impl Visible<'_> {
         }
         None
     }
+}
+
+/// Whether a type is one of texts.
+fn is_text(path: &syn::TypePath) -> bool {
+    path.path.segments.last().is_some_and(|last| last.ident == "str" || last.ident == "String")
 }
 
 /// Whether a type is an `Option` or a `Result`.

@@ -467,7 +467,9 @@ fn prepare(item: &mut Item, id: &Ident) {
         Item::Enum(item) => {
             item.attrs.clear();
             item.ident = id.clone();
-            item.variants.iter_mut().for_each(|variant| variant.attrs.clear());
+            // Which variant is the default is part of what it is.
+            let kept = |attribute: &syn::Attribute| attribute.path().is_ident("default");
+            item.variants.iter_mut().for_each(|variant| variant.attrs.retain(kept));
         }
         Item::Const(item) => {
             item.attrs.clear();

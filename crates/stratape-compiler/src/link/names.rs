@@ -139,6 +139,7 @@ impl Bound {
             match item {
                 syn::Item::Fn(item) => drop(bound.0.insert(item.sig.ident.to_string())),
                 syn::Item::Const(item) => drop(bound.0.insert(item.ident.to_string())),
+                syn::Item::Static(item) => drop(bound.0.insert(item.ident.to_string())),
                 syn::Item::Struct(item) => drop(bound.0.insert(item.ident.to_string())),
                 syn::Item::Enum(item) => drop(bound.0.insert(item.ident.to_string())),
                 syn::Item::Type(item) => drop(bound.0.insert(item.ident.to_string())),

@@ -7,7 +7,7 @@ use quote::ToTokens;
 use syn::{Item, Path};
 
 use super::names::{self, Kind};
-use crate::front::{defaults, is_marked, is_plain, pullback_of};
+use crate::front::{as_constant, defaults, is_marked, is_plain, pullback_of};
 
 /// A piece of the module that is reached as a whole: an item, or a method or constant of an `impl`.
 pub(super) struct Text {
@@ -61,6 +61,11 @@ impl Reach {
                 Item::Fn(function) => {
                     module.note_opaque(function);
                     module.add(None, function.sig.ident.clone(), false, item.clone());
+                }
+                Item::Static(item) => {
+                    if let Some(constant) = as_constant(item) {
+                        module.add(None, item.ident.clone(), false, Item::Const(constant));
+                    }
                 }
                 Item::Const(constant) => {
                     module.add(None, constant.ident.clone(), false, item.clone());

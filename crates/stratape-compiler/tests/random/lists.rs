@@ -23,6 +23,22 @@ pub(super) const LISTS: &[&str] = &[
     "let mut v = vec![A, B]; for i in 0..N { v.clear(); for j in 0..=i % 3 { v.push(X[i] * (j as F + 1.0)); } for a in &v { S += a * a; } W[i] = v[v.len() - 1]; }",
     "let mut v = X[..N].to_vec(); for i in 0..N { if v.len() > 1 && X[i] < 0.5 { let a = v.swap_remove(i % v.len()); S += a * A; } } for a in &v { T += a * B; }",
     "let mut rows: Vec<[F; 2]> = Vec::new(); for i in 0..N { rows.push([X[i], A]); } for i in 0..N { rows[i][1] *= rows[N - 1 - i][0]; } for [a, b] in &rows { S += a * b; }",
+    // Changed in their middle.
+    "let mut v = X[..N].to_vec(); v.insert(N / 2, A); v.insert(0, B); for i in 0..N { let a = v.remove(i % v.len()); v.insert((i * 3) % (v.len() + 1), a * X[i]); S += a * (i as F + 1.0); } for (i, a) in v.iter().enumerate() { T += a * (i as F).cos(); }",
+    "let mut v = X[..N].to_vec(); v.retain(|a| *a > 0.1); v.push(A); let mut w: Vec<F> = v.drain(v.len() / 2..).collect(); let tail = w.split_off(w.len() / 2); v.extend(tail); v.append(&mut w); for (i, a) in v.iter().enumerate() { S += a * ((i * 2) as F).sin(); } T += w.len() as F;",
+    "let mut v = X[..N].to_vec(); v.extend_from_slice(&X[..N]); v.dedup_by_key(|a| (*a * 2.0) as i64); v.dedup_by(|a, b| *a < *b - 0.7); for (i, a) in v.iter().enumerate() { S += a * (i as F + A); }",
+    "let mut q: std::collections::VecDeque<F> = std::collections::VecDeque::new(); for i in 0..N { q.push_back(X[i] * A); if q.len() > 2 { S += q.pop_front().unwrap_or(A) * q[0]; } T += q.iter().sum::<F>() * (i as F + 1.0); }",
+    "let mut q: std::collections::VecDeque<F> = X[..N].iter().copied().collect(); q.push_front(A); for i in 0..N { let a = if X[i] > 0.0 { q.pop_front() } else { q.pop_back() }; if let Some(a) = a { S += a * X[i]; q.push_front((a * B).sin()); } } T += q.front().copied().unwrap_or(B) * q.back().copied().unwrap_or(A);",
+    "let mut rows: Vec<Vec<F>> = vec![Vec::new(); 3]; for i in 0..N { rows[(i * 2) % 3].push(X[i] * A); if i % 4 == 3 { let a = rows[i % 3].pop().unwrap_or(B); rows[0].insert(0, a); } } for (i, row) in rows.iter().enumerate() { for a in row { S += a * (i as F + 1.0); T = T * 0.5 + a; } }",
+    "let mut order: Vec<usize> = (0..N).collect(); order.sort_by_key(|i| std::cmp::Reverse((i * 5) % 7)); for (k, i) in order.iter().enumerate() { S += X[*i] * (k as F + 1.0); } let grid = [1_usize, 3, 4, 9]; let at = grid.binary_search(&N).unwrap_or_else(|i| i); let at: F = (at as u8).into(); T += at * A;",
+    // References to one of several.
+    "let (mut u, mut v) = (X[..N].to_vec(), vec![A; N]); let (mut p, mut q) = (&mut u, &mut v); for t in 0..3 { for i in 0..N { q[i] = (p[i] * B + 0.3 * p[(i + 1) % N]).sin(); } if t != 1 { std::mem::swap(&mut p, &mut q); } } for i in 0..N { S += p[i] * (i as F + 1.0); T += q[i]; }",
+    "for i in 0..N { let c = if X[i] > 0.0 { &X[..N] } else { &X[i..N] }; let mut low = [A, B]; let mut high = vec![B; 2]; let d: &mut [F] = match i % 3 { 0 => &mut low, _ => &mut high }; d[i % 2] += X[i] * c[0]; for a in d.iter() { S += a * A; } T += c[c.len() - 1] * high[1] + low[0]; }",
+    "let (mut low, mut high): (F, F) = (A, B); for i in 0..N { let side = if X[i] > 0.1 { &mut high } else { &mut low }; *side = side.sin() + X[i]; S += *side; } T += low * high;",
+    // Options in memory.
+    "let mut seen: Vec<Option<F>> = vec![None; N + 1]; for i in 0..N { if X[i] > 0.0 { seen[(i * 3) % (N + 1)] = Some(X[i] * A); } let a = seen[i].unwrap_or(B); S += a * X[i]; if i % 2 == 1 { T += seen[i].take().unwrap_or(A); } } S += seen.iter().flatten().sum::<F>();",
+    "let mut best = [None, Some(A)]; for i in 0..N { let slot = &mut best[i % 2]; *slot = match *slot { Some(b) if b > X[i] => Some(b * 0.9), _ => Some(X[i]) }; } S += best[0].unwrap_or(B) * best[1].unwrap_or(A);",
+    "for i in 0..N { if (X[i], i) < (A, 2) || [X[i], B] >= [B, X[i]] { S += X[i] * A; } if Some(X[i]) > X[..N].first().copied() { T += X[i] * B; } }",
 ];
 
 impl Generator<'_> {

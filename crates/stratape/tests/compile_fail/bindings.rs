@@ -1,21 +1,14 @@
 use stratape::gradient;
 
 #[gradient]
-fn another_target(x: &[f64], y: &[f64], n: usize) -> f64 {
-    let mut chosen = x;
-    if n > 3 {
-        chosen = y;
+fn another_number(a: f64, b: f64) -> f64 {
+    let (mut p, mut q) = (a, b);
+    let mut chosen = &mut p;
+    if b > 3.0 {
+        chosen = &mut q;
     }
-    chosen[0]
-}
-
-#[gradient]
-fn swapped_targets(x: &mut [f64; 2], y: &mut [f64; 2]) {
-    let (mut old, mut new) = (x, y);
-    for _ in 0..3 {
-        new[0] = 2.0 * old[1];
-        std::mem::swap(&mut old, &mut new);
-    }
+    *chosen *= 2.0;
+    p * q
 }
 
 fn main() {}

@@ -20,10 +20,4 @@ fn question_mark_in_a_macro(x: &[f64]) -> f64 {
     product().unwrap_or(0.0)
 }
 
-#[gradient]
-fn options_in_an_array(x: f64) -> f64 {
-    let all = [Some(x), None];
-    all[0].unwrap_or(1.0)
-}
-
 fn main() {}

@@ -30,12 +30,6 @@ fn a_text(x: f64) -> f64 {
 }
 
 #[gradient]
-fn one_of_two_slices(x: &[f64], y: &[f64], first: bool) -> f64 {
-    let chosen = if first { x } else { y };
-    chosen[0]
-}
-
-#[gradient]
 fn bits(x: f64) -> f64 {
     f64::from_bits(x.to_bits() & !1)
 }

@@ -14,13 +14,6 @@ fn a_parameter_is_exchanged(x: &mut Vec<f64>, k: f64) -> f64 {
 }
 
 #[gradient]
-fn inserted(x: &[f64]) -> f64 {
-    let mut list = x.to_vec();
-    list.insert(0, 1.0);
-    list[0]
-}
-
-#[gradient]
 fn rows_in_a_loop(x: &[f64]) -> f64 {
     let mut sum = 0.0;
     for v in x {
