@@ -530,6 +530,8 @@ fn operator_trait(path: &syn::Path, owner: &str) -> Option<String> {
     let known = ["Add", "Sub", "Mul", "Div", "Rem", "Neg"].iter().any(|operator| {
         name.strip_prefix(operator).is_some_and(|rest| rest.is_empty() || rest == "Assign")
     });
+    // Products of arrays differ by what is on the right, as operators do.
+    let known = known || (name == "Dot" && library::is_known(owner));
     known.then(|| match &segment.arguments {
         syn::PathArguments::AngleBracketed(args) => match args.args.first() {
             Some(syn::GenericArgument::Type(ty)) => match type_text(ty).as_str() {
