@@ -87,14 +87,16 @@ fn with_body(example: &str) -> String {
 /// What the attribute says to a function of a file that imports types of other crates.
 fn errors_with_types(example: &str) -> Vec<String> {
     let function = format!(
-        "fn f(z: &[Complex64], w: Complex<f64>, u: &Vector3<f64>, p: &[Vector3<f64>], m: &Matrix3<f64>, a: f64, b: f64, n: usize) -> f64 {{
+        "fn f(z: &[Complex64], w: Complex<f64>, u: &Vector3<f64>, p: &[Vector3<f64>], m: &Matrix3<f64>,
+             dv: &DVector<f64>, dm: &DMatrix<f64>, r: ArrayView1<f64>, q: &Array2<f64>, a: f64, b: f64, n: usize) -> f64 {{
             let mut sum = a;
             {example}
             sum
         }}"
     );
     let item = function.parse().unwrap_or_else(|error| panic!("{error}: {function}"));
-    let uses = syn::parse_str::<syn::File>("use num_complex::*; use nalgebra::*;").unwrap();
+    let uses = syn::parse_str::<syn::File>("use num_complex::*; use nalgebra::*; use ndarray::*;")
+        .unwrap();
     let imports = stratape_compiler::library::Imports::of(&uses.items);
     let host = stratape_compiler::link::Host {
         crate_name: "guide",

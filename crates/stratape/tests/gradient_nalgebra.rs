@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::float_cmp)]
 
 use nalgebra::{
-    Matrix2, Matrix2x3, Matrix3, Matrix4, Point3, SMatrix, SVector, Vector2, Vector3, Vector4,
+    DMatrix, DVector, Matrix2, Matrix2x3, Matrix3, Matrix4, Point3, SMatrix, SVector, Vector2,
+    Vector3, Vector4,
 };
 use stratape::{differentiable, gradient};
 
@@ -399,4 +400,129 @@ fn fields_of_structs() {
         dv.as_slice(),
         &differences(v.as_slice(), |v| energy(&of(&START), Vector3::from_column_slice(v))),
     );
+}
+
+/// A function of a square matrix and a vector whose sizes are not in their types.
+macro_rules! of_dynamic {
+    ($($test:ident: $f:ident $grad:ident;)*) => { $(
+        #[test]
+        fn $test() {
+            let matrix = |x: &[f64]| DMatrix::from_column_slice(3, 3, &x[..9]);
+            let vector = |x: &[f64]| DVector::from_column_slice(&x[9..12]);
+            let (mut dm, mut dv) = (DMatrix::zeros(3, 3), DVector::zeros(3));
+            let value = $grad(&matrix(&START), &mut dm, &vector(&START), &mut dv, 1.0);
+            let wanted = $f(&matrix(&START), &vector(&START));
+            assert!((value - wanted).abs() <= 1e-13 * value.abs().max(1.0), "{value} is not {wanted}");
+            let found = [dm.as_slice(), dv.as_slice()].concat();
+            close(&found, &differences(&START[..12], |x| $f(&matrix(x), &vector(x))));
+        }
+    )* };
+}
+
+of_dynamic! {
+    dynamic_products: form form_grad;
+    dynamic_operators: combined combined_grad;
+    dynamic_elements: dynamic_elementwise dynamic_elementwise_grad;
+    dynamic_solutions: solved solved_grad;
+    dynamic_steps: relaxed relaxed_grad;
+    dynamic_constructors: built built_grad;
+}
+
+#[gradient]
+fn form(m: &DMatrix<f64>, v: &DVector<f64>) -> f64 {
+    let w = m * v;
+    v.dot(&w) + (m * m.transpose()).trace() + (v.transpose() * m * v)[(0, 0)] + w.norm()
+}
+
+#[gradient]
+fn combined(m: &DMatrix<f64>, v: &DVector<f64>) -> f64 {
+    let mut s = v + v * 2.0 - 0.5 * v / 3.0;
+    s += v;
+    s -= &(m * v);
+    s *= 1.5;
+    let a = -m + DMatrix::identity(3, 3) * s[0];
+    let b = &a * &a - m;
+    b.sum() + s.norm_squared() + b[(1, 2)] + a.determinant()
+}
+
+#[gradient]
+fn dynamic_elementwise(m: &DMatrix<f64>, v: &DVector<f64>) -> f64 {
+    let a = m.map(|x| x.sin());
+    let b = a.component_mul(m).zip_map(&a, |x, y| x + y * y);
+    let mut w = v.clone();
+    for i in 0..w.len() {
+        w[i] += b[(i, 0)] * v[i];
+    }
+    for x in w.iter_mut() {
+        *x *= 0.5;
+    }
+    let total: f64 = w.iter().zip(v.iter()).map(|(a, b)| a * b).sum();
+    total + b.mean() + w.max() - w.min() + v.amax() + m.column(1).dot(v) + m.row(2).sum()
+}
+
+#[gradient]
+fn solved(m: &DMatrix<f64>, v: &DVector<f64>) -> f64 {
+    let a = m * m.transpose() + DMatrix::identity(m.nrows(), m.ncols());
+    let factor = a.cholesky().unwrap();
+    let x = factor.solve(v);
+    let y = m.clone().lu().solve(&x).unwrap();
+    x.norm() + y.dot(v) + factor.ln_determinant()
+}
+
+#[gradient]
+fn relaxed(m: &DMatrix<f64>, v: &DVector<f64>) -> f64 {
+    let mut x = DVector::zeros(v.len());
+    for _ in 0..4 {
+        let residual = v - m * &x;
+        x += residual * 0.1;
+    }
+    let mut y = v.clone();
+    for _ in 0..3 {
+        y = m * &y * 0.2;
+    }
+    x.norm_squared() + y.norm()
+}
+
+#[gradient]
+fn built(m: &DMatrix<f64>, v: &DVector<f64>) -> f64 {
+    let n = v.len();
+    let a = DMatrix::from_fn(n, n, |i, j| v[i] * v[j]) + DMatrix::from_diagonal(v);
+    let b = DVector::from_vec(vec![v[0], m[(0, 1)], 2.0]) + DVector::from_element(n, v[1]);
+    let c = DVector::from_fn(n, |i, _| (i as f64 + 1.0) * v[i]);
+    let d = DMatrix::from_row_slice(1, 3, &[v[2], 1.0, m[(2, 2)]]);
+    (a * &b).dot(&c) + (d * b)[(0, 0)]
+}
+
+#[gradient]
+fn dynamic_in_place(v: &mut DVector<f64>, m: &DMatrix<f64>) -> f64 {
+    for i in 0..v.len() {
+        v[i] *= m[(i, i)];
+    }
+    *v = m * &*v;
+    v.sum()
+}
+
+#[test]
+fn dynamic_vectors_written_in_place() {
+    let run = |x: &[f64], v: &mut DVector<f64>| {
+        dynamic_in_place(v, &DMatrix::from_column_slice(3, 3, &x[..9]))
+    };
+    let f = |x: &[f64]| {
+        let mut v = DVector::from_column_slice(&x[9..12]);
+        run(x, &mut v) + v[1] * 2.0
+    };
+    let mut v = DVector::from_column_slice(&START[9..12]);
+    let mut dv = DVector::from_column_slice(&[0.0, 2.0, 0.0]);
+    let mut dm = DMatrix::zeros(3, 3);
+    dynamic_in_place_grad(
+        &mut v,
+        &mut dv,
+        &DMatrix::from_column_slice(3, 3, &START[..9]),
+        &mut dm,
+        1.0,
+    );
+    close(&[dm.as_slice(), dv.as_slice()].concat(), &differences(&START[..12], f));
+    let mut same = DVector::from_column_slice(&START[9..12]);
+    run(&START, &mut same);
+    assert!((v - same).norm() < 1e-14);
 }

@@ -423,7 +423,8 @@ impl Items {
                             let method = Rc::new(method);
                             if ["sum", "product"].contains(&key.1.as_str()) {
                                 let of_iterators = (key.0.clone(), format!("{}{SUMMED}", key.1));
-                                self.methods.insert(of_iterators, Rc::clone(&method));
+                                // The one of references may be made of the one of values.
+                                self.methods.entry(of_iterators).or_insert(Rc::clone(&method));
                             }
                             self.methods.entry(key).or_insert(method);
                         }
@@ -569,6 +570,8 @@ fn operator_trait(path: &syn::Path, owner: &str) -> Option<String> {
     let known = ["Add", "Sub", "Mul", "Div", "Rem", "Neg"].iter().any(|operator| {
         name.strip_prefix(operator).is_some_and(|rest| rest.is_empty() || rest == "Assign")
     }) || ["Index", "IndexMut", "From", "TryFrom"].contains(&name.as_str());
+    // Products of arrays differ by what is on the right, as operators do.
+    let known = known || (name == "Dot" && library::is_known(owner));
     known.then(|| match &segment.arguments {
         syn::PathArguments::AngleBracketed(args) => match args.args.first() {
             Some(syn::GenericArgument::Type(ty)) => match type_text(ty).as_str() {

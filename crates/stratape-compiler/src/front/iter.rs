@@ -8,6 +8,7 @@ use super::chain::Stage;
 use super::exits::Exit;
 use super::val::{LValue, Val, VarId};
 use super::{Lowerer, unsupported};
+use crate::library;
 use stratape_ir::{Binary, Compare, Op, Range, Scalar, ValueId};
 
 /// An iterator, not started yet.
@@ -173,6 +174,9 @@ impl<'m> Lowerer<'m> {
                 let (some, inner) = (self.part(&val, 0, span)?, self.part(&val, 1, span)?);
                 Ok(Iter::Maybe(self.scalar(some, span)?, Box::new(inner)))
             }
+            val if self.owner_of(&val).is_some_and(|owner| library::is_known(&owner)) => {
+                self.elements_of(val, span)
+            }
             val if self.owner_of(&val).is_some() => match self.own_iterator(&val, span)? {
                 Some(iter) => Ok(iter),
                 None => match self.dereferenced(&val, span)? {
@@ -185,6 +189,21 @@ impl<'m> Lowerer<'m> {
             },
             Val::Ref(lv) => Ok(Iter::Slice(lv)),
             Val::Place(lv @ LValue::Memory(_)) => Ok(Iter::Copied(Box::new(Iter::Slice(lv)))),
+            _ => Err(Error::new(span, "a range, a slice or an iterator was expected")),
+        }
+    }
+
+    /// The elements of a type of another crate.
+    fn elements_of(&mut self, val: Val, span: Span) -> Result<Iter> {
+        let owner = self.owner_of(&val).unwrap_or_default();
+        let key = (owner.clone(), "iter".to_owned());
+        let Some(function) = self.module.methods.get(&key).cloned() else {
+            return Err(Error::new(span, "a range, a slice or an iterator was expected"));
+        };
+        let args = vec![Val::Ref(super::control::lv_of(val))];
+        let label = format!("{owner}::iter");
+        match self.expand(&label, &function.sig, &function.block, args, span)? {
+            Val::Iter(iter) => Ok(*iter),
             _ => Err(Error::new(span, "a range, a slice or an iterator was expected")),
         }
     }

@@ -87,6 +87,7 @@ pub(crate) use self::naming::replace_type;
 pub(crate) use self::opaque::{Elsewhere, How, half_name};
 pub(crate) use self::plain::{in_plain_terms, is_plain};
 use self::val::{Binding, Kind, LValue, Memory, Names, Val, VarId};
+use crate::library;
 use stratape_ir::{Function, Object, ObjectId, Op, Origin, Param, Scalar, Type, ValueId};
 
 /// Lowers a function of a module.
@@ -282,6 +283,14 @@ impl<'m> Lowerer<'m> {
             let span = name.span();
             if choice::has_choice(&written.ty) {
                 return Err(choice::choice_in_memory(input.ty.span()));
+            }
+            let whole = written.reference.is_none() && library::dynamic(&written.ty).is_some();
+            if whole || library::holds_dynamic(&written.ty) {
+                return Err(unsupported(
+                    input.ty.span(),
+                    "a parameter that is or holds a vector or array of another crate whose size is not in its type",
+                    "take a reference to it, or a view, as a parameter of its own",
+                ));
             }
             let origin = match written.reference {
                 None => Origin::Owned,

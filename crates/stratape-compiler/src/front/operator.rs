@@ -8,6 +8,7 @@ use super::items::Implementation;
 use super::control::lv_of;
 use super::val::{LValue, Val};
 use super::{Lowerer, unsupported};
+use crate::library;
 use stratape_ir::{Binary, Compare, Op, Scalar, Stmt, Unary, ValueId};
 
 impl Lowerer<'_> {
@@ -91,7 +92,7 @@ impl Lowerer<'_> {
             ));
         }
         if self.is_struct(&left) {
-            let left = self.value_of(left, expr.left.span())?;
+            let left = self.operand_value(left, expr.left.span())?;
             let right = self.operand(&expr.right)?;
             return self.overloaded(method_of(&expr.op), vec![left, right], expr.op.span());
         }
@@ -174,10 +175,18 @@ impl Lowerer<'_> {
         let mut values = Vec::new();
         for (position, arg) in args.into_iter().enumerate() {
             let changed = position == 0 && method.ends_with("_assign");
-            values.push(if changed { arg } else { self.value_of(arg, span)? });
+            values.push(if changed { arg } else { self.operand_value(arg, span)? });
         }
         let (function, params) = (function.clone(), params.clone());
         self.expand_operator(&label, &function, params, values, span)
+    }
+
+    /// The value of an operand. Of a list of another crate that would be a copy, which its operators do not need: it is only read.
+    fn operand_value(&mut self, arg: Val, span: Span) -> Result<Val> {
+        if self.type_of(&arg).is_some_and(|ty| library::dynamic(&ty).is_some()) {
+            return Ok(arg);
+        }
+        self.value_of(arg, span)
     }
 
     /// What the type of a value may be called.

@@ -8,6 +8,7 @@
 //! therefore says that the type as it was written is the crate's, and rustc checks it ([`Adopted::check`]). Nothing of these crates is needed to
 //! build the compiler.
 
+mod dense;
 mod nalgebra;
 
 use std::cell::RefCell;
@@ -15,6 +16,7 @@ use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
+use stratape_ir::Type;
 use syn::{Item, Path, UseTree};
 
 /// A crate, and the text that stands for it.
@@ -26,13 +28,26 @@ struct Library {
     mark: &'static str,
 }
 
-const LIBRARIES: [Library; 2] = [
+/// What follows the names of arrays of `ndarray`.
+const ARRAYS: &str = "__at00000000000000d2";
+
+const LIBRARIES: [Library; 3] = [
     Library {
         crates: &["num_complex", "num", "nalgebra", "na"],
         text: || include_str!("complex.rs.txt").to_owned(),
         mark: "__at00000000000000c0",
     },
     Library { crates: &["nalgebra", "na"], text: nalgebra::text, mark: "__at00000000000000a1" },
+    Library {
+        crates: &["ndarray", "nd"],
+        text: || {
+            let more = include_str!("ndarray_dense.rs.txt");
+            let mismatch = "ndarray: could not broadcast array";
+            include_str!("ndarray.rs.txt").to_owned()
+                + &dense::texts(&["Array1", "Array2"], more, mismatch)
+        },
+        mark: ARRAYS,
+    },
 ];
 
 impl Library {
@@ -145,6 +160,32 @@ impl Adopted {
         Some(quote!(const _: fn(#written #arguments) -> #path #arguments = |same| same;))
     }
 
+    /// Tokens in which names of the text are those of the crate.
+    pub(crate) fn spelled(&self, tokens: TokenStream) -> TokenStream {
+        let Some(mark) =
+            LIBRARIES.iter().map(|one| one.mark).find(|mark| self.id.to_string().ends_with(mark))
+        else {
+            return tokens;
+        };
+        let spell = |token| match token {
+            TokenTree::Ident(ident) if ident.to_string().ends_with(mark) => {
+                let mut path = self.path.clone();
+                if let Some(last) = path.segments.last_mut() {
+                    let name = ident.to_string();
+                    last.ident = Ident::new(name.trim_end_matches(mark), Span::call_site());
+                }
+                quote!(#path)
+            }
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), self.spelled(group.stream()));
+                inner.set_span(group.span());
+                TokenTree::Group(inner).into()
+            }
+            other => other.into(),
+        };
+        tokens.into_iter().map(spell).collect()
+    }
+
     /// Imports of the types that emitted code names: those of the text that stand beside this one in its crate.
     pub(crate) fn imports(&self, emitted: &str) -> TokenStream {
         let id = self.id.to_string();
@@ -183,6 +224,66 @@ pub(crate) fn made_by(name: &str) -> Option<Ident> {
     let known = name.split("::<").next().unwrap_or(name);
     let makes = known.strip_prefix("SMatrix").is_some_and(is_known);
     makes.then(|| Ident::new("from_array_storage", Span::call_site()))
+}
+
+/// A type whose size is known when the program runs, and whose fields cannot be named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dynamic {
+    /// `nalgebra::DVector`
+    Vector,
+    /// `nalgebra::DMatrix`
+    Matrix,
+    /// `ndarray::Array1`
+    Array1,
+    /// `ndarray::Array2`
+    Array2,
+}
+
+impl Dynamic {
+    pub(crate) fn dimensions(self) -> usize {
+        match self {
+            Self::Vector | Self::Array1 => 1,
+            Self::Matrix | Self::Array2 => 2,
+        }
+    }
+}
+
+/// Which of these a type is.
+pub(crate) fn dynamic(ty: &Type) -> Option<Dynamic> {
+    let Type::Struct(def) = ty else { return None };
+    let name = def.name.split("::<").next().unwrap_or(&def.name);
+    let (known, mark) = name.split_at_checked(name.find("__at")?)?;
+    match known {
+        _ if !is_known(mark) => None,
+        "DVector" => Some(Dynamic::Vector),
+        "DMatrix" => Some(Dynamic::Matrix),
+        "Array1" => Some(Dynamic::Array1),
+        "Array2" => Some(Dynamic::Array2),
+        _ => None,
+    }
+}
+
+/// Whether one of these is inside a type.
+pub(crate) fn holds_dynamic(ty: &Type) -> bool {
+    let inside = |ty: &Type| dynamic(ty).is_some() || holds_dynamic(ty);
+    match ty {
+        Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => inside(item),
+        Type::Tuple(items) => items.iter().any(inside),
+        Type::Struct(def) => def.fields.iter().any(|(_, ty)| inside(ty)),
+        Type::Scalar(_) | Type::Enum(_) => false,
+    }
+}
+
+/// The type of a view of an array that can be written to.
+pub(crate) fn exclusive_view(ty: &Type) -> Option<TokenStream> {
+    let Type::Struct(def) = ty else { return None };
+    let item = def.fields.first()?.1.element()?.to_string().parse::<TokenStream>().ok()?;
+    let view = match dynamic(ty)? {
+        Dynamic::Array1 => format_ident!("ArrayViewMut1{ARRAYS}"),
+        Dynamic::Array2 => format_ident!("ArrayViewMut2{ARRAYS}"),
+        _ => return None,
+    };
+    Some(quote!(#view<'_, #item>))
 }
 
 /// Whether a name is one of the texts'.

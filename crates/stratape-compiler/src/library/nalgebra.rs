@@ -2,12 +2,18 @@
 
 use std::fmt::Write as _;
 
+use super::dense;
+
 /// The largest number of rows and columns that has a name.
 const LARGEST: usize = 6;
 
 /// The text, with the names and constructors of all shapes, and the fields that vectors and matrices seem to have.
 pub(super) fn text() -> String {
     let mut text = include_str!("nalgebra.rs.txt").to_owned();
+    text += include_str!("nalgebra_dynamic.rs.txt");
+    let (more, mismatch) =
+        (include_str!("nalgebra_dense.rs.txt"), "Matrix addition/subtraction dimensions mismatch.");
+    text += &dense::texts(&["DVector", "DMatrix"], more, mismatch);
     for rows in 1..=LARGEST {
         for columns in 1..=LARGEST {
             for name in names(rows, columns) {

@@ -653,6 +653,10 @@ fn with_imports(tokens: TokenStream, questions: &Questions, set: &Set) -> Result
     for made in &mut made.items {
         if let Item::Fn(function) = made {
             function.block.stmts.insert(0, syn::Stmt::Item(Item::Verbatim(imports.clone())));
+            for (_, adopted) in &questions.adopted {
+                let signature = adopted.spelled(function.sig.to_token_stream());
+                function.sig = syn::parse2(signature)?;
+            }
         }
     }
     Ok(made.into_token_stream())

@@ -20,6 +20,22 @@ mod no_such_operator {
     }
 }
 
+mod sizes_not_in_the_type {
+    use nalgebra::DVector;
+    use ndarray::Array1;
+    use stratape::gradient;
+
+    #[gradient]
+    fn by_value(v: DVector<f64>) -> f64 {
+        v.sum()
+    }
+
+    #[gradient]
+    fn in_a_list(v: &[Array1<f64>]) -> f64 {
+        v[0].sum()
+    }
+}
+
 /// Another type under that name, which a second function of this name in the file makes look like the crate's.
 mod a_type_of_the_same_name {
     pub mod one {

@@ -6,6 +6,7 @@
 //! thread's own workspace.
 
 mod block;
+mod border;
 mod names;
 mod operation;
 mod parallel;
@@ -51,8 +52,9 @@ pub fn emit(
     };
     let body = emitter.halves();
     let result = signature.result(gradient, &emitter);
-    let checks = signature.checks();
-    signature.functions(needs, &quote!(#checks #body), &result)
+    let (checks, border) = (signature.checks(), signature.border());
+    let (before, after) = (&border.before, &border.after);
+    signature.functions(needs, &quote!(#before #checks #body #after), &result)
 }
 
 /// The tokens of a function that calls itself, or goes by halves, as its two halves.

@@ -3,9 +3,11 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
+use super::border::Border;
 use super::names::Names;
 use super::{Emitter, tuple};
 use crate::ad::{Gradient, Output};
+use crate::library;
 use stratape_ir::{Function, ObjectId, Origin, Param, Type};
 
 /// What a gradient needs of a workspace.
@@ -25,6 +27,7 @@ pub(super) struct Signature<'a> {
     args: Vec<Ident>,
     output: TokenStream,
     checks: Vec<TokenStream>,
+    border: Border,
 }
 
 impl<'a> Signature<'a> {
@@ -40,6 +43,7 @@ impl<'a> Signature<'a> {
         let mut args = Vec::new();
         let mut outputs = Vec::new();
         let mut checks = Vec::new();
+        let mut border = Border::default();
         for (param, input) in primal.params.iter().zip(&item.sig.inputs) {
             let is_input = gradient.inputs.contains(param);
             let syn::FnArg::Typed(input) = input else { continue };
@@ -60,9 +64,22 @@ impl<'a> Signature<'a> {
                         if known.origin == Origin::Owned { quote!(mut) } else { quote!() };
                     params.push(quote!(#mutable #ident: #ty));
                     args.push(ident.clone());
+                    border.add(&known.ty, &ident, known.origin, false);
                     if let Some(shadow) = shadow_param(function, *object) {
                         let shadow_ident = names.object(shadow);
-                        let shadow_type = exclusive(ty);
+                        border.add(&known.ty, &shadow_ident, known.origin, true);
+                        let shadow_type = match library::exclusive_view(&known.ty) {
+                            Some(view) if !is_reference(ty) && known.origin == Origin::Ref => view,
+                            _ if !is_reference(ty) && known.origin == Origin::RefMut => quote!(#ty),
+                            _ => exclusive(ty),
+                        };
+                        if library::dynamic(&known.ty).is_some_and(|known| known.dimensions() == 2)
+                        {
+                            let text = format!("{}.nrows", known.name);
+                            checks.push(quote! {
+                                ::stratape::__private::same_length(#text, #ident.nrows, #shadow_ident.nrows);
+                            });
+                        }
                         params.push(quote!(#shadow_ident: #shadow_type));
                         args.push(shadow_ident.clone());
                         length_checks(
@@ -92,7 +109,12 @@ impl<'a> Signature<'a> {
         }
         all.extend(outputs);
         let output = tuple(&all);
-        Self { item, name, params, args, output, checks }
+        Self { item, name, params, args, output, checks, border }
+    }
+
+    /// What takes parameters apart, and writes them back.
+    pub(super) fn border(&self) -> &Border {
+        &self.border
     }
 
     /// What is checked before anything is touched.
@@ -196,6 +218,15 @@ fn shadow_param(function: &Function, object: ObjectId) -> Option<ObjectId> {
         }
         _ => None,
     })
+}
+
+fn is_reference(ty: &syn::Type) -> bool {
+    match ty {
+        syn::Type::Reference(_) => true,
+        syn::Type::Paren(inner) => is_reference(&inner.elem),
+        syn::Type::Group(inner) => is_reference(&inner.elem),
+        _ => false,
+    }
 }
 
 /// The type behind `&mut`.
