@@ -1,4 +1,4 @@
-//! References to one of several places.
+//! References to one of several places, constants, texts.
 //!
 //! Each module is a program of its own, a function of one list, whose gradient is compared with differences.
 
@@ -36,6 +36,11 @@ programs! {
     swap_slices: 4,
     best_so_far: 5,
     option_refs: 4,
+    consts: 2,
+    result_question: 3,
+    string_params: 2,
+    stats: 6,
+    cholesky: 6,
 }
 
 #[stratape::differentiable]
@@ -248,5 +253,157 @@ mod option_refs {
         let r = c.a.as_ref().unwrap_or(&c.b);
         let m = if let Some(v) = &c.a { v } else { &c.b };
         s + r * m * x[3]
+    }
+}
+
+#[stratape::differentiable]
+mod consts {
+    #[derive(Clone, Copy)]
+    struct Node {
+        x: f64,
+        w: f64,
+    }
+    const GAUSS: [Node; 3] = [
+        Node { x: -0.7745966692, w: 0.5555555556 },
+        Node { x: 0.0, w: 0.8888888889 },
+        Node { x: 0.7745966692, w: 0.5555555556 },
+    ];
+    static KERNEL: [[f64; 3]; 3] = [[0.0, 1.0, 0.0], [1.0, -4.0, 1.0], [0.0, 1.0, 0.0]];
+    const WEIGHTS: &[f64] = &[0.1, 0.2, 0.3];
+    struct Rk4;
+    impl Rk4 {
+        const A: [f64; 4] = [0.0, 0.5, 0.5, 1.0];
+        const B: [f64; 4] = [1.0, 2.0, 2.0, 1.0];
+        const STAGES: usize = 4;
+    }
+    #[gradient]
+    pub fn f(x: &[f64]) -> f64 {
+        let q: f64 = GAUSS.iter().map(|n| n.w * (x[0] * n.x + x[1]).exp()).sum();
+        let mut k = 0.0;
+        for i in 0..3 {
+            for j in 0..3 {
+                k += KERNEL[i][j] * (x[0] * i as f64 + x[1] * j as f64).sin();
+            }
+        }
+        let w: f64 = WEIGHTS.iter().zip(x).map(|(w, x)| w * x).sum();
+        let mut stage = 0.0;
+        let mut y = x[0];
+        for s in 0..Rk4::STAGES {
+            stage = (y + Rk4::A[s] * stage).sin();
+            y += Rk4::B[s] / 6.0 * stage;
+        }
+        q + k + w * WEIGHTS.len() as f64 + y + WEIGHTS[1] * x[1] + GAUSS[2].w * x[0]
+    }
+}
+
+#[stratape::differentiable]
+mod result_question {
+    fn safe_ln(x: f64) -> Result<f64, String> {
+        if x > 0.0 { Ok(x.ln()) } else { Err(format!("ln of {x}")) }
+    }
+    fn safe_sqrt(x: f64) -> Result<f64, String> {
+        if x < 0.0 {
+            return Err("negative".to_string());
+        }
+        Ok(x.sqrt())
+    }
+    fn combined(a: f64, b: f64) -> Result<f64, String> {
+        let l = safe_ln(a)?;
+        let s = safe_sqrt(b)?;
+        Ok(l * s)
+    }
+    #[gradient]
+    pub fn f(x: &[f64]) -> f64 {
+        match combined(x[0], x[1]) {
+            Ok(v) => v * x[2],
+            Err(_) => 0.0,
+        }
+    }
+}
+
+#[stratape::differentiable]
+mod string_params {
+    fn activation(name: &str, x: f64) -> f64 {
+        match name {
+            "relu" => x.max(0.0),
+            "tanh" => x.tanh(),
+            "gelu" => 0.5 * x * (1.0 + (x * 0.79788).tanh()),
+            _ => panic!("unknown activation {name}"),
+        }
+    }
+    #[gradient]
+    pub fn f(x: &[f64]) -> f64 {
+        let names = ["relu", "tanh", "gelu"];
+        let mut s = 0.0;
+        for n in names {
+            s += activation(n, x[0]) * x[1];
+        }
+        s
+    }
+}
+
+#[stratape::differentiable]
+mod stats {
+    fn mean(x: &[f64]) -> f64 {
+        x.iter().sum::<f64>() / x.len() as f64
+    }
+    fn variance(x: &[f64]) -> f64 {
+        let m = mean(x);
+        x.iter().map(|v| (v - m).powi(2)).sum::<f64>() / (x.len() - 1) as f64
+    }
+    fn median(x: &[f64]) -> f64 {
+        let mut s = x.to_vec();
+        s.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        let mid = s.len() / 2;
+        if s.len() % 2 == 0 { (s[mid - 1] + s[mid]) / 2.0 } else { s[mid] }
+    }
+    fn quantile(x: &mut Vec<f64>, q: f64) -> f64 {
+        x.sort_unstable_by(f64::total_cmp);
+        let pos = q * (x.len() - 1) as f64;
+        let lo = pos.floor() as usize;
+        let hi = pos.ceil() as usize;
+        x[lo] + (pos - lo as f64) * (x[hi] - x[lo])
+    }
+    #[gradient]
+    pub fn f(x: &[f64]) -> f64 {
+        let z: Vec<f64> = x.iter().map(|v| (v - mean(x)) / variance(x).sqrt()).collect();
+        median(x) + quantile(&mut x.to_vec(), 0.3) + z.iter().map(|v| v.powi(3)).sum::<f64>()
+    }
+}
+
+#[stratape::differentiable]
+mod cholesky {
+    fn cholesky(a: &Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
+        let n = a.len();
+        let mut l = vec![vec![0.0; n]; n];
+        for i in 0..n {
+            for j in 0..=i {
+                let mut sum = a[i][j];
+                for k in 0..j {
+                    sum -= l[i][k] * l[j][k];
+                }
+                if i == j {
+                    if sum <= 0.0 {
+                        return None;
+                    }
+                    l[i][j] = sum.sqrt();
+                } else {
+                    l[i][j] = sum / l[j][j];
+                }
+            }
+        }
+        Some(l)
+    }
+    #[gradient]
+    pub fn f(x: &[f64]) -> f64 {
+        let a = vec![
+            vec![2.0 + x[0], x[1], x[2]],
+            vec![x[1], 3.0 + x[3], x[4]],
+            vec![x[2], x[4], 4.0 + x[5]],
+        ];
+        match cholesky(&a) {
+            Some(l) => 2.0 * l.iter().enumerate().map(|(i, row)| row[i].ln()).sum::<f64>(),
+            None => f64::NEG_INFINITY,
+        }
     }
 }

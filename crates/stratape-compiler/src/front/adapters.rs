@@ -1,11 +1,12 @@
 //! The methods of iterators: adapters yield iterators, everything else consumes them.
 
+use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::chain::Stage;
 use super::loops::root_name;
-use super::val::Val;
+use super::val::{Val, VarId};
 use super::{Lowerer, unsupported};
 use stratape_ir::{Check, Compare, Scalar, Stmt};
 
@@ -31,6 +32,34 @@ impl Lowerer<'_> {
             match name {
                 "next" => return self.advance(inner, (*start, *end), false, span).map(Some),
                 "next_back" => return self.advance(inner, (*start, *end), true, span).map(Some),
+                "peek" | "peek_mut" => {
+                    let some = self.b.compare(Compare::Lt, self.get(*start), self.get(*end), span);
+                    let (inner, at) = (inner.clone(), self.get(*start));
+                    let item = self.branch(
+                        some,
+                        span,
+                        |me| {
+                            let mut found = Val::Never;
+                            me.visit(&inner, at, span, &mut |_, item| {
+                                found = item;
+                                Ok(())
+                            })?;
+                            Ok(found)
+                        },
+                        |_| Ok(Val::Never),
+                    )?;
+                    let item = match item {
+                        Val::Never => item,
+                        item => Val::Ref(super::control::lv_of(item)),
+                    };
+                    return Ok(Some(Self::some_if(some, item)));
+                }
+                "next_if" | "next_if_eq" => {
+                    let Some(asked) = args.first() else { return Ok(None) };
+                    return self
+                        .next_if(inner, (*start, *end), asked, name == "next_if", span)
+                        .map(Some);
+                }
                 "nth" if !inner.calls() => {
                     if let Some(n) = args.first() {
                         let n = self.scalar(n.clone(), span)?;
@@ -50,6 +79,46 @@ impl Lowerer<'_> {
             &format!("`{name}` of an iterator in a variable"),
             "call it where the iterator is made; `next` and `next_back` advance one over a list or range",
         ))
+    }
+
+    /// `next_if` and `next_if_eq` of an iterator that can be looked into.
+    fn next_if(
+        &mut self,
+        inner: &Iter,
+        (start, end): (VarId, VarId),
+        asked: &Val,
+        by_test: bool,
+        span: Span,
+    ) -> Result<Val> {
+        let at = self.get(start);
+        let some = self.b.compare(Compare::Lt, at, self.get(end), span);
+        let answer = self.branch(
+            some,
+            span,
+            |me| {
+                let mut holds = me.b.bool(false, span);
+                me.visit(inner, at, span, &mut |me, item| {
+                    holds = match by_test {
+                        true => me.asked(asked, &item, span)?,
+                        false => me.equal(&item, asked, span)?,
+                    };
+                    Ok(())
+                })?;
+                Ok(Val::Scalar(holds))
+            },
+            |me| Ok(Val::Scalar(me.b.bool(false, span))),
+        )?;
+        let holds = self.scalar(answer, span)?;
+        let taken = self.branch(
+            holds,
+            span,
+            |me| {
+                let option = me.advance(inner, (start, end), false, span)?;
+                me.part(&option, 1, span)
+            },
+            |_| Ok(Val::Never),
+        )?;
+        Ok(Self::some_if(holds, taken))
     }
 
     /// The method of an iterator: an adapter yields an iterator, a consumer a value.
@@ -84,6 +153,14 @@ impl Lowerer<'_> {
             "inspect" => Iter::Staged(boxed, Stage::Inspect, one(&mut args)?),
             "cycle" => Iter::Cycle(boxed),
             "fuse" => *boxed,
+            "peekable" if boxed.has_positions() && !boxed.calls() => *boxed,
+            "peekable" => {
+                return Err(unsupported(
+                    call.method.span(),
+                    "`peekable` of an iterator with closures, or without positions",
+                    "`collect` the items, and go through the list with an index",
+                ));
+            }
             "clone" => match *boxed {
                 Iter::Held(inner, start, end) => {
                     let (start, end) = (self.get(start), self.get(end));
@@ -131,7 +208,11 @@ impl Lowerer<'_> {
 }
 
 /// Methods that take some items from an iterator and leave the rest.
-const ADVANCE: [&str; 11] = [
+const ADVANCE: [&str; 15] = [
+    "peek",
+    "peek_mut",
+    "next_if",
+    "next_if_eq",
     "next",
     "next_back",
     "nth",

@@ -282,7 +282,7 @@ impl Lowerer<'_> {
                 parts.iter().zip(types).try_for_each(|(part, ty)| self.expect_type(part, ty, span))
             }
             (Val::Place(LValue::Memory(memory)) | Val::Ref(LValue::Memory(memory)), ty) => {
-                if let (Some(_), Type::Vec(item)) = (memory.len, ty) {
+                if let (Some(_), Type::Vec(item) | Type::Slice(item)) = (memory.len, ty) {
                     self.retype(memory, item, span)?;
                 }
                 let known = match self.retyped(val.clone()) {

@@ -174,6 +174,11 @@ impl Lowerer<'_> {
                 return Ok(Val::Parts(Kind::Struct(def), args));
             }
         }
+        if let ([only], [_, _]) = (&segments[..], &args[..])
+            && (only == "max" || only == "min")
+        {
+            return self.apply_path(&syn::parse_quote!(std::cmp::#path), args, span);
+        }
         if let Some((owner, method)) = self.owner_and_method(path, &args) {
             let (owner, method) = (&owner, &method);
             if let Some(function) =
@@ -209,6 +214,13 @@ impl Lowerer<'_> {
                     None if method == "swap" => self.swap(args, span),
                     None => self.replaced(args, span),
                 };
+            }
+            if let ("cmp", "max" | "min", [_, _]) = (owner.as_str(), method.as_str(), &args[..]) {
+                let mut values = Vec::new();
+                for arg in args {
+                    values.push(self.scalar(arg, span)?);
+                }
+                return self.number_method(method, values, path.span(), span);
             }
             if owner == "iter" && method == "zip" {
                 return self.zip(args, span);

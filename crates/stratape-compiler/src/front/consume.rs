@@ -23,6 +23,9 @@ impl Lowerer<'_> {
         if let Some(val) = self.search(iter, name, &args, call)? {
             return Ok(val);
         }
+        if let Some(val) = self.trying_method(iter, name, &args, call)? {
+            return Ok(val);
+        }
         let mut args = args.into_iter();
         let mut one =
             || args.next().ok_or_else(|| Error::new(span, format!("`{name}` takes an argument")));
@@ -111,12 +114,18 @@ impl Lowerer<'_> {
                 Ok(Val::Scalar(self.get(var)))
             }
             "unzip" if iter.has_positions() => self.unzip(iter, span),
+            "unzip" => {
+                let pairs = super::control::lv_of(self.collect_list(iter, span)?);
+                self.unzip(&Iter::Copied(Box::new(Iter::Slice(pairs))), span)
+            }
+            "collect" if collects_options(call) => self.collect_options(iter, span),
             "collect" => self.collect_list(iter, span),
+            "into_par_iter" | "par_iter" | "par_iter_mut" | "par_chunks" | "par_chunks_mut"
+            | "par_bridge" => Err(super::threads_elsewhere(call.method.span(), name)),
             _ => Err(unsupported(
                 call.method.span(),
                 &format!("the iterator method `{name}`"),
-                "write a `for` loop, or use map, zip, enumerate, rev, take, skip, filter, sum, product, fold, \
-                 max_by or min_by",
+                "write a `for` loop, or `collect` the items and go on from there",
             )),
         }
     }
@@ -154,6 +163,9 @@ impl Lowerer<'_> {
         // What the items are shows when the first is made.
         let number = self.laters;
         self.laters += 1;
+        if let Some(super::Shape::Unit) = self.shapes.get(&number) {
+            return self.sum_of_options(iter, product, span);
+        }
         if let Some(super::Shape::Memory(item)) = self.shapes.get(&number).cloned()
             && let Some(val) = self.sum_of_structs(iter, name, &item, span)?
         {
@@ -163,8 +175,7 @@ impl Lowerer<'_> {
             Some(ty) => ty,
             None => self.fresh(super::Class::Any),
         };
-        // Rust's own sums of floats begin at -0.0. What the items are shows when the first one is
-        // made, so the start is written afterwards.
+        // What the items are shows when the first one is made, so the start is written afterwards.
         let start = self.b.new_value(ty, span);
         let var = self.new_var(start);
         self.b.open();
@@ -176,24 +187,37 @@ impl Lowerer<'_> {
                 me.found = Some((number, super::Shape::Memory(ty)));
                 return Err(Error::new(span, "the type of the items is not known yet"));
             }
+            if me.choice_of(&item).is_some_and(|choice| choice.is_library()) {
+                me.found = Some((number, super::Shape::Unit));
+                return Err(Error::new(span, "the type of the items is not known yet"));
+            }
             let item = me.scalar(item, span)?;
             let ty = me.unify(me.get(var), item, span)?;
-            let sign = if product { Binary::Mul } else { Binary::Add };
+            let sign = Self::sign_of_sum(product);
             let next = me.b.emit(Op::Binary(sign, me.get(var), item), ty, span);
             me.set(var, next);
             Ok(())
         });
         let block = self.b.close();
         looped?;
-        let op = match (self.infer.is_int(ty), product) {
+        let op = self.start_of_sum(ty, product);
+        self.b.node(Stmt::Let { value: start, op });
+        block.into_iter().for_each(|node| self.b.node(node));
+        Ok(Val::Scalar(self.get(var)))
+    }
+
+    pub(super) fn sign_of_sum(product: bool) -> Binary {
+        if product { Binary::Mul } else { Binary::Add }
+    }
+
+    /// What a sum or product begins with; Rust's own sums of floats begin at -0.0.
+    pub(super) fn start_of_sum(&self, ty: stratape_ir::Scalar, product: bool) -> Op {
+        match (self.infer.is_int(ty), product) {
             (true, false) => Op::Int(0),
             (true, true) => Op::Int(1),
             (false, false) => Op::Float(-0.0, "-0.0".to_owned()),
             (false, true) => Op::Float(1.0, "1.0".to_owned()),
-        };
-        self.b.node(Stmt::Let { value: start, op });
-        block.into_iter().for_each(|node| self.b.node(node));
-        Ok(Val::Scalar(self.get(var)))
+        }
     }
 
     /// `max_by` and `min_by`. Over the elements of a slice the position is carried, not the value:
@@ -297,5 +321,18 @@ impl Lowerer<'_> {
         let ordering = self.apply(f, vec![so_far, item], span)?;
         let greater = self.is_greater(ordering, span)?;
         Ok(if max { self.b.not(greater, span) } else { greater })
+    }
+}
+
+/// Whether `collect` is told to make an `Option` or `Result` of a list.
+fn collects_options(call: &syn::ExprMethodCall) -> bool {
+    let Some(turbofish) = &call.turbofish else { return false };
+    match turbofish.args.first() {
+        Some(syn::GenericArgument::Type(syn::Type::Path(path))) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "Option" || last.ident == "Result"),
+        _ => false,
     }
 }

@@ -75,6 +75,9 @@ impl Lowerer<'_> {
             {
                 Ok(self.held_pointer(inner).map_or(Val::Never, Val::Ref))
             }
+            Expr::Reference(syn::ExprReference { expr: inner, .. }) if matches!(&**inner, Expr::Array(array) if array.elems.is_empty()) => {
+                Ok(Val::Ref(super::control::lv_of(self.fresh_list(span)?)))
+            }
             Expr::Reference(reference) => Ok(match self.operand(&reference.expr)? {
                 Val::Ref(_) if reference.mutability.is_some() => {
                     return Err(unsupported(
@@ -276,6 +279,21 @@ impl Lowerer<'_> {
                 }
                 self.enums.insert(number, TEXT.to_owned());
                 Ok(Val::Scalar(number))
+            }
+            syn::Lit::Byte(byte) => {
+                let byte = i128::from(byte.value());
+                Ok(Val::Scalar(self.b.int(byte, Scalar::Int(stratape_ir::Int::U8), span)))
+            }
+            syn::Lit::ByteStr(bytes) if !bytes.value().is_empty() => {
+                let ty = Scalar::Int(stratape_ir::Int::U8);
+                let bytes = bytes.value().into_iter();
+                let vals = bytes.map(|byte| (Val::Scalar(self.b.int(byte.into(), ty, span)), span));
+                let vals = vals.collect();
+                let list = self.array_of(vals, span)?;
+                Ok(Val::Ref(super::control::lv_of(list)))
+            }
+            syn::Lit::Char(_) => {
+                Err(unsupported(span, "`char`", "use bytes, as in `b'a'`, or an enum"))
             }
             _ => Err(unsupported(span, "text", "use it in assertions only")),
         }

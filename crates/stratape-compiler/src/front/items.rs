@@ -58,6 +58,8 @@ pub struct Items {
     pub(super) aliases: HashMap<String, syn::ItemType>,
     /// Structs that hold references, functions or a `VecDeque`: none is a parameter.
     pub(super) local: HashSet<String>,
+    /// Structs that cannot be cloned.
+    pub(super) not_clone: HashSet<String>,
     /// Structs with type or constant parameters.
     pub(super) generic_structs: HashMap<String, Rc<syn::ItemStruct>>,
     /// The parameters of the `impl` that a method stands in, and the type it is for.
@@ -234,8 +236,18 @@ impl Items {
             {
                 module.local.insert(def.ident.to_string());
             }
+            if let Item::Struct(def) = item
+                && !def.attrs.iter().any(derives_clone)
+            {
+                module.not_clone.insert(def.ident.to_string());
+            }
             if let Item::Impl(block) = item {
                 module.collect_impl(block);
+            }
+        }
+        for (owner, method) in module.methods.keys() {
+            if method == "clone" {
+                module.not_clone.remove(owner);
             }
         }
         // What a trait supplies comes after what its types supply themselves.
@@ -351,6 +363,17 @@ impl Items {
     }
 
     fn refuse(&mut self, name: &syn::Ident, why: &str) {
+        // Its own name among the fields is met before it is known.
+        let itself = format!("the type `{name}` is not one");
+        let again = format!("`{name}` cannot be looked into");
+        if why.contains(&itself) || why.contains(&again) {
+            let why = "holds itself: keep all of them in a `Vec`, and their positions there (`usize`) where it holds others";
+            self.refused.insert(name.to_string(), format!("`{name}` {why}"));
+            return;
+        }
+        if self.refused.get(&name.to_string()).is_some_and(|known| known.contains("holds itself")) {
+            return;
+        }
         self.refused.insert(name.to_string(), format!("`{name}` {why}"));
     }
 
@@ -487,6 +510,12 @@ pub(crate) fn as_constant(item: &syn::ItemStatic) -> Option<syn::ItemConst> {
         syn::StaticMutability::None => Some(syn::parse_quote!(#vis const #name: #ty = #value;)),
         _ => None,
     }
+}
+
+/// Whether an attribute derives `Clone`.
+fn derives_clone(attribute: &syn::Attribute) -> bool {
+    attribute.path().is_ident("derive")
+        && words_of(attribute.meta.to_token_stream()).iter().any(|(word, _)| word == "Clone")
 }
 
 /// Whether a variant is what `#[derive(Default)]` makes.

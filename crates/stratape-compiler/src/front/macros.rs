@@ -209,7 +209,7 @@ impl Lowerer<'_> {
             Err(_) => Err(unsupported(
                 expr.span(),
                 "`assert_eq!` of anything but numbers",
-                "compare lengths and elements one by one",
+                "use `assert!(a == b)`, which need not print them",
             )),
         }
     }

@@ -416,6 +416,9 @@ impl Lowerer<'_> {
             "into_boxed_slice" | "into_vec" => self.rvalue(Val::Place(lv.clone()), span),
             _ => match self.rare_slice_method(lv, call)? {
                 Some(val) => Ok(val),
+                None if name.contains("par_") => {
+                    Err(super::threads_elsewhere(call.method.span(), &name))
+                }
                 None => Err(unsupported(
                     call.method.span(),
                     &format!("the method `{name}` of slices"),

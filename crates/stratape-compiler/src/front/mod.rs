@@ -62,6 +62,7 @@ mod signature;
 mod slices;
 mod sorting;
 mod traits;
+mod tries;
 mod unnamed;
 mod val;
 mod wanted;
@@ -174,6 +175,16 @@ pub(crate) fn message_of(error: &Error) -> (String, bool) {
 /// An error that names a construct and what to write instead.
 fn unsupported(span: Span, what: &str, instead: &str) -> Error {
     Error::new(span, format!("`#[gradient]` does not support {what}: {instead}"))
+}
+
+/// The error of a chain of rayon's.
+fn threads_elsewhere(span: Span, name: &str) -> Error {
+    unsupported(
+        span,
+        &format!("rayon's `{name}`"),
+        "write a `for` loop, or a chain without it, and put `#[parallel]` on the loop or `#[gradient(parallel)]` on the function: the gradient then runs \
+         its iterations on rayon",
+    )
 }
 
 /// The name of the type of texts, which are numbers of those in the function.

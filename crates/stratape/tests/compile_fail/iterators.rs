@@ -48,7 +48,7 @@ fn marked(x: &[f64]) -> f64 {
 
 #[gradient]
 fn unknown(x: &[f64]) -> f64 {
-    x.iter().try_fold(0.0, |s, v| Some(s + v)).unwrap()
+    if x.iter().is_sorted_by(|a, b| a < b) { x[0] } else { x[1] }
 }
 
 fn main() {}
