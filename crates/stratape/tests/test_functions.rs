@@ -1,6 +1,8 @@
 //! The functions on which optimisers are tried, against the gradients and Hessians that others worked out by hand
 //! (`argmin_testfunctions`), written as different people write them.
 
+#[path = "test_functions/arrays.rs"]
+mod arrays;
 #[path = "test_functions/index_loops.rs"]
 mod index_loops;
 #[path = "test_functions/iterators.rs"]
@@ -134,5 +136,6 @@ macro_rules! in_style {
 in_style!(
     index_loops as in_index_loops,
     iterators as in_iterators_and_closures,
-    own_types as with_types_of_our_own
+    own_types as with_types_of_our_own,
+    arrays as with_arrays_and_vectors
 );
