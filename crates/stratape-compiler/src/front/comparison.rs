@@ -111,7 +111,7 @@ impl Lowerer<'_> {
         {
             let args = vec![Val::Ref(lv_of(a.clone())), Val::Ref(lv_of(b.clone()))];
             let option = self.expand_method(&owner, &function, args, span)?;
-            return self.found(option, span);
+            return self.found(&option, span);
         }
         if let (Some(choice), Some(_)) = (self.choice_of(a), self.choice_of(b)) {
             let mut so_far = self.compared_tags(choice.name == "Result", a, b, span)?;
@@ -138,7 +138,7 @@ impl Lowerer<'_> {
         let (a, b) = (self.scalar(a.clone(), span)?, self.scalar(b.clone(), span)?);
         self.unify(a, b, span)?;
         let option = self.partial_ordering(a, b, span);
-        self.found(option, span)
+        self.found(&option, span)
     }
 
     fn equally(&mut self, span: Span) -> Found {
@@ -146,8 +146,8 @@ impl Lowerer<'_> {
     }
 
     /// The parts of an `Option<Ordering>`.
-    fn found(&mut self, option: Val, span: Span) -> Result<Found> {
-        let (some, order) = (self.part(&option, 0, span)?, self.part(&option, 1, span)?);
+    fn found(&mut self, option: &Val, span: Span) -> Result<Found> {
+        let (some, order) = (self.part(option, 0, span)?, self.part(option, 1, span)?);
         Ok((self.scalar(some, span)?, self.scalar(order, span)?))
     }
 
@@ -189,7 +189,7 @@ impl Lowerer<'_> {
             |me| Ok(pair(me.order_of(a, b, span)?)),
             |_| Ok(pair((some, order))),
         )?;
-        self.found(val, span)
+        self.found(&val, span)
     }
 
     fn compared_lists(&mut self, a: &LValue, b: &LValue, span: Span) -> Result<Found> {

@@ -7,9 +7,9 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
-use super::Lowerer;
 use super::iter::Iter;
 use super::val::{LValue, Memory, Val, VarId};
+use super::{Lowerer, unsupported};
 use stratape_ir::{Binary, Check, Compare, Range, Stmt, Type, ValueId};
 
 impl Lowerer<'_> {
@@ -54,6 +54,13 @@ impl Lowerer<'_> {
                 self.run_unless(inside, otherwise, &[("__len", len), ("__at", at)], span);
                 self.insert(memory, at, val, span)?;
                 Val::Unit
+            }
+            "remove" if self.module.has_deques => {
+                return Err(unsupported(
+                    call.method.span(),
+                    "`remove` beside a `VecDeque`, whose `remove` yields an `Option`",
+                    "use `drain(i..=i).next()`, which is the same for both",
+                ));
             }
             "remove" => {
                 let at = self.usize_expr(arg(0)?)?;

@@ -82,6 +82,8 @@ pub struct Items {
     pub(super) elsewhere: HashMap<String, Rc<Elsewhere>>,
     /// Variants that can be named without their enum.
     pub(super) imported: HashSet<String>,
+    /// Whether a `VecDeque` is named anywhere, whose `remove` is another than that of a `Vec`.
+    pub(super) has_deques: bool,
     /// Why the items could not be read.
     pub(super) fault: Option<Error>,
     /// Whether everything the function may call is here.
@@ -258,6 +260,10 @@ impl Items {
         }
         module.lends_lists = module.functions.values().any(|f| takes_list(&f.sig))
             || module.methods.values().any(|f| takes_list(&f.sig));
+        let deque = |item: &Item| {
+            words_of(item.to_token_stream()).iter().any(|(word, _)| word == "VecDeque")
+        };
+        module.has_deques = items.iter().any(deque);
         module.read_types(&all);
         for item in items {
             if let Item::Use(item) = item {

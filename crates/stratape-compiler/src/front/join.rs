@@ -216,7 +216,7 @@ fn replace_in_place(lv: &mut LValue, replaced: &HashMap<ValueId, ValueId>) {
     match lv {
         LValue::Value(inner) => replace_in(inner, replaced),
         LValue::Parts(_, parts) => {
-            parts.iter_mut().for_each(|part| replace_in_place(part, replaced))
+            parts.iter_mut().for_each(|part| replace_in_place(part, replaced));
         }
         LValue::Either(condition, a, b) => {
             *condition = replaced.get(condition).copied().unwrap_or(*condition);

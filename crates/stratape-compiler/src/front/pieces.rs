@@ -236,9 +236,9 @@ pub(super) fn together<'a>(
 }
 
 /// The type of a piece that is a list.
-pub(super) fn list_of<'a>(
+pub(super) fn list_of(
     ty: &Type,
-    pieces: &mut dyn Iterator<Item = &'a Piece>,
+    pieces: &mut dyn Iterator<Item = &Piece>,
     wanted: &Piece,
 ) -> Option<Type> {
     match ty {

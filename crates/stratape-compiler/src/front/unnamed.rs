@@ -83,7 +83,11 @@ fn literal(expr: &syn::Expr) -> Option<isize> {
 /// Makes tuples of the structs that cannot be named here, but for those inside parameters.
 pub(super) fn as_tuples(function: &mut Function, items: &Items) {
     let given = given(function);
-    let turns = |def: &Struct| items.is_unnameable(def) && !given.contains(base_name(&def.name));
+    // Snapshots hold tuples.
+    let stored = !function.checkpoints.is_empty();
+    let turns = |def: &Struct| {
+        (stored || items.is_unnameable(def)) && !given.contains(base_name(&def.name))
+    };
     for object in function.objects.iter_mut().filter(|object| object.origin == Origin::Local) {
         object.ty = tupled(&object.ty, &turns);
     }

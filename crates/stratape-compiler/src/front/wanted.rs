@@ -71,7 +71,7 @@ impl Lowerer<'_> {
             }
             Expr::MethodCall(call) if call.method == "into" && call.args.is_empty() => {
                 let val = self.expr(&call.receiver)?;
-                self.into_type(val, ty, call).map(Some)
+                self.turned_into(val, ty, call).map(Some)
             }
             Expr::MethodCall(call)
                 if (call.method == "sum" || call.method == "product")
@@ -96,7 +96,7 @@ impl Lowerer<'_> {
     }
 
     /// `v.into()`: what the module says, or the library of numbers and lists.
-    fn into_type(&mut self, val: Val, ty: &Type, call: &syn::ExprMethodCall) -> Result<Val> {
+    fn turned_into(&mut self, val: Val, ty: &Type, call: &syn::ExprMethodCall) -> Result<Val> {
         let span = call.span();
         if let Some(owner) = self.owner_of(&val)
             && let Some(function) = self.own_method(&owner, "into")

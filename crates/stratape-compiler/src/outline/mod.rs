@@ -240,6 +240,12 @@ impl Lists {
         for (place, written) in places {
             lists.add(function, &place, written)?;
         }
+        for ((object, _), known) in &lists.known {
+            if known.mutable && !is_plain(&known.item) {
+                let name = &function.objects[object.index()].name;
+                return Err(lists.refuse(name, &known.item));
+            }
+        }
         Ok(lists)
     }
 
@@ -267,7 +273,7 @@ impl Lists {
             Type::Slice(item) | Type::Vec(item) => ((*item).clone(), None, Type::Slice(item)),
             other => return Err(self.refuse(&object.name, &other)),
         };
-        if !is_plain(&item) {
+        if !is_copied(&item) {
             return Err(self.refuse(&object.name, &item));
         }
         let fields: String = leaf.1.iter().map(|field| format!("_{field}")).collect();
@@ -308,7 +314,7 @@ impl Lists {
             span: self.span,
             message: format!(
                 "a snapshot of this loop cannot hold `{name}`, which is or has a `{ty}`: numbers, fields that are numbers, and lists of \
-                 numbers or of arrays of numbers can be carried from one iteration to the next"
+                 numbers, of arrays and tuples of numbers, and of structs that the function makes itself can be carried from one iteration to the next"
             ),
         }
     }
@@ -478,9 +484,24 @@ fn is_plain(ty: &Type) -> bool {
     match ty {
         Type::Scalar(_) => true,
         Type::Array(item, _) => is_plain(item),
+        Type::Tuple(items) => (1..=MOST_PARTS).contains(&items.len()) && items.iter().all(is_plain),
         _ => false,
     }
 }
+
+/// Whether a list of such elements can be copied once.
+fn is_copied(ty: &Type) -> bool {
+    match ty {
+        Type::Scalar(_) => true,
+        Type::Array(item, _) => is_copied(item),
+        Type::Tuple(items) => items.iter().all(is_copied),
+        Type::Struct(def) => def.fields.iter().all(|(_, ty)| is_copied(ty)),
+        _ => false,
+    }
+}
+
+/// The parts of the longest tuple that a snapshot can hold.
+const MOST_PARTS: usize = 12;
 
 fn copied(init: &Init, f: &mut dyn FnMut(&Place)) {
     match init {

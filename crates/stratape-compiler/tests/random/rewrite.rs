@@ -156,7 +156,18 @@ fn starts_loop(line: &str) -> bool {
 /// The program with `#[checkpoint]` on some of its loops, chosen by the seed; nothing if it has none.
 pub(crate) fn checkpointed(source: &str, seed: u64) -> Option<String> {
     // A list from outside such a loop keeps its length.
-    if source.contains("mem::take") || source.contains("width") {
+    let changes = [
+        "mem::take",
+        "width",
+        ".push",
+        ".pop",
+        ".insert(",
+        ".remove(",
+        ".extend",
+        ".append",
+        ".retain",
+    ];
+    if changes.iter().any(|change| source.contains(change)) {
         return None;
     }
     // One statement a line, whatever the templates wrote.

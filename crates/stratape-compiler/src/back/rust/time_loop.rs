@@ -469,6 +469,11 @@ fn type_tokens(ty: &Type, sources: &Sources) -> TokenStream {
                 }
             }
         }
+        Type::Tuple(items) => {
+            let items = items.iter().map(|item| type_tokens(item, sources));
+            quote!((#(#items,)*))
+        }
+        Type::Struct(def) => tokens(&def.name),
         ty => ty.scalar().map_or_else(TokenStream::new, scalar),
     }
 }
