@@ -22,6 +22,8 @@ use crate::ad::{Gradient, Reason};
 use crate::driver::{Compiled, CompiledLoop};
 use crate::expand;
 use crate::front::{self, is_marked};
+use crate::library::Imports;
+use crate::link;
 use crate::source::Sources;
 use stratape_ir::analysis::{DefUse, Definition, independence};
 use stratape_ir::{Function, Op, Param, Scalar, Stmt, Type, walk};
@@ -60,15 +62,37 @@ pub struct Survey {
 /// Finds and compiles the functions under `#[gradient]` of a file, those in a `#[differentiable] mod` with what they can see.
 pub fn survey(file: &syn::File) -> Survey {
     let mut survey = Survey::default();
-    survey.visit_file(file);
+    survey.visit_file(&with_library(file));
     survey
 }
 
 /// As [`survey`], of the functions of one name alone: what others are refused for is not told.
 pub fn survey_of(file: &syn::File, name: &str) -> Survey {
     let mut survey = Survey { only: Some(name.to_owned()), ..Survey::default() };
-    survey.visit_file(file);
+    survey.visit_file(&with_library(file));
     survey
+}
+
+/// A file in which the types of crates known by heart have the names of their texts.
+fn with_library(file: &syn::File) -> syn::File {
+    fn level(items: &[syn::Item], around: Option<&Imports>) -> Vec<syn::Item> {
+        let imports = Imports::of(items).within(around);
+        let mut named = Vec::new();
+        for item in items {
+            match item {
+                syn::Item::Mod(module) => {
+                    let mut module = module.clone();
+                    if let Some((_, items)) = &mut module.content {
+                        *items = level(items, Some(&imports));
+                    }
+                    named.push(syn::Item::Mod(module));
+                }
+                item => named.extend(link::with_library(std::slice::from_ref(item), &imports)),
+            }
+        }
+        named
+    }
+    syn::File { items: level(&file.items, None), ..file.clone() }
 }
 
 impl Survey {

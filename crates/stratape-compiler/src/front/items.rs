@@ -116,17 +116,9 @@ impl Items {
     /// # Errors
     /// As [`collect`](Self::collect).
     pub(crate) fn linked(items: &[Item], unnamed: HashSet<String>, complete: bool) -> Result<Self> {
-        let known = library::items_named_in(items);
-        if known.is_empty() {
-            return Ok(Self { complete, unnamed, ..Self::collect(items)? });
-        }
-        let mut unnamed = unnamed;
-        unnamed.extend(known.iter().filter_map(|item| match item {
-            Item::Struct(def) => Some(def.ident.to_string()),
-            _ => None,
-        }));
-        let all: Vec<Item> = items.iter().cloned().chain(known).collect();
-        Ok(Self { complete, unnamed, ..Self::collect(&all)? })
+        let mut linked = Self { complete, ..Self::collect(items)? };
+        linked.unnamed.extend(unnamed);
+        Ok(linked)
     }
 
     /// Notes a function of another module that is called.
@@ -181,6 +173,20 @@ impl Items {
     /// # Errors
     /// A struct with a type outside the language.
     pub fn collect(items: &[Item]) -> Result<Self> {
+        let known = library::items_named_in(items);
+        if known.is_empty() {
+            return Self::collect_all(items);
+        }
+        let unnamed = known.iter().filter_map(|item| match item {
+            Item::Struct(def) => Some(def.ident.to_string()),
+            _ => None,
+        });
+        let unnamed: HashSet<String> = unnamed.collect();
+        let all: Vec<Item> = items.iter().cloned().chain(known).collect();
+        Ok(Self { unnamed, ..Self::collect_all(&all)? })
+    }
+
+    fn collect_all(items: &[Item]) -> Result<Self> {
         let mut module = Self { complete: true, ..Self::default() };
         let inner = nested(items)?;
         let all: Vec<&Item> = items.iter().chain(&inner).collect();

@@ -354,6 +354,17 @@ impl Imports {
         }
     }
 
+    /// The imports of a module inside another, which it may import whole.
+    pub(crate) fn within(mut self, around: Option<&Self>) -> Self {
+        if let (true, Some(around)) = (self.sees_parent(), around) {
+            for (name, path) in &around.names {
+                self.names.entry(name.clone()).or_insert_with(|| path.clone());
+            }
+            self.globs.extend(around.globs.iter().cloned());
+        }
+        self
+    }
+
     /// Whether the module imports all of the one around it.
     pub fn sees_parent(&self) -> bool {
         self.globs.iter().any(|glob| glob == &["super"])

@@ -39,7 +39,7 @@ pub(crate) use self::export::shown;
 use self::names::{Kind, Noticed};
 use crate::expand;
 use crate::front::{How, Items, is_marked, spell_assertions};
-use crate::library::Adopted;
+use crate::library::{Adopted, Imports};
 
 /// Where an attribute stands.
 pub struct Host<'a> {
@@ -124,6 +124,11 @@ impl Questions {
             asked.is_some_and(|(kind, _)| *kind == Kind::Type)
         };
         set.ids().filter(|id| !named(id)).map(ToString::to_string).collect()
+    }
+
+    /// Items that rustc refuses where what was found is not what it seems.
+    fn checks(&self) -> TokenStream {
+        self.adopted.iter().filter_map(|(written, adopted)| adopted.check(written)).collect()
     }
 
     /// What is asked for, by number.
@@ -212,6 +217,18 @@ fn linked(item: &Item, questions: &Questions, set: &Set, own: (&Ident, &Ident)) 
     let mut answer = |_: Kind, path: &Path| known.get(&path.to_token_stream().to_string()).cloned();
     names::replace(&mut item, false, &mut answer);
     item
+}
+
+/// Items in which the types of crates known by heart, as imports tell them, have the names of their texts.
+pub(crate) fn with_library(items: &[Item], imports: &Imports) -> Vec<Item> {
+    let mut answer =
+        |_: Kind, path: &Path| imports.find(path).map(|found| found.id().clone().into());
+    let named = |item: &Item| {
+        let mut item = item.clone();
+        names::replace(&mut item, false, &mut answer);
+        item
+    };
+    items.iter().map(named).collect()
 }
 
 /// `#[gradient]` on a function.
@@ -430,7 +447,8 @@ fn finish(
     }
     passed_on.into_iter().for_each(|called| answer.add_called(called));
     let exported = export::export(&name, &vis, &answer, &inside);
-    Ok(quote!(#beside #exported))
+    let checks = questions.checks();
+    Ok(quote!(#checks #beside #exported))
 }
 
 /// What a function that was read can see: what it asked for, and itself.
@@ -638,14 +656,14 @@ fn with_imports(tokens: TokenStream, questions: &Questions, set: &Set) -> Result
             imports.extend(quote!(#[allow(unused_imports)] use #path as #id;));
         }
     }
-    for (written, adopted) in &questions.adopted {
+    for (_, adopted) in &questions.adopted {
         let more = adopted.imports(&text);
         // Those of a crate import the same.
         if !imports.to_string().contains(&more.to_string()) {
             imports.extend(more);
         }
-        imports.extend(adopted.check(written));
     }
+    imports.extend(questions.checks());
     if imports.is_empty() {
         return Ok(tokens);
     }

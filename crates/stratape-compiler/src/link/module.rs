@@ -106,7 +106,8 @@ fn inside(
     let exports = exports(opened, reach, questions, set, unique, &mut recursive)?;
     let added = opened.added(recursive)?;
     let added = with_imports(added, questions, set)?;
-    Ok(quote!(#added #exports))
+    let checks = questions.checks();
+    Ok(quote!(#checks #added #exports))
 }
 
 /// What the functions of a module see, all of it and what it asked for; and its items as they are read.
