@@ -102,6 +102,8 @@ fn errors_with_types(example: &str) -> Vec<String> {
         crate_name: "guide",
         missing: &|_, path| Some(format!("{} is not known", quote::quote!(#path))),
         adopted: &|_, path| imports.find(path),
+        library: &|_, _| None,
+        is_free: &|_| false,
     };
     complaints(&stratape_compiler::link::gradient(proc_macro2::TokenStream::new(), &item, &host))
 }
