@@ -168,7 +168,7 @@ fn refusal(
     if !error.clone().into_iter().all(|error| front::message_of(&error).1) {
         return None;
     }
-    let (message, _) = front::message_of(error);
+    let message = shown(&front::message_of(error).0);
     let empty = |function: &syn::ItemFn| {
         let mut empty = function.clone();
         *empty.block = match &function.sig.output {
@@ -210,7 +210,8 @@ pub(crate) fn beside(
     function: &syn::ItemFn,
     others: &[Item],
 ) -> Result<(Compiled, TokenStream, Rc<Sources>)> {
-    let other = |item: &&Item| !matches!(item, Item::Fn(other) if other.sig.ident == function.sig.ident);
+    let other =
+        |item: &&Item| !matches!(item, Item::Fn(other) if other.sig.ident == function.sig.ident);
     let mut items: Vec<Item> = others.iter().filter(other).cloned().collect();
     if items.is_empty() {
         return alone(attribute, function);

@@ -6,13 +6,15 @@
 //! are is left to rustc, which checks what is emitted.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use stratape_compiler::library::{Adopted, Imports};
 use stratape_compiler::link::Host;
 use syn::{Attribute, Item, UseTree};
+
+use crate::position::{Position, position};
 
 /// Runs `f` with the crate that is being compiled.
 pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
@@ -42,15 +44,18 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
             return None;
         }
         let name = name.to_string();
-        let mut found = levels.iter().filter(|level| level.is_asker(own));
+        let here = here();
+        let is_here = |level: &&Level| here.as_ref().is_some_and(|at| at.modules == level.path);
+        let certain = levels.iter().filter(is_here).any(|level| level.is_asker(own));
+        let mut found =
+            levels.iter().filter(|level| level.is_asker(own) && (!certain || is_here(level)));
         let path = found.next()?.library(&name, levels)?;
         found.all(|level| level.library(&name, levels).as_ref() == Some(&path)).then_some(path)
     };
     let is_free = |own: &str| {
-        let Some(file) = file() else { return false };
-        let stands = |level: &Level| matches!(level.names.get(own), Some(Known::Perhaps));
-        let associated = |level: &Level| level.associated.contains(own);
-        file.levels.iter().any(stands) && !file.levels.iter().any(associated)
+        let (Some(file), Some(here)) = (file(), here()) else { return false };
+        let mut levels = file.levels.iter().filter(|level| level.path == here.modules);
+        here.among_items && levels.any(|level| level.once.get(own) == Some(&true))
     };
     let adopted = |own: &str, path: &syn::Path| {
         let file = file();
@@ -102,6 +107,11 @@ impl Level {
         level.names.get(&last)?.complaint(&last)
     }
 
+    /// One more item of a name.
+    fn count(&mut self, name: &syn::Ident) {
+        self.once.entry(name.to_string()).and_modify(|once| *once = false).or_insert(true);
+    }
+
     /// The path of a name that is imported from the library here.
     fn library(&self, name: &str, levels: &[Self]) -> Option<syn::Path> {
         match (self.names.get(name), &self.globs[..]) {
@@ -117,7 +127,8 @@ impl Level {
 
 /// Whether a path is that of the constants of a float.
 fn is_constants(path: &str) -> bool {
-    ["std::f64::consts", "std::f32::consts", "core::f64::consts", "core::f32::consts"].contains(&path)
+    ["std::f64::consts", "std::f32::consts", "core::f64::consts", "core::f32::consts"]
+        .contains(&path)
 }
 
 /// What the library has there.
@@ -177,9 +188,11 @@ struct Level {
     parent: Option<usize>,
     /// Whether it is under `#[differentiable]` as a whole.
     inside: bool,
+    /// The modules around it and itself.
+    path: Vec<String>,
     names: HashMap<String, Known>,
-    /// The functions of its `impl`s and traits.
-    associated: HashSet<String>,
+    /// The names of its functions and everything else, and whether there is one of the name.
+    once: HashMap<String, bool>,
     /// What it imports everything of.
     globs: Vec<String>,
     imports: Imports,
@@ -192,6 +205,13 @@ struct File {
     levels: Vec<Level>,
     /// Whether it makes items with macros of its own.
     made: bool,
+}
+
+/// Where the attribute stands in its file.
+fn here() -> Option<Position> {
+    let span = proc_macro::Span::call_site();
+    let text = std::fs::read_to_string(span.local_file()?).ok()?;
+    Some(position(&text, span.line(), span.column()))
 }
 
 /// The file of the attribute; one without modules if it cannot be read.
@@ -234,25 +254,14 @@ fn collect(items: &[Item], (parent, inside): (Option<usize>, bool), levels: &mut
                 imported(&item.tree, path, &mut levels[at]);
                 continue;
             }
-            Item::Impl(item) => {
-                let functions = item.items.iter().filter_map(|item| match item {
-                    syn::ImplItem::Fn(function) => Some(function.sig.ident.to_string()),
-                    _ => None,
-                });
-                levels[at].associated.extend(functions);
-                continue;
-            }
-            Item::Trait(item) => {
-                let functions = item.items.iter().filter_map(|item| match item {
-                    syn::TraitItem::Fn(function) => Some(function.sig.ident.to_string()),
-                    _ => None,
-                });
-                levels[at].associated.extend(functions);
-                continue;
-            }
             Item::Mod(item) => {
+                levels[at].count(&item.ident);
                 if let Some((_, items)) = &item.content {
+                    let inside = levels.len();
                     collect(items, (Some(at), !item.attrs.iter().all(is_inert)), levels);
+                    for level in &mut levels[inside..] {
+                        level.path.insert(0, item.ident.to_string());
+                    }
                 }
                 continue;
             }
@@ -280,6 +289,7 @@ fn pulled_back(attribute: &Attribute) -> Option<syn::Ident> {
 
 /// Notes a name; of one that has several meanings nothing is known.
 fn note(level: &mut Level, name: &syn::Ident, known: Known) {
+    level.count(name);
     level
         .names
         .entry(name.to_string())

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod host;
+mod position;
 mod snapshot;
 
 use proc_macro::TokenStream;

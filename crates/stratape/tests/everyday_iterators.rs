@@ -291,7 +291,7 @@ mod partitions {
         let (i, j): (Vec<usize>, Vec<usize>) = (0..x.len()).partition(|&i| x[i] > 0.55);
         let (c, d): (Vec<f64>, Vec<f64>) =
             x.iter().filter(|v| **v > 0.3).map(|v| (v * v, v.sin())).unzip();
-        let k = max(i.len(), 1) + min(j.len(), 2) + std::cmp::max(2, 3);
+        let k = max(i.len(), 1) + min(j.len(), 2) + max(2, 3);
         let r = x.rchunks_exact(3).fold(0.0, |s, c| s * 0.5 + c[0])
             + x.iter().rfold(0.1, |s, v| s * 0.3 + v);
         let far = x.iter().copied().min_by_key(|v| ((v - 0.5).abs() * 1e6) as i64).unwrap();

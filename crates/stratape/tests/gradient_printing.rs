@@ -121,7 +121,8 @@ fn steps_that_are_run_again_say_nothing() {
     });
     assert_eq!((primal.len(), &primal), (41, &gradient));
     lines(|| {
-        let difference = (in_time(&[0.4 + 1e-6, 0.3, -0.2], 20) - in_time(&[0.4 - 1e-6, 0.3, -0.2], 20)) / 2e-6;
+        let difference =
+            (in_time(&[0.4 + 1e-6, 0.3, -0.2], 20) - in_time(&[0.4 - 1e-6, 0.3, -0.2], 20)) / 2e-6;
         assert!((dx[0] - difference).abs() < 1e-6);
     });
 }

@@ -349,3 +349,13 @@ fn gradients_are_called_and_imports_of_the_library_are_known() {
     assert_eq!(value, waves::inner::twice(x));
     close(dx, (waves::inner::twice(x + 1e-6) - waves::inner::twice(x - 1e-6)) / 2e-6);
 }
+
+#[test]
+fn names_of_macros_and_of_the_language() {
+    let (x, mut dx) = ([0.3, 0.7], [0.0; 2]);
+    let value = waves::move_grad(&x, &mut dx, 1.0);
+    assert_eq!(value, waves::r#move(&x));
+    close(value, 3.0 * x[0] * x[1] * std::f64::consts::PI * x[0] * x[0] * 4.0 * x[1] * x[1]);
+    close(dx[0], 3.0 * value / x[0]);
+    close(dx[1], 3.0 * value / x[1]);
+}

@@ -162,7 +162,10 @@ pub fn differentiate(
     };
     let found = reverse::explore(&facts);
     let plan = reverse::save_plan::choose(&facts, &clobbers, &found, target);
-    let name = options.name.clone().unwrap_or_else(|| format!("{}_grad", function.name));
+    let name = options
+        .name
+        .clone()
+        .unwrap_or_else(|| format!("{}_grad", function.name.trim_start_matches("r#")));
     let (mut function, outputs) = reverse::reverse(&facts, &plan, found.fusion);
     function.name = name;
     function.forget_numbers();

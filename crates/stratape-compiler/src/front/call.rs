@@ -184,6 +184,11 @@ impl Lowerer<'_> {
             if let Some(function) =
                 self.module.methods.get(&(owner.clone(), method.clone())).cloned()
             {
+                let before = path.path.segments.iter().rev().nth(1);
+                let named = before.is_some_and(|before| {
+                    self.module.type_name(&before.ident.to_string()) == *owner
+                });
+                self.certain(owner, method, !named, path.span())?;
                 let callee = Callee {
                     label: &format!("{owner}::{method}"),
                     sig: &function.sig,
@@ -416,6 +421,7 @@ impl Lowerer<'_> {
                 ),
             ));
         };
+        self.certain(owner, &name, false, call.method.span())?;
         let by_reference = function
             .sig
             .receiver()

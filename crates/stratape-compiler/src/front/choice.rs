@@ -9,6 +9,7 @@ use std::sync::Arc;
 use proc_macro2::Span;
 use syn::{Error, Result};
 
+use super::generic::base_name;
 use super::items::Items;
 use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, unsupported};
@@ -276,7 +277,11 @@ impl Lowerer<'_> {
             |me| {
                 let fields = match choice.variants[0].fields.len() {
                     0 => Vec::new(),
-                    _ => vec![me.part(&val, choice.variants[0].first, span)?],
+                    _ => {
+                        let error = me.part(&val, choice.variants[0].first, span)?;
+                        me.stays_itself(&error, span)?;
+                        vec![error]
+                    }
                 };
                 let early = me.variant(&choice, 0, fields, span)?;
                 me.leave_result(early, span)?;
@@ -284,6 +289,26 @@ impl Lowerer<'_> {
                 Ok(Val::Never)
             },
         )
+    }
+
+    /// Refuses an error that `?` would convert.
+    fn stays_itself(&mut self, error: &Val, span: Span) -> Result<()> {
+        let Some(found) = self.type_of(error) else { return Ok(()) };
+        let name = found.to_string();
+        let name = base_name(name.trim_start_matches(MARK)).to_owned();
+        let written = |right: &str| self.module.type_name(right) == name;
+        let converts = self.module.items().operators.iter().any(|((owner, method), all)| {
+            method == "from" && *owner != name && all.iter().any(|one| written(&one.right))
+        });
+        let same = matches!(&self.frame().output, Some(Type::Struct(def)) if def.fields.iter().any(|(_, ty)| *ty == found));
+        match converts && !same {
+            true => Err(unsupported(
+                span,
+                "an error that `?` converts",
+                "convert it before, as in `.map_err(Error::from)?`",
+            )),
+            false => Ok(()),
+        }
     }
 
     /// `Variant { field: value }`

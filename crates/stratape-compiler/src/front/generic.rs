@@ -271,6 +271,11 @@ impl<'m> Visible<'m> {
         self.params.last()?.constants.get(name)
     }
 
+    /// Whether the function that is being lowered has parameters.
+    pub(super) fn is_generic(&self) -> bool {
+        self.params.last().is_some_and(|params| !params.declared.is_empty())
+    }
+
     /// Whether a name is a parameter, known or not.
     pub(super) fn is_param(&self, name: &str) -> bool {
         self.params.last().is_some_and(|params| params.is_declared(name))

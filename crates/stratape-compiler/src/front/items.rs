@@ -11,6 +11,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Error, Item, Result};
 
+use super::certain;
 use super::choice::Choice;
 use super::generic::{Visible, base_name};
 use super::mention::words_of;
@@ -68,6 +69,12 @@ pub struct Items {
     pub(super) traits: HashMap<String, syn::ItemTrait>,
     /// Why a struct or enum of the module cannot be used.
     pub(super) refused: HashMap<String, String>,
+    /// Methods of which a type has two.
+    pub(super) doubtful: HashSet<(String, String)>,
+    /// Methods of types themselves, not of traits.
+    pub(super) own_methods: HashSet<(String, String)>,
+    /// Those of them that hide one of a trait.
+    pub(super) hiding: HashSet<(String, String)>,
     /// Functions the compiler does not look into, and the pullbacks of those that have one.
     pub(super) opaque: HashMap<String, Option<syn::Ident>>,
     /// Whether some function takes a `&mut Vec`: what is lent to it may grow.
@@ -188,6 +195,7 @@ impl Items {
 
     fn collect_all(items: &[Item]) -> Result<Self> {
         let mut module = Self { complete: true, ..Self::default() };
+        certain::no_alternatives(items)?;
         let inner = nested(items)?;
         let all: Vec<&Item> = items.iter().chain(&inner).collect();
         for item in all.iter().copied() {
@@ -431,6 +439,14 @@ impl Items {
             }
             _ => type_text(&block.self_ty),
         };
+        let of_float = owner == "f64" || owner == "f32";
+        if let Some((path, _)) = &block.trait_
+            && path.segments.last().is_some_and(|last| last.ident == "Clone")
+            && !certain::copies(block)
+        {
+            let why = "has a `Clone` written by hand: derive it";
+            self.refused.insert(owner.clone(), format!("`{owner}` {why}"));
+        }
         let mut names = NamesSelf::new(&owner, block);
         let traits = block.trait_.as_ref().map(|(path, _)| operator_trait(path, &owner));
         let params = is_generic(&block.generics)
@@ -453,8 +469,16 @@ impl Items {
                                 params: params.clone(),
                             });
                         }
+                        // What floats have comes before what traits give them.
+                        Some(None) if of_float && certain::floats_have(&key.1) => {
+                            if !certain::passes_on(&method) {
+                                self.doubtful.insert(key.clone());
+                                self.methods.insert(key, Rc::new(method));
+                            }
+                        }
                         // A type's own methods come before those of its traits.
                         Some(None) => {
+                            self.note_method(&key, false);
                             let method = Rc::new(method);
                             if ["sum", "product"].contains(&key.1.as_str()) {
                                 let of_iterators = (key.0.clone(), format!("{}{SUMMED}", key.1));
@@ -464,6 +488,7 @@ impl Items {
                             self.methods.entry(key).or_insert(method);
                         }
                         None => {
+                            self.note_method(&key, true);
                             self.methods.insert(key, Rc::new(method));
                         }
                     }

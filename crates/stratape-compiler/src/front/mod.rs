@@ -14,6 +14,7 @@ mod aggregate;
 mod block;
 mod build;
 mod call;
+mod certain;
 mod chain;
 mod checkpoint;
 mod choice;
@@ -360,6 +361,7 @@ impl<'m> Lowerer<'m> {
     /// found from what the body yields.
     fn body(&mut self, block: &syn::Block, output: Option<Type>) -> Result<Val> {
         let span = block.span();
+        certain::no_conditions(block)?;
         let found = exits::of_block(block);
         self.prepare_jumps(&found, block, span);
         if !found.contains(&exits::Exit::Return) {

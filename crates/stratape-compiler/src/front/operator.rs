@@ -4,8 +4,8 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
-use super::items::Implementation;
 use super::control::lv_of;
+use super::items::Implementation;
 use super::val::{LValue, Val};
 use super::{Lowerer, unsupported};
 use crate::library;

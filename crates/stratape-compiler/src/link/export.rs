@@ -150,7 +150,8 @@ fn answering(
     inside: &TokenStream,
 ) -> TokenStream {
     let hidden = format_ident!("__stratape_{}", id);
-    let name = Ident::new(&name.to_string(), Span::call_site());
+    let mut name = name.clone();
+    name.set_span(Span::call_site());
     let exported = match vis {
         syn::Visibility::Public(_) => Some(quote!(#[macro_export])),
         _ => None,

@@ -19,6 +19,7 @@ mod answer;
 mod by_hand;
 mod called;
 mod export;
+mod hygiene;
 mod module;
 mod names;
 mod offer;
@@ -236,20 +237,25 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> 
     let Ok(function) = syn::parse2::<syn::ItemFn>(item.clone()) else {
         return expand::no_function(item);
     };
+    if let Some(error) = hygiene::check(&Item::Fn(function.clone())) {
+        let (emitted, error) = (expand::without_loop_marks(item), error.to_compile_error());
+        return quote!(#emitted #error);
+    }
     let own = function.sig.ident.clone();
     let (attribute, answered) = offer::without_mark(attribute);
     let Item::Fn(spelled) = host.spelled_out(&Item::Fn(function), &own) else {
         return expand::no_function(item);
     };
-    let questions = Questions::of(&Item::Fn(spelled.clone()), &own, Purpose::Here)
-        .adopting(&host.finds(&own));
+    let questions =
+        Questions::of(&Item::Fn(spelled.clone()), &own, Purpose::Here).adopting(&host.finds(&own));
     if let Some(errors) = questions.missing(&own, host) {
         let emitted = expand::without_loop_marks(item);
         return quote!(#emitted #errors);
     }
     let offer = if answered { None } else { offer::of(&spelled, item, &questions, host) };
     let find = found_in(&questions.adopted);
-    let offered = |offer: Option<offer::Offer>| offer.map(|offer| offer.answer(&Set::default(), &find));
+    let offered =
+        |offer: Option<offer::Offer>| offer.map(|offer| offer.answer(&Set::default(), &find));
     if questions.paths.is_empty() && questions.adopted.is_empty() {
         let (gradient, offered) = (expand::gradient_of(attribute, item, &spelled), offered(offer));
         return quote!(#gradient #offered);
@@ -277,6 +283,10 @@ pub fn differentiable(attribute: &TokenStream, item: &TokenStream, host: &Host<'
         Err(_) => expand::differentiable(attribute, item),
         Ok(parsed) => {
             let emitted = emitted(&parsed, item);
+            if let Some(error) = hygiene::check(&parsed) {
+                let error = error.to_compile_error();
+                return quote!(#emitted #error);
+            }
             let added = begin(attribute, &parsed, host).unwrap_or_else(expand::reported);
             quote!(#emitted #added)
         }
@@ -323,11 +333,7 @@ enum Way {
     HalvesLate,
 }
 
-fn begin(
-    attribute: &TokenStream,
-    item: &Item,
-    host: &Host<'_>,
-) -> Result<TokenStream> {
+fn begin(attribute: &TokenStream, item: &Item, host: &Host<'_>) -> Result<TokenStream> {
     let (name, vis) = head(item)?;
     let item = &host.spelled_out(item, &name);
     let tokens = &item.to_token_stream();
@@ -421,7 +427,8 @@ fn finish(
     set.clone().into_entries().for_each(|(id, item)| answer.add(id, item));
     let paths = questions.all_paths();
     if way == Way::Offered && called::is_large(&answer) {
-        let message = "it is long: put `#[stratape::differentiable]` on it as well as `#[gradient]`";
+        let message =
+            "it is long: put `#[stratape::differentiable]` on it as well as `#[gradient]`";
         return Err(Error::new(name.span(), message));
     }
     if let (Item::Fn(written), Item::Fn(read)) = (&written, &item)

@@ -61,7 +61,7 @@ pub(super) fn of(
     let name = own.to_string();
     let differentiable =
         function.attrs.iter().any(|attribute| is_marked(attribute, &["differentiable"]));
-    if differentiable || export::is_taken(&name) || !(host.is_free)(&name) {
+    if differentiable || !(host.is_free)(&name) {
         return None;
     }
     let elsewhere = Questions::of(&Item::Fn(function.clone()), own, Purpose::Elsewhere)
@@ -71,7 +71,8 @@ pub(super) fn of(
     let refused = match (elsewhere.noticed.check(), more) {
         (Err(error), _) => Some(error.to_string()),
         _ if elsewhere.recursive => Some(
-            "it calls itself: put `#[stratape::differentiable]` on it as well as `#[gradient]`".to_owned(),
+            "it calls itself: put `#[stratape::differentiable]` on it as well as `#[gradient]`"
+                .to_owned(),
         ),
         (_, Some((_, path))) => Some(format!(
             "it uses `{}`: put `#[stratape::differentiable]` on that, and on `{name}` as well as `#[gradient]`",
@@ -101,18 +102,15 @@ impl Offer {
     }
 
     /// The macro that answers.
-    pub(super) fn answer(
-        self,
-        set: &Set,
-        find: &dyn Fn(&Path) -> Option<Adopted>,
-    ) -> TokenStream {
+    pub(super) fn answer(self, set: &Set, find: &dyn Fn(&Path) -> Option<Adopted>) -> TokenStream {
         let Ok((name, vis)) = syn::parse2(self.item.clone()).and_then(|item: Item| head(&item))
         else {
             return TokenStream::new();
         };
         let answer = match self.refused {
             Some(why) => Err(why),
-            None => finish(self.item, set, self.unique, Way::Offered, find).map_err(|error| error.to_string()),
+            None => finish(self.item, set, self.unique, Way::Offered, find)
+                .map_err(|error| error.to_string()),
         };
         answer.unwrap_or_else(|why| {
             export::refuse(&name, &vis, &export::id(&name, self.unique), &why)

@@ -109,7 +109,7 @@ impl Outliner {
         checkpoint: Checkpoint,
         before: &[Stmt],
     ) -> Result<Vec<Stmt>, Conflict> {
-        let name = format!("{}_loop{}", function.name, self.loops.len());
+        let name = format!("{}_loop{}", function.name.trim_start_matches("r#"), self.loops.len());
         let mut body = std::mem::take(&mut node.body);
         let own = made(&body);
         exchange_elements(function, &mut body, &own, checkpoint.span);

@@ -38,3 +38,35 @@ pub(crate) mod inner {
         halvings(x, 2) * halvings(x, 3) + shifted(x)
     }
 }
+
+/// Two functions of one name in a file: each has what its own module imports.
+pub(crate) mod circle {
+    use std::f64::consts::PI;
+
+    #[stratape::differentiable]
+    pub(crate) fn area(r: f64) -> f64 {
+        PI * r * r
+    }
+}
+
+pub(crate) mod square {
+    const PI: f64 = 4.0;
+
+    #[stratape::differentiable(halves)]
+    pub(crate) fn area(r: f64) -> f64 {
+        PI * r * r
+    }
+}
+
+pub(crate) use circle::area;
+
+/// The name of a macro that everyone uses, and names that are words of the language.
+#[gradient]
+pub(crate) fn line(r#match: &[f64], r#loop: f64) -> f64 {
+    r#match[0] * r#match[1] * r#loop
+}
+
+#[gradient]
+pub(crate) fn r#move(x: &[f64]) -> f64 {
+    line(x, 3.0) * area(x[0]) * square::area(x[1])
+}

@@ -154,7 +154,8 @@ mod written {
     #[gradient]
     pub fn schaffer_n2(p: &Vector2<f64>) -> f64 {
         let squares = p.map(|v| v.powi(2));
-        0.5 + ((squares[0] - squares[1]).sin().powi(2) - 0.5) / (1.0 + 0.001 * squares.sum()).powi(2)
+        0.5 + ((squares[0] - squares[1]).sin().powi(2) - 0.5)
+            / (1.0 + 0.001 * squares.sum()).powi(2)
     }
 
     #[gradient]

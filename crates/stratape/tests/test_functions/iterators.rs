@@ -52,7 +52,9 @@ pub fn levy(x: &[f64]) -> f64 {
     let [first, .., last] = w[..] else { panic!("at least two arguments") };
     let middle = w.iter().skip(1).take(w.len() - 2);
     (PI * first).sin().powi(2)
-        + middle.map(|w| (w - 1.0).powi(2) * (1.0 + 10.0 * (PI * w + 1.0).sin().powi(2))).sum::<f64>()
+        + middle
+            .map(|w| (w - 1.0).powi(2) * (1.0 + 10.0 * (PI * w + 1.0).sin().powi(2)))
+            .sum::<f64>()
         + (last - 1.0).powi(2) * (1.0 + (2.0 * PI * last).sin().powi(2))
 }
 
@@ -60,7 +62,10 @@ pub fn levy(x: &[f64]) -> f64 {
 pub fn levy_n13(&[x, y]: &[f64; 2]) -> f64 {
     let wave = |k: f64, v: f64| (k * PI * v).sin().powi(2);
     wave(3.0, x)
-        + [(x, 3.0), (y, 2.0)].iter().map(|&(v, k)| (v - 1.0).powi(2) * (1.0 + wave(k, y))).sum::<f64>()
+        + [(x, 3.0), (y, 2.0)]
+            .iter()
+            .map(|&(v, k)| (v - 1.0).powi(2) * (1.0 + wave(k, y)))
+            .sum::<f64>()
 }
 
 #[gradient]
@@ -96,7 +101,8 @@ pub fn cross_in_tray(p: &[f64; 2]) -> f64 {
 
 #[gradient]
 pub fn easom(p: &[f64; 2]) -> f64 {
-    let (waves, far) = p.iter().fold((1.0, 0.0), |(waves, far), x| (waves * x.cos(), far + (x - PI).powi(2)));
+    let (waves, far) =
+        p.iter().fold((1.0, 0.0), |(waves, far), x| (waves * x.cos(), far + (x - PI).powi(2)));
     -waves * (-far).exp()
 }
 
@@ -111,7 +117,8 @@ pub fn goldsteinprice(&[x, y]: &[f64; 2]) -> f64 {
     let powers = [1.0, x, y, x * x, x * y, y * y];
     let polynomial = |c: [f64; 6]| c.iter().zip(&powers).map(|(c, p)| c * p).sum::<f64>();
     let first = 1.0 + (x + y + 1.0).powi(2) * polynomial([19.0, -14.0, -14.0, 3.0, 6.0, 3.0]);
-    let second = 30.0 + (2.0 * x - 3.0 * y).powi(2) * polynomial([18.0, -32.0, 48.0, 12.0, -36.0, 27.0]);
+    let second =
+        30.0 + (2.0 * x - 3.0 * y).powi(2) * polynomial([18.0, -32.0, 48.0, 12.0, -36.0, 27.0]);
     first * second
 }
 
@@ -140,7 +147,10 @@ pub fn matyas(p: &[f64; 2]) -> f64 {
 #[gradient]
 pub fn mccormick(p: &[f64; 2]) -> f64 {
     let linear: f64 = p.iter().zip([-1.5, 2.5]).map(|(x, c)| c * x).sum();
-    p.iter().sum::<f64>().sin() + p.iter().copied().reduce(|x, y| x - y).unwrap().powi(2) + linear + 1.0
+    p.iter().sum::<f64>().sin()
+        + p.iter().copied().reduce(|x, y| x - y).unwrap().powi(2)
+        + linear
+        + 1.0
 }
 
 #[gradient]

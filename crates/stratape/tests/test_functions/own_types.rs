@@ -195,7 +195,8 @@ mod with_traits {
         let mut sum = 0.0;
         for (i, v) in x.iter().enumerate() {
             let w = 1.0 + (v - 1.0) / 4.0;
-            let hump = |phase: f64, height: f64| (w - 1.0).powi(2) * (1.0 + height * phase.sin().powi(2));
+            let hump =
+                |phase: f64, height: f64| (w - 1.0).powi(2) * (1.0 + height * phase.sin().powi(2));
             sum += match place(i, x.len()) {
                 Place::First => (PI * w).sin().powi(2),
                 Place::Middle => hump(PI * w + 1.0, 10.0),

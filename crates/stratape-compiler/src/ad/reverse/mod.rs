@@ -357,8 +357,10 @@ impl<'a> Reverse<'a> {
     }
 
     pub(super) fn name_adjoint(&mut self, adjoint: ValueId, value: ValueId) {
-        let name =
-            self.b.function.values[value.index()].name.as_ref().map(|name| format!("d{name}"));
+        let name = self.b.function.values[value.index()]
+            .name
+            .as_ref()
+            .map(|name| format!("d{}", name.trim_start_matches("r#")));
         self.b.function.values[adjoint.index()].name = name;
         self.is_adjoint(adjoint);
     }

@@ -13,7 +13,7 @@ impl Reverse<'_> {
         let shadow = self.b.function.new_object(Object {
             ty: known.ty,
             origin,
-            name: format!("d{}", known.name),
+            name: format!("d{}", known.name.trim_start_matches("r#")),
             shadow_of: Some(object),
             span: known.span,
         });

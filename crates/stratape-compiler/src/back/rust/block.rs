@@ -330,7 +330,7 @@ impl Emitter<'_> {
                     quote!(let #name = &#object;)
                 });
                 // What is run again under `#[checkpoint]` has been printed.
-                let first = prints.then(|| quote!(&& ::stratape::__private::speaks()));
+                let first = prints.then(|| quote!(&&::stratape::__private::speaks()));
                 quote!(if !#condition #first { #(#names)* #(#objects)* #otherwise; })
             }
             Check::Bounds { index, len } => {

@@ -1,0 +1,236 @@
+//! What could mean one thing here and another to rustc, and is refused for that: code under a condition of the build, two methods of one name.
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Error, Item, Result};
+
+use super::{Items, Lowerer, unsupported};
+use crate::library;
+
+/// Refuses code under `#[cfg]` inside a function: only rustc knows whether it is there.
+pub(super) fn no_conditions(block: &syn::Block) -> Result<()> {
+    struct Conditions(Option<Span>);
+
+    impl Visit<'_> for Conditions {
+        fn visit_attribute(&mut self, attribute: &syn::Attribute) {
+            if is_condition(attribute) {
+                self.0 = self.0.or(Some(attribute.span()));
+            }
+        }
+
+        // Items inside a function are met again where they are used.
+        fn visit_item(&mut self, item: &Item) {
+            if let Item::Fn(function) = item {
+                visit::visit_item_fn(self, function);
+            }
+        }
+    }
+
+    let mut found = Conditions(None);
+    found.visit_block(block);
+    match found.0 {
+        Some(span) => Err(unsupported(
+            span,
+            "`#[cfg]` inside a function",
+            "put it on the function, and write one function for each case",
+        )),
+        None => Ok(()),
+    }
+}
+
+const TYPES: [&str; 6] = ["Option", "Result", "Vec", "VecDeque", "Box", "String"];
+const MACROS: [&str; 8] =
+    ["vec", "assert", "assert_eq", "assert_ne", "panic", "matches", "unreachable", "format"];
+
+fn is_condition(attribute: &syn::Attribute) -> bool {
+    attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr")
+}
+
+/// Refuses two items of one name of which the build has one, and items with names of the library that are known by heart.
+pub(super) fn no_alternatives(items: &[Item]) -> Result<()> {
+    let mut seen: Vec<(String, bool)> = Vec::new();
+    for item in items {
+        let known = match item {
+            Item::Struct(item) => Some((&item.ident, &TYPES[..])),
+            Item::Enum(item) => Some((&item.ident, &TYPES[..])),
+            Item::Macro(item) => item.ident.as_ref().map(|name| (name, &MACROS[..])),
+            _ => None,
+        };
+        if let Some((name, known)) = known
+            && known.iter().any(|known| name == known)
+        {
+            return Err(unsupported(
+                name.span(),
+                &format!("a `{name}` that is not the library's"),
+                "give it a name of its own",
+            ));
+        }
+        let (name, attributes) = match item {
+            Item::Fn(item) => (&item.sig.ident, &item.attrs),
+            Item::Const(item) => (&item.ident, &item.attrs),
+            Item::Static(item) => (&item.ident, &item.attrs),
+            Item::Type(item) => (&item.ident, &item.attrs),
+            Item::Struct(item) => (&item.ident, &item.attrs),
+            Item::Enum(item) => (&item.ident, &item.attrs),
+            _ => continue,
+        };
+        let condition = attributes.iter().find(|attribute| is_condition(attribute));
+        let name = name.to_string();
+        let other = seen
+            .iter()
+            .any(|(known, conditional)| *known == name && (*conditional || condition.is_some()));
+        if let (true, Some(condition)) = (other, condition) {
+            return Err(unsupported(
+                condition.span(),
+                &format!("two `{name}` under `#[cfg]`"),
+                "put the condition on two modules under `#[stratape::differentiable]`, each with one of them",
+            ));
+        }
+        seen.push((name, condition.is_some()));
+    }
+    Ok(())
+}
+
+impl Items {
+    /// Notes that a type has a method, one of its own or one of a trait. Of its own and one of a trait, its own is meant, unless the trait is named;
+    /// of two others none is certain.
+    pub(super) fn note_method(&mut self, (owner, method): &(String, String), own: bool) {
+        // Those of references are made of those of values.
+        let often = ["sum", "product", "into_iter"].contains(&method.as_str());
+        let key = (owner.clone(), method.clone());
+        let first = !self.methods.contains_key(&key);
+        if often || library::is_known(owner) {
+            return;
+        }
+        match (first, own, self.own_methods.contains(&key)) {
+            (true, true, _) => drop(self.own_methods.insert(key)),
+            (true, false, _) => {}
+            (false, true, false) => {
+                self.own_methods.insert(key.clone());
+                self.hiding.insert(key);
+            }
+            (false, false, true) => drop(self.hiding.insert(key)),
+            (false, ..) => drop(self.doubtful.insert(key)),
+        }
+    }
+}
+
+impl Lowerer<'_> {
+    /// Refuses a method of which the type has two, in several traits or for several of its parameters, or one of its own where that of a trait may be meant.
+    pub(super) fn certain(
+        &self,
+        owner: &str,
+        method: &str,
+        by_trait: bool,
+        span: Span,
+    ) -> Result<()> {
+        let key = (owner.to_owned(), method.to_owned());
+        let hidden = self.module.hiding.contains(&key) && (by_trait || self.module.is_generic());
+        if !self.module.doubtful.contains(&key) && !hidden {
+            return Ok(());
+        }
+        Err(Error::new(
+            span,
+            format!(
+                "`#[gradient]` cannot tell which `{method}` of `{owner}` is meant, there are two: rename one of them"
+            ),
+        ))
+    }
+}
+
+/// Whether a method does what the method of its name does that a number or a list has anyway: `fn sqrt(self) -> f64 { f64::sqrt(self) }`.
+pub(super) fn passes_on(method: &syn::ImplItemFn) -> bool {
+    let name = &method.sig.ident;
+    let [syn::Stmt::Expr(body, None)] = &method.block.stmts[..] else { return false };
+    match body {
+        syn::Expr::MethodCall(call) => call.method == *name && is_self(&call.receiver),
+        syn::Expr::Call(call) => {
+            let first = call.args.first().is_some_and(is_self);
+            let path = call.func.to_token_stream().to_string().replace(' ', "");
+            let of_number = ["f64::", "f32::", "<f64>::", "<f32>::", "Self::"];
+            first && of_number.iter().any(|owner| path == format!("{owner}{name}"))
+        }
+        _ => false,
+    }
+}
+
+fn is_self(expr: &syn::Expr) -> bool {
+    match expr {
+        syn::Expr::Paren(inner) => is_self(&inner.expr),
+        syn::Expr::Unary(inner) => is_self(&inner.expr),
+        syn::Expr::Path(path) => path.path.is_ident("self"),
+        _ => false,
+    }
+}
+
+/// Methods that floats have anyway, which come before those of traits.
+pub(super) fn floats_have(method: &str) -> bool {
+    const OWN: &[&str] = &[
+        "abs",
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atan2",
+        "atanh",
+        "cbrt",
+        "ceil",
+        "clamp",
+        "copysign",
+        "cos",
+        "cosh",
+        "div_euclid",
+        "exp",
+        "exp2",
+        "exp_m1",
+        "floor",
+        "fract",
+        "hypot",
+        "is_finite",
+        "is_infinite",
+        "is_nan",
+        "is_normal",
+        "is_sign_negative",
+        "is_sign_positive",
+        "ln",
+        "ln_1p",
+        "log",
+        "log10",
+        "log2",
+        "max",
+        "min",
+        "mul_add",
+        "powf",
+        "powi",
+        "recip",
+        "rem_euclid",
+        "round",
+        "round_ties_even",
+        "signum",
+        "sin",
+        "sin_cos",
+        "sinh",
+        "sqrt",
+        "tan",
+        "tanh",
+        "to_bits",
+        "to_degrees",
+        "to_radians",
+        "total_cmp",
+        "trunc",
+    ];
+    OWN.contains(&method)
+}
+
+/// Whether a `Clone` written by hand is a copy.
+pub(super) fn copies(block: &syn::ItemImpl) -> bool {
+    block.items.iter().all(|item| match item {
+        syn::ImplItem::Fn(method) if method.sig.ident == "clone" => {
+            method.block.to_token_stream().to_string().replace(' ', "") == "{*self}"
+        }
+        _ => true,
+    })
+}
