@@ -56,7 +56,7 @@ fn check(what: &str, len: usize, rows: usize, columns: usize) {
 
 /// The columns of a right-hand side.
 fn columns(what: &str, len: usize, n: usize) -> usize {
-    let columns = if n == 0 { 0 } else { len / n };
+    let columns = len.checked_div(n).unwrap_or(0);
     check(what, len, n, columns);
     columns
 }
@@ -204,7 +204,8 @@ pub(super) fn cholesky_back<T: Real>(da: &mut [T], (l, dl): (&[T], &mut [T]), n:
         for j in i + 1..n {
             inner[(i, j)] = T::ZERO;
         }
-        inner[(i, i)] = inner[(i, i)] * T::HALF;
+        let half = inner[(i, i)] * T::HALF;
+        inner[(i, i)] = half;
     }
     solve_upper_triangular_in_place(l.transpose(), inner.as_mut(), Par::Seq);
     // X L = Y is Lᵀ Xᵀ = Yᵀ.
