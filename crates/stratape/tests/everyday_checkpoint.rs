@@ -3,6 +3,7 @@
 //! Each module is a program of its own, a function of one list, whose gradient is compared with differences.
 
 #![allow(
+    clippy::pedantic,
     dead_code,
     clippy::all,
     clippy::unwrap_used,

@@ -1,6 +1,6 @@
 //! Complex numbers of `num_complex` in differentiated code.
 
-#![allow(clippy::unwrap_used, clippy::float_cmp)]
+#![allow(clippy::all, clippy::pedantic, clippy::unwrap_used, reason = "the constructs under test")]
 
 use num_complex::{Complex, Complex32, Complex64};
 use stratape::{differentiable, gradient};

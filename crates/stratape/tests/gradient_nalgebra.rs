@@ -1,6 +1,12 @@
 //! Vectors and matrices of `nalgebra` in differentiated code.
 
-#![allow(clippy::unwrap_used, clippy::float_cmp)]
+#![allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the constructs under test"
+)]
 
 use nalgebra::{
     DMatrix, DVector, Matrix2, Matrix2x3, Matrix3, Matrix4, Point3, SMatrix, SVector, Vector2,

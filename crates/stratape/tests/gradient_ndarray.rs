@@ -1,6 +1,6 @@
 //! Arrays of `ndarray` in differentiated code.
 
-#![allow(clippy::unwrap_used, clippy::float_cmp)]
+#![allow(clippy::all, clippy::pedantic, clippy::unwrap_used, reason = "the constructs under test")]
 
 use ndarray::{
     Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut1, Axis, ShapeBuilder, array, s,

@@ -1,7 +1,7 @@
 //! The algebra of `stratape::linalg` inside gradients, against differences.
 
 #![cfg(feature = "linalg")]
-#![allow(unreachable_pub, unused_qualifications)]
+#![allow(unreachable_pub, unused_qualifications, clippy::all, clippy::pedantic)]
 
 use stratape::linalg::{self, single};
 use stratape::{differentiable, gradient};

@@ -10,7 +10,6 @@ mod iterators;
 #[path = "test_functions/own_types.rs"]
 mod own_types;
 
-#[allow(dead_code, unused_macros, reason = "only the random numbers")]
 mod common;
 
 use argmin_testfunctions as known;

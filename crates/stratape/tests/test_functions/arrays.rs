@@ -1,6 +1,13 @@
 //! Arrays of `ndarray` for many arguments, vectors of `nalgebra` for two.
 
-#![allow(unreachable_pub, clippy::all, clippy::pedantic, reason = "as people write them")]
+#![allow(
+    unreachable_pub,
+    clippy::all,
+    clippy::pedantic,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "as people write them"
+)]
 
 use nalgebra::{Matrix2, Vector2};
 use ndarray::{Array1, ArrayView1, ArrayViewMut1};

@@ -1,6 +1,13 @@
 //! Loops over indices, variables that change.
 
-#![allow(unreachable_pub, clippy::all, clippy::pedantic, reason = "as people write them")]
+#![allow(
+    unreachable_pub,
+    clippy::all,
+    clippy::pedantic,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "as people write them"
+)]
 
 use std::f64::consts::{E, PI};
 use stratape::gradient;

@@ -1,6 +1,13 @@
 //! Structs with operators, traits with parameters, alternatives.
 
-#![allow(unreachable_pub, clippy::all, clippy::pedantic, reason = "as people write them")]
+#![allow(
+    unreachable_pub,
+    clippy::all,
+    clippy::pedantic,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "as people write them"
+)]
 
 #[stratape::differentiable]
 mod with_traits {
