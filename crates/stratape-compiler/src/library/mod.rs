@@ -5,7 +5,7 @@
 //! its methods and operators are expanded like any others.
 //!
 //! Which names are meant is read off paths and `use` lines ([`Imports`]), which is a guess: a module may have a type of that name from elsewhere. What is emitted
-//! therefore says that the type as it was written is the crate's, and rustc checks it ([`Adopted::check`]). Nothing of these crates is needed to
+//! therefore says that the type as it was written is the crate's, and rustc checks it (`Adopted::check`). Nothing of these crates is needed to
 //! build the compiler.
 
 mod dense;
