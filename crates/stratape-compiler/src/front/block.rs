@@ -215,7 +215,7 @@ impl Lowerer<'_> {
             self.expect_type(&val, ty, init.expr.span())?;
             val = self.completed(val, ty, span)?;
         }
-        self.bind(pat, val)
+        self.bind_surely(pat, val)
     }
 
     /// `let x;`: the value comes later; a variable waits for it.

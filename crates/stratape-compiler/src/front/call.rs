@@ -591,7 +591,7 @@ impl Lowerer<'_> {
                         if let Some(written) = me.module.read_helper_type(&input.ty)? {
                             me.expect_type(&arg, &written.ty, span)?;
                         }
-                        me.bind(&input.pat, arg)?;
+                        me.bind_surely(&input.pat, arg)?;
                     }
                 }
             }

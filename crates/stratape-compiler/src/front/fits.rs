@@ -288,7 +288,8 @@ impl Lowerer<'_> {
         // What begins with a capital is a constant or a variant.
         let constant = name.chars().all(|c| c.is_uppercase() || c.is_numeric() || c == '_')
             || name.starts_with(char::is_uppercase);
-        !constant
+        (!constant || self.certainly_fits)
+            && !self.module.structs.contains_key(&name)
             && !self.module.constants.contains_key(&name)
             && self.variant_named(&pat.ident.clone().into()).is_none()
     }

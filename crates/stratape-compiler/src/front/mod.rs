@@ -241,6 +241,8 @@ struct Lowerer<'m> {
     read_unknown: bool,
     /// Objects made for variables of once unknown shape.
     made_later: Vec<ObjectId>,
+    /// Whether the pattern that is being bound fits whatever comes.
+    certainly_fits: bool,
 }
 
 impl<'m> Lowerer<'m> {
@@ -271,6 +273,7 @@ impl<'m> Lowerer<'m> {
             lifted: 0,
             read_unknown: false,
             made_later: Vec::new(),
+            certainly_fits: false,
         }
     }
 
@@ -340,7 +343,7 @@ impl<'m> Lowerer<'m> {
             let val = self.owned_as(&name.to_string(), val, span)?;
             match mutable {
                 Some(mutable) => self.bind_name(&name.to_string(), val, mutable, span)?,
-                None => self.bind(&input.pat, val)?,
+                None => self.bind_surely(&input.pat, val)?,
             }
         }
         let output = signature::output(&item.sig, self.module.items())?;

@@ -13,6 +13,14 @@ use super::{Lowerer, left_to_rustc, unsupported};
 use stratape_ir::{Binary, Extent, Type};
 
 impl Lowerer<'_> {
+    /// Binds a pattern that fits whatever comes, as in `let`: capitals are names of variables too.
+    pub(super) fn bind_surely(&mut self, pat: &Pat, val: Val) -> Result<()> {
+        let before = std::mem::replace(&mut self.certainly_fits, true);
+        let bound = self.bind(pat, val);
+        self.certainly_fits = before;
+        bound
+    }
+
     /// Binds the names of a pattern to the parts of a value that fits it.
     pub(super) fn bind(&mut self, pat: &Pat, val: Val) -> Result<()> {
         let span = pat.span();
