@@ -5,7 +5,7 @@
 //! itself can mean nothing else by it. Its `use` lines also tell which names seem to be types of crates that the compiler knows by heart; whether they
 //! are is left to rustc, which checks what is emitted.
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use stratape_compiler::library::{Adopted, Imports};
 use stratape_compiler::link::Host;
 use syn::{Attribute, Item, UseTree};
 
-use crate::position::{Position, position};
+use crate::position::position;
 
 /// Runs `f` with the crate that is being compiled.
 pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
@@ -25,8 +25,12 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
         variable("CARGO_PKG_VERSION"),
         variable("CARGO_CRATE_NAME")
     );
+    let here = LazyCell::new(|| {
+        let span = proc_macro::Span::call_site();
+        Some(position(&file()?.text, span.line(), span.column()))
+    });
     let missing = |own: &str, path: &syn::Path| {
-        let File { levels, made } = &*file()?;
+        let File { levels, made, .. } = &*file()?;
         // Where items come out of macros, nothing can be told.
         if *made {
             return None;
@@ -39,12 +43,11 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
         complaint
     };
     let library = |own: &str, name: &syn::Ident| {
-        let File { levels, made } = &*file()?;
+        let File { levels, made, .. } = &*file()?;
         if *made {
             return None;
         }
         let name = name.to_string();
-        let here = here();
         let is_here = |level: &&Level| here.as_ref().is_some_and(|at| at.modules == level.path);
         let certain = levels.iter().filter(is_here).any(|level| level.is_asker(own));
         let mut found =
@@ -53,7 +56,7 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
         found.all(|level| level.library(&name, levels).as_ref() == Some(&path)).then_some(path)
     };
     let is_free = |own: &str| {
-        let (Some(file), Some(here)) = (file(), here()) else { return false };
+        let (Some(file), Some(here)) = (file(), &*here) else { return false };
         let mut levels = file.levels.iter().filter(|level| level.path == here.modules);
         here.among_items && levels.any(|level| level.once.get(own) == Some(&true))
     };
@@ -114,13 +117,17 @@ impl Level {
 
     /// The path of a name that is imported from the library here.
     fn library(&self, name: &str, levels: &[Self]) -> Option<syn::Path> {
-        match (self.names.get(name), &self.globs[..]) {
-            (Some(Known::Library(path)), _) => syn::parse_str(path).ok(),
-            (None, [path]) if CONSTANTS.contains(&name) && is_constants(path) => {
-                syn::parse_str(&format!("{path}::{name}")).ok()
+        match self.names.get(name) {
+            Some(Known::Library) => syn::parse_str(&self.imports.path_of(name)?).ok(),
+            Some(_) => None,
+            None => {
+                let glob = self.imports.only_glob()?;
+                if CONSTANTS.contains(&name) && is_constants(&glob) {
+                    return syn::parse_str(&format!("{glob}::{name}")).ok();
+                }
+                let parent = self.parent.filter(|_| glob == "super")?;
+                levels.get(parent)?.library(name, levels)
             }
-            (None, [path]) if path == "super" => levels.get(self.parent?)?.library(name, levels),
-            _ => None,
         }
     }
 }
@@ -155,25 +162,25 @@ const CONSTANTS: [&str; 19] = [
 ];
 
 /// What a name is at one level of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
     /// It may well answer: it has an attribute, or more than one definition.
     Perhaps,
     /// A function, constant or type without any attribute of ours.
     Plain,
-    /// Imported from the standard library, under this path.
-    Library(String),
+    /// Imported from the standard library.
+    Library,
 }
 
 impl Known {
     /// What to tell someone who needs it.
-    fn complaint(&self, name: &str) -> Option<String> {
+    fn complaint(self, name: &str) -> Option<String> {
         match self {
             Self::Perhaps => None,
             Self::Plain => Some(format!(
                 "the compiler cannot see into `{name}`: put `#[stratape::differentiable]` on it"
             )),
-            Self::Library(_) => Some(format!(
+            Self::Library => Some(format!(
                 "`{name}` of the library is not supported here: use floats, integers, bool, slices, arrays, tuples, `Vec`, or structs \
                  under `#[stratape::differentiable]`"
             )),
@@ -193,8 +200,6 @@ struct Level {
     names: HashMap<String, Known>,
     /// The names of its functions and everything else, and whether there is one of the name.
     once: HashMap<String, bool>,
-    /// What it imports everything of.
-    globs: Vec<String>,
     imports: Imports,
 }
 
@@ -205,13 +210,7 @@ struct File {
     levels: Vec<Level>,
     /// Whether it makes items with macros of its own.
     made: bool,
-}
-
-/// Where the attribute stands in its file.
-fn here() -> Option<Position> {
-    let span = proc_macro::Span::call_site();
-    let text = std::fs::read_to_string(span.local_file()?).ok()?;
-    Some(position(&text, span.line(), span.column()))
+    text: String,
 }
 
 /// The file of the attribute; one without modules if it cannot be read.
@@ -225,8 +224,8 @@ fn file() -> Option<Rc<File>> {
         return Some(known);
     }
     let text = std::fs::read_to_string(&path).unwrap_or_default();
-    let mut file = File { levels: Vec::new(), made: text.contains("macro_rules!") };
-    if let Ok(parsed) = syn::parse_file(&text) {
+    let mut file = File { levels: Vec::new(), made: text.contains("macro_rules!"), text };
+    if let Ok(parsed) = syn::parse_file(&file.text) {
         collect(&parsed.items, (None, false), &mut file.levels);
     }
     let file = Rc::new(file);
@@ -250,8 +249,7 @@ fn collect(items: &[Item], (parent, inside): (Option<usize>, bool), levels: &mut
                 continue;
             }
             Item::Use(item) => {
-                let path = if item.attrs.is_empty() { "" } else { "?" };
-                imported(&item.tree, path, &mut levels[at]);
+                imported(&item.tree, None, item.attrs.is_empty(), &mut levels[at]);
                 continue;
             }
             Item::Mod(item) => {
@@ -297,31 +295,25 @@ fn note(level: &mut Level, name: &syn::Ident, known: Known) {
         .or_insert(known);
 }
 
-/// Notes what a `use` brings, whose path so far is `path`.
-fn imported(tree: &UseTree, path: &str, level: &mut Level) {
-    let longer = |name: &syn::Ident| {
-        if path.is_empty() { name.to_string() } else { format!("{path}::{name}") }
-    };
-    let known = |path: String| match path.split("::").next() {
-        Some("std" | "core") => Known::Library(path),
-        _ => Known::Perhaps,
-    };
+/// Notes what a `use` brings, after a path that ends so and may be the library's.
+fn imported(tree: &UseTree, last: Option<&syn::Ident>, library: bool, level: &mut Level) {
+    let known = if library && last.is_some() { Known::Library } else { Known::Perhaps };
     match tree {
-        UseTree::Path(inner) => imported(&inner.tree, &longer(&inner.ident), level),
+        UseTree::Path(inner) => {
+            let root = inner.ident == "std" || inner.ident == "core";
+            let library = library && (last.is_some() || root);
+            imported(&inner.tree, Some(&inner.ident), library, level);
+        }
         UseTree::Group(group) => {
-            group.items.iter().for_each(|tree| imported(tree, path, level));
+            group.items.iter().for_each(|tree| imported(tree, last, library, level));
         }
-        // `use std::{self}` and `use std::mem::{self}` bring what is before them.
+        // `use std::mem::{self}` brings what is before it.
         UseTree::Name(name) if name.ident == "self" => {
-            if let Ok(whole) = syn::parse_str::<syn::Path>(path)
-                && let Some(last) = whole.segments.last()
-            {
-                note(level, &last.ident, known(path.to_owned()));
-            }
+            last.into_iter().for_each(|last| note(level, last, known));
         }
-        UseTree::Name(name) => note(level, &name.ident, known(longer(&name.ident))),
-        UseTree::Rename(rename) => note(level, &rename.rename, known(longer(&rename.ident))),
-        UseTree::Glob(_) => level.globs.push(path.to_owned()),
+        UseTree::Name(name) => note(level, &name.ident, known),
+        UseTree::Rename(rename) => note(level, &rename.rename, known),
+        UseTree::Glob(_) => {}
     }
 }
 

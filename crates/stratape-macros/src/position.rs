@@ -12,8 +12,7 @@ pub(crate) struct Position {
 }
 
 pub(crate) fn position(text: &str, line: usize, column: usize) -> Position {
-    let mut reader =
-        Reader { rest: text.chars().collect::<Vec<_>>().into_iter().peekable(), at: (1, 1) };
+    let mut reader = Reader { rest: text.chars().peekable(), at: (1, 1) };
     let mut braces: Vec<Option<String>> = Vec::new();
     // The word before, and the name of a module whose brace may follow.
     let (mut before, mut module) = (String::new(), None);
@@ -52,12 +51,12 @@ pub(crate) fn position(text: &str, line: usize, column: usize) -> Position {
     Position { modules: braces.into_iter().flatten().collect(), among_items }
 }
 
-struct Reader {
-    rest: std::iter::Peekable<std::vec::IntoIter<char>>,
+struct Reader<'a> {
+    rest: std::iter::Peekable<std::str::Chars<'a>>,
     at: (usize, usize),
 }
 
-impl Reader {
+impl Reader<'_> {
     fn next(&mut self) -> Option<char> {
         let c = self.rest.next()?;
         self.at = if c == '\n' { (self.at.0 + 1, 1) } else { (self.at.0, self.at.1 + 1) };

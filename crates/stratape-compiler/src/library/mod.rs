@@ -365,6 +365,19 @@ impl Imports {
         self
     }
 
+    /// The whole path of a name that the module imports.
+    pub fn path_of(&self, name: &str) -> Option<String> {
+        self.names.get(name).map(|path| path.join("::"))
+    }
+
+    /// What the module imports everything of, if it does so once.
+    pub fn only_glob(&self) -> Option<String> {
+        match &self.globs[..] {
+            [glob] => Some(glob.join("::")),
+            _ => None,
+        }
+    }
+
     /// Whether the module imports all of the one around it.
     pub fn sees_parent(&self) -> bool {
         self.globs.iter().any(|glob| glob == &["super"])
