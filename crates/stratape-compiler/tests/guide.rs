@@ -104,6 +104,7 @@ fn errors_with_types(example: &str) -> Vec<String> {
         adopted: &|_, path| imports.find(path),
         library: &|_, _| None,
         is_free: &|_| false,
+        hidden: &Vec::new,
     };
     complaints(&stratape_compiler::link::gradient(proc_macro2::TokenStream::new(), &item, &host))
 }

@@ -76,6 +76,7 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
         missing: &missing,
         library: &library,
         is_free: &is_free,
+        hidden: &|| file().map(|file| file.hidden.clone()).unwrap_or_default(),
         adopted: &adopted,
     })
 }
@@ -210,6 +211,8 @@ struct File {
     levels: Vec<Level>,
     /// Whether it makes items with macros of its own.
     made: bool,
+    /// Macros and types of its own that are called like those of the language.
+    hidden: Vec<String>,
     text: String,
 }
 
@@ -224,9 +227,11 @@ fn file() -> Option<Rc<File>> {
         return Some(known);
     }
     let text = std::fs::read_to_string(&path).unwrap_or_default();
-    let mut file = File { levels: Vec::new(), made: text.contains("macro_rules!"), text };
+    let made = text.contains("macro_rules!");
+    let mut file = File { made, text, ..File::default() };
     if let Ok(parsed) = syn::parse_file(&file.text) {
         collect(&parsed.items, (None, false), &mut file.levels);
+        file.hidden = hidden(&parsed.items);
     }
     let file = Rc::new(file);
     READ.with_borrow_mut(|read| read.insert(path, Rc::clone(&file)));
@@ -273,6 +278,67 @@ fn collect(items: &[Item], (parent, inside): (Option<usize>, bool), levels: &mut
         note(&mut levels[at], name, known);
     }
 }
+
+/// Names of the language that items give away.
+fn hidden(items: &[Item]) -> Vec<String> {
+    let mut names = Vec::new();
+    for item in items {
+        match item {
+            Item::Macro(item) => names.extend(item.ident.iter().map(ToString::to_string)),
+            Item::Mod(item) => {
+                let inner = item.content.iter().map(|(_, items)| &items[..]);
+                names.extend(inner.flat_map(hidden));
+            }
+            Item::Use(item) => renamed(&item.tree, false, &mut names),
+            _ => {}
+        }
+    }
+    names.retain(|name| OF_THE_LANGUAGE.contains(&name.as_str()));
+    names
+}
+
+/// What a `use` that does not begin at the library renames things to.
+fn renamed(tree: &UseTree, library: bool, names: &mut Vec<String>) {
+    match tree {
+        UseTree::Path(inner) => {
+            let library = library || inner.ident == "std" || inner.ident == "core";
+            renamed(&inner.tree, library, names);
+        }
+        UseTree::Group(group) => {
+            group.items.iter().for_each(|tree| renamed(tree, library, names));
+        }
+        UseTree::Name(name) if !library => names.push(name.ident.to_string()),
+        UseTree::Rename(rename) if !library => names.push(rename.rename.to_string()),
+        _ => {}
+    }
+}
+
+/// Macros and numbers whose meaning is known by heart.
+const OF_THE_LANGUAGE: [&str; 23] = [
+    "vec",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "panic",
+    "matches",
+    "unreachable",
+    "format",
+    "f64",
+    "f32",
+    "usize",
+    "isize",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+];
 
 /// The function that a pullback belongs to, if it stands in the same module.
 fn pulled_back(attribute: &Attribute) -> Option<syn::Ident> {

@@ -19,7 +19,7 @@ use crate::library;
 use stratape_ir::{Op, Scalar, Type};
 
 /// How deep calls may nest before it is taken for an endless recursion.
-const DEPTH: usize = 64;
+pub(super) const DEPTH: usize = 64;
 
 /// A function that is expanded where it is called.
 struct Callee<'a> {
@@ -181,16 +181,23 @@ impl Lowerer<'_> {
         }
         if let Some((owner, method)) = self.owner_and_method(path, &args) {
             let (owner, method) = (&owner, &method);
-            if let Some(function) =
-                self.module.methods.get(&(owner.clone(), method.clone())).cloned()
-            {
+            let of_trait = self.trait_method(path, owner, method);
+            let any = || self.module.methods.get(&(owner.clone(), method.clone())).cloned();
+            if let Some(function) = of_trait.clone().or_else(any) {
                 let before = path.path.segments.iter().rev().nth(1);
                 let named = before.is_some_and(|before| {
                     self.module.type_name(&before.ident.to_string()) == *owner
                 });
-                self.certain(owner, method, !named, path.span())?;
+                if of_trait.is_none() {
+                    self.certain(owner, method, !named, path.span())?;
+                }
+                // Two traits may have methods of one name that call each other.
+                let label = match (&of_trait, before) {
+                    (Some(_), Some(before)) => format!("{owner}::{}::{method}", before.ident),
+                    _ => format!("{owner}::{method}"),
+                };
                 let callee = Callee {
-                    label: &format!("{owner}::{method}"),
+                    label: &label,
                     sig: &function.sig,
                     block: &function.block,
                     written: path.path.segments.last(),
@@ -486,7 +493,10 @@ impl Lowerer<'_> {
             ty @ Type::Scalar(_) => vec![ty.to_string()],
             Type::Vec(item) => vec![format!("Vec<{item}>"), format!("[{item}]")],
             Type::Slice(item) => vec![format!("[{item}]")],
-            Type::Array(item, extent) => vec![format!("[{item}; {extent}]"), format!("[{item}]")],
+            // `vec![a, b]` is held as an array.
+            Type::Array(item, extent) => {
+                vec![format!("[{item}; {extent}]"), format!("[{item}]"), format!("Vec<{item}>")]
+            }
             _ => Vec::new(),
         };
         let known =

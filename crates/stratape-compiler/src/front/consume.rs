@@ -142,6 +142,7 @@ impl Lowerer<'_> {
         let owner = base_name(&def.name);
         let key = (owner.to_owned(), format!("{name}{SUMMED}"));
         let Some(function) = self.module.methods.get(&key).cloned() else { return Ok(None) };
+        self.certain(owner, &key.1, false, span)?;
         let label = format!("{owner}::{name}");
         let args = vec![Val::Iter(Box::new(iter.clone()))];
         self.expand_associated(&label, &function, def, args, span).map(Some)

@@ -5,6 +5,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
+use super::call::DEPTH;
 use super::infer::Class;
 use super::items::type_text;
 use super::mention::words_of;
@@ -16,8 +17,26 @@ use stratape_ir::{Extent, Float, Init, Op, Scalar, Type, ValueId};
 impl Lowerer<'_> {
     /// The value of an expression: places are read.
     pub(super) fn expr(&mut self, expr: &Expr) -> Result<Val> {
-        let val = self.operand(expr)?;
-        self.rvalue(val, expr.span())
+        match self.operand(expr)? {
+            Val::Closure(closure) if is_name(expr) => self.copied_closure(&closure, expr.span()),
+            val => self.rvalue(val, expr.span()),
+        }
+    }
+
+    /// A closure by its name: what a `move` closure took with it changes in the copy alone.
+    fn copied_closure(&mut self, closure: &std::rc::Rc<Closure>, span: Span) -> Result<Val> {
+        let mut scopes = closure.scopes.clone();
+        if closure.text.capture.is_none() {
+            return Ok(Val::Closure(closure.clone()));
+        }
+        let mut taken: Vec<(&String, &mut Binding)> =
+            scopes.last_mut().into_iter().flatten().collect();
+        taken.sort_by_key(|(name, _)| *name);
+        for (_, binding) in taken {
+            let val = self.rvalue(binding.val.clone(), span)?;
+            binding.val = self.variable(val, span)?;
+        }
+        Ok(Val::Closure(std::rc::Rc::new(Closure { text: closure.text.clone(), scopes })))
     }
 
     /// A number.
@@ -369,6 +388,7 @@ impl Lowerer<'_> {
         }
         let key = (owner_type.clone(), name.to_owned());
         if let Some(constant) = self.module.items().associated_constants.get(&key) {
+            self.certain(&owner_type, name, false, span)?;
             return self.constant_item(&constant.ty, &constant.expr);
         }
         let upper = name.chars().all(|c| c.is_uppercase() || c.is_numeric() || c == '_');
@@ -408,13 +428,29 @@ impl Lowerer<'_> {
         // A generic struct without its arguments is what its fields are.
         let written = self.module.read_helper_type(ty)?;
         let scopes = std::mem::replace(&mut self.scopes, vec![Names::new()]);
-        let val = self.expr(expr);
+        self.names_stack.push("a constant".to_owned());
+        let val = if self.names_stack.len() > DEPTH {
+            Err(left_to_rustc(expr.span(), "this constant is made of itself"))
+        } else {
+            self.expr(expr)
+        };
+        self.names_stack.pop();
         self.scopes = scopes;
         let val = val?;
         if let Some(written) = written {
             self.expect_type(&val, &written.ty, expr.span())?;
         }
         Ok(val)
+    }
+}
+
+/// Whether an expression is a name.
+fn is_name(expr: &Expr) -> bool {
+    match expr {
+        Expr::Paren(inner) => is_name(&inner.expr),
+        Expr::Group(inner) => is_name(&inner.expr),
+        Expr::Path(_) => true,
+        _ => false,
     }
 }
 

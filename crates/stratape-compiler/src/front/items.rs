@@ -71,6 +71,8 @@ pub struct Items {
     pub(super) refused: HashMap<String, String>,
     /// Methods of which a type has two.
     pub(super) doubtful: HashSet<(String, String)>,
+    /// Methods of types by the traits they are of: none where a trait has two for a type.
+    pub(super) of_traits: HashMap<(String, String, String), Option<Rc<syn::ImplItemFn>>>,
     /// Methods of types themselves, not of traits.
     pub(super) own_methods: HashSet<(String, String)>,
     /// Those of them that hide one of a trait.
@@ -440,6 +442,7 @@ impl Items {
             _ => type_text(&block.self_ty),
         };
         let of_float = owner == "f64" || owner == "f32";
+        let of_list = owner.starts_with('[') || owner.starts_with("Vec<");
         if let Some((path, _)) = &block.trait_
             && path.segments.last().is_some_and(|last| last.ident == "Clone")
             && !certain::copies(block)
@@ -462,15 +465,18 @@ impl Items {
                     }
                     match &traits {
                         Some(Some(right)) => {
-                            let all = self.operators.entry(key).or_default();
-                            all.push(Implementation {
+                            let one = Implementation {
                                 right: right.clone(),
                                 function: Rc::new(method),
                                 params: params.clone(),
-                            });
+                            };
+                            self.add_operator(key, one);
                         }
-                        // What floats have comes before what traits give them.
-                        Some(None) if of_float && certain::floats_have(&key.1) => {
+                        // What floats and lists have comes before what traits give them.
+                        Some(None)
+                            if (of_float && certain::floats_have(&key.1))
+                                || (of_list && certain::lists_have(&key.1)) =>
+                        {
                             if !certain::passes_on(&method) {
                                 self.doubtful.insert(key.clone());
                                 self.methods.insert(key, Rc::new(method));
@@ -480,10 +486,10 @@ impl Items {
                         Some(None) => {
                             self.note_method(&key, false);
                             let method = Rc::new(method);
+                            self.note_trait_method(block, &key, &method);
                             if ["sum", "product"].contains(&key.1.as_str()) {
                                 let of_iterators = (key.0.clone(), format!("{}{SUMMED}", key.1));
-                                // The one of references may be made of the one of values.
-                                self.methods.entry(of_iterators).or_insert(Rc::clone(&method));
+                                self.add_sum(of_iterators, &method);
                             }
                             self.methods.entry(key).or_insert(method);
                         }
@@ -497,7 +503,7 @@ impl Items {
                     let mut constant = constant.clone();
                     names.visit_impl_item_const_mut(&mut constant);
                     let key = (owner.clone(), constant.ident.to_string());
-                    self.associated_constants.insert(key, constant);
+                    self.add_constant(key, constant);
                 }
                 syn::ImplItem::Type(alias) => {
                     let key = (owner.clone(), alias.ident.to_string());

@@ -171,6 +171,7 @@ impl Lowerer<'_> {
                 "implement it in this module, or call a function",
             ));
         };
+        self.certain(owner, &format!("{method}<{written}>"), false, span)?;
         let label = format!("{owner}::{method}<{written}>");
         let mut values = Vec::new();
         for (position, arg) in args.into_iter().enumerate() {
@@ -356,7 +357,7 @@ fn simple(expr: &Expr) -> bool {
 }
 
 /// The method an operator on structs calls.
-fn method_of(op: &syn::BinOp) -> &'static str {
+pub(super) fn method_of(op: &syn::BinOp) -> &'static str {
     use syn::BinOp;
     match op {
         BinOp::Add(_) => "add",

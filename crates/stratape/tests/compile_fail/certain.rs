@@ -51,9 +51,14 @@ mod methods {
         }
     }
 
+    fn generic<T: Two>(s: &T) -> f64 {
+        s.q()
+    }
+
     #[gradient]
     pub fn two_traits(x: f64) -> f64 {
-        Two::q(&S { a: x })
+        let s = S { a: x };
+        generic(&s)
     }
 
     struct L<const N: usize> {
