@@ -41,6 +41,7 @@ use self::names::{Kind, Noticed};
 use crate::expand;
 use crate::front::{How, Items, is_marked, spell_assertions};
 use crate::library::{Adopted, Imports};
+use crate::variants::{Enums, Variants};
 
 /// Where an attribute stands.
 pub struct Host<'a> {
@@ -50,6 +51,10 @@ pub struct Host<'a> {
     pub missing: &'a dyn Fn(&str, &Path) -> Option<String>,
     /// The whole path of a name that an item's file imports from the standard library.
     pub library: &'a dyn Fn(&str, &Ident) -> Option<Path>,
+    /// The variants that an item's module imports.
+    pub variants: &'a dyn Fn(&str) -> Variants,
+    /// The enums of an item's file, as its module has them.
+    pub enums: &'a dyn Fn(&str) -> Enums,
     /// Names of the language that mean something else in the file.
     pub hidden: &'a dyn Fn() -> Vec<String>,
     /// Whether a function is known to stand among the items of a file, and not in an `impl`.
@@ -600,10 +605,11 @@ fn found_in(adopted: &[(Path, Adopted)]) -> impl Fn(&Path) -> Option<Adopted> + 
 }
 
 impl Host<'_> {
-    /// An item in which names of the library have their whole paths.
+    /// An item in which names of the library have their whole paths, and variants their enums before them.
     fn spelled_out(&self, item: &Item, own: &Ident) -> Item {
         let own = own.to_string();
-        let mut spelled = item.clone();
+        let variants = (self.variants)(&own).spelled(item, &(self.enums)(&own));
+        let mut spelled = variants.unwrap_or_else(|| item.clone());
         names::replace(&mut spelled, false, &mut |_, path| {
             let first = path.segments.first()?;
             let mut whole = (self.library)(&own, &first.ident)?;
