@@ -138,6 +138,14 @@ impl Items {
         self.of_traits.insert(key, alone.then(|| Rc::clone(function)));
     }
 
+    /// Notes a method of `impl<T> Trait for T`.
+    pub(super) fn note_blanket(&mut self, block: &syn::ItemImpl, key: &(String, String)) {
+        if block.generics.type_params().any(|param| param.ident == key.0) {
+            let known = self.blanket.entry(key.1.clone());
+            known.and_modify(|known| *known = None).or_insert_with(|| Some(key.0.clone()));
+        }
+    }
+
     /// Notes an associated constant of a type. Of two that differ, and of one that floats have themselves, none is certain.
     pub(super) fn add_constant(&mut self, key: (String, String), constant: syn::ImplItemConst) {
         let value = |constant: &syn::ImplItemConst| constant.expr.to_token_stream().to_string();
@@ -220,6 +228,20 @@ impl Lowerer<'_> {
             ));
         }
         Ok(())
+    }
+
+    /// Under which name the module has a method of a type: that of the type, or of a parameter that stands for every type.
+    pub(super) fn owner_with(&self, owner: &str, method: &str) -> String {
+        let items = self.module.items();
+        let is_type = items.structs.contains_key(owner)
+            || items.generic_structs.contains_key(owner)
+            || items.enums.contains_key(owner)
+            || items.choices.contains_key(owner);
+        // What numbers and lists have themselves comes first, and is not all known.
+        let own = !is_type || items.methods.contains_key(&(owner.to_owned(), method.to_owned()));
+        let blanket = || self.module.blanket.get(method).cloned().flatten();
+        let found = if own { None } else { blanket() };
+        found.unwrap_or_else(|| owner.to_owned())
     }
 
     /// The method of a trait that a path names: `Trait::method`, `<Type as Trait>::method`.

@@ -119,7 +119,10 @@ impl Lowerer<'_> {
                 self.unzip(&Iter::Copied(Box::new(Iter::Slice(pairs))), span)
             }
             "collect" if collects_options(call) => self.collect_options(iter, span),
-            "collect" => self.collect_list(iter, span),
+            "collect" => match self.own_collection(&iter, call)? {
+                Some(val) => Ok(val),
+                None => self.collect_list(iter, span),
+            },
             "into_par_iter" | "par_iter" | "par_iter_mut" | "par_chunks" | "par_chunks_mut"
             | "par_bridge" => Err(super::threads_elsewhere(call.method.span(), name)),
             _ => Err(unsupported(
@@ -128,6 +131,23 @@ impl Lowerer<'_> {
                 "write a `for` loop, or `collect` the items and go on from there",
             )),
         }
+    }
+
+    /// What a struct's `FromIterator` makes of the items; `None` if it has none.
+    fn own_collection(&mut self, iter: &Iter, call: &syn::ExprMethodCall) -> Result<Option<Val>> {
+        let Some(turbofish) = &call.turbofish else { return Ok(None) };
+        let Some(syn::GenericArgument::Type(written)) = turbofish.args.first() else {
+            return Ok(None);
+        };
+        let Ok(Type::Struct(def)) = self.module.read_type(written).map(|written| written.ty) else {
+            return Ok(None);
+        };
+        let owner = base_name(&def.name).to_owned();
+        let Some(function) = self.own_method(&owner, "from_iter") else { return Ok(None) };
+        self.certain(&owner, "from_iter", false, call.method.span())?;
+        let label = format!("{owner}::from_iter");
+        let args = vec![Val::Iter(Box::new(iter.clone()))];
+        self.expand_associated(&label, &function, &def, args, call.span()).map(Some)
     }
 
     /// `sum` and `product` as a struct has them; `None` if it has not.

@@ -346,6 +346,9 @@ impl Lowerer<'_> {
             if let Some(val) = self.unit_struct(&name) {
                 return Ok(val);
             }
+            if name == "PhantomData" {
+                return Ok(Self::tuple(Vec::new()));
+            }
             let constant = name.chars().all(|c| c.is_uppercase() || c.is_numeric() || c == '_');
             if !constant {
                 return Ok(Val::Function(path.clone()));
@@ -367,6 +370,9 @@ impl Lowerer<'_> {
             Some(qself) => self.module.type_name(&type_text(&qself.ty)),
             None => self.module.type_name(owner),
         };
+        if owner == "marker" && name == "PhantomData" {
+            return Ok(Self::tuple(Vec::new()));
+        }
         if owner_type == "Ordering"
             && let Some(val) = self.ordering_named(name, span)
         {
@@ -389,6 +395,12 @@ impl Lowerer<'_> {
         let key = (owner_type.clone(), name.to_owned());
         if let Some(constant) = self.module.items().associated_constants.get(&key) {
             self.certain(&owner_type, name, false, span)?;
+            // One of an `impl` with parameters is worked out for what they stand for.
+            if self.module.impl_params.contains_key(&key) {
+                let (ty, value) = (&constant.ty, &constant.expr);
+                let made: syn::ImplItemFn = syn::parse_quote!(fn value() -> #ty { #value });
+                return self.expand_constant(path, &made);
+            }
             return self.constant_item(&constant.ty, &constant.expr);
         }
         let upper = name.chars().all(|c| c.is_uppercase() || c.is_numeric() || c == '_');

@@ -57,7 +57,7 @@ pub struct Items {
     pub(super) associated_constants: HashMap<(String, String), syn::ImplItemConst>,
     pub(super) operators: HashMap<(String, String), Vec<Implementation>>,
     pub(super) aliases: HashMap<String, syn::ItemType>,
-    /// Structs that hold references, functions or a `VecDeque`: none is a parameter.
+    /// Structs that hold references, functions, a `VecDeque` or a `PhantomData`: none is a parameter.
     pub(super) local: HashSet<String>,
     /// Structs that cannot be cloned.
     pub(super) not_clone: HashSet<String>,
@@ -71,6 +71,8 @@ pub struct Items {
     pub(super) refused: HashMap<String, String>,
     /// Methods of which a type has two.
     pub(super) doubtful: HashSet<(String, String)>,
+    /// Methods that a trait gives every type, and the parameter that stands for it: none where there are two.
+    pub(super) blanket: HashMap<String, Option<String>>,
     /// Methods of types by the traits they are of: none where a trait has two for a type.
     pub(super) of_traits: HashMap<(String, String, String), Option<Rc<syn::ImplItemFn>>>,
     /// Methods of types themselves, not of traits.
@@ -436,9 +438,13 @@ impl Items {
     fn collect_impl(&mut self, block: &syn::ItemImpl) {
         // Numbers and lists have methods of the module's traits, under the names of their types.
         let owner = match self.read_type(&block.self_ty).map(|written| written.ty) {
-            Ok(ty @ (Type::Scalar(_) | Type::Slice(_) | Type::Array(..) | Type::Vec(_))) => {
-                ty.to_string()
-            }
+            Ok(
+                ty @ (Type::Scalar(_)
+                | Type::Slice(_)
+                | Type::Array(..)
+                | Type::Vec(_)
+                | Type::Tuple(_)),
+            ) => ty.to_string(),
             _ => type_text(&block.self_ty),
         };
         let of_float = owner == "f64" || owner == "f32";
@@ -487,6 +493,7 @@ impl Items {
                             self.note_method(&key, false);
                             let method = Rc::new(method);
                             self.note_trait_method(block, &key, &method);
+                            self.note_blanket(block, &key);
                             if ["sum", "product"].contains(&key.1.as_str()) {
                                 let of_iterators = (key.0.clone(), format!("{}{SUMMED}", key.1));
                                 self.add_sum(of_iterators, &method);
@@ -503,6 +510,9 @@ impl Items {
                     let mut constant = constant.clone();
                     names.visit_impl_item_const_mut(&mut constant);
                     let key = (owner.clone(), constant.ident.to_string());
+                    if let Some(params) = &params {
+                        self.impl_params.insert(key.clone(), Rc::clone(params));
+                    }
                     self.add_constant(key, constant);
                 }
                 syn::ImplItem::Type(alias) => {
@@ -542,7 +552,9 @@ impl Visible<'_> {
 fn is_local(ty: &syn::Type) -> bool {
     match ty {
         syn::Type::Reference(_) | syn::Type::FnPtr(_) => true,
-        ty => words_of(ty.to_token_stream()).iter().any(|(word, _)| word == "VecDeque"),
+        ty => words_of(ty.to_token_stream())
+            .iter()
+            .any(|(word, _)| word == "VecDeque" || word == "PhantomData"),
     }
 }
 
@@ -639,7 +651,7 @@ pub(super) fn type_text(ty: &syn::Type) -> String {
 fn operator_trait(path: &syn::Path, owner: &str) -> Option<String> {
     let segment = path.segments.last()?;
     let name = segment.ident.to_string();
-    let known = ["Add", "Sub", "Mul", "Div", "Rem", "Neg"].iter().any(|operator| {
+    let known = ["Add", "Sub", "Mul", "Div", "Rem", "Neg", "Not"].iter().any(|operator| {
         name.strip_prefix(operator).is_some_and(|rest| rest.is_empty() || rest == "Assign")
     }) || ["Index", "IndexMut", "From", "TryFrom"].contains(&name.as_str());
     // Products of arrays differ by what is on the right, as operators do.

@@ -43,8 +43,12 @@ impl Lowerer<'_> {
                 let ty = self.b.function.ty(a);
                 Ok(Val::Scalar(self.b.emit(Op::Unary(Unary::Neg, a), ty, span)))
             }
-            syn::UnOp::Not(_) => {
-                let a = self.number(&unary.expr)?;
+            syn::UnOp::Not(sign) => {
+                let val = self.operand(&unary.expr)?;
+                if self.is_struct(&val) {
+                    return self.overloaded("not", vec![val], sign.span());
+                }
+                let a = self.scalar(val, unary.expr.span())?;
                 Ok(Val::Scalar(self.b.not(a, span)))
             }
             _ => Err(unsupported(span, "this operator", "use arithmetic and comparisons")),

@@ -329,11 +329,12 @@ struct TypesTails<'a> {
 }
 
 impl TypesTails<'_> {
-    /// Whether an expression is a `collect` into an `Option` or `Result`.
+    /// Whether an expression is a `collect` into something else than a list of the library.
     fn collects(&self, expr: &Expr) -> bool {
-        let option = matches!(self.ty, syn::Type::Path(path) if path.path.segments.last()
-            .is_some_and(|last| last.ident == "Option" || last.ident == "Result"));
-        option
+        let list = ["Vec", "VecDeque", "Box"];
+        let other = matches!(self.ty, syn::Type::Path(path) if path.path.segments.last()
+            .is_some_and(|last| list.iter().all(|list| last.ident != list)));
+        other
             && matches!(expr, Expr::MethodCall(call)
                 if call.method == "collect" && call.turbofish.is_none())
     }

@@ -111,6 +111,8 @@ impl Visible<'_> {
             }
             // An iterator of the library is what its methods are.
             syn::Type::Path(path) if self.is_library_iterator(path) => Ok(None),
+            // How two values compare is what the body finds.
+            syn::Type::Path(path) if self.is_ordering(path) => Ok(None),
             // A text is a number that stands for it.
             syn::Type::Path(path) if is_text(path) => Ok(None),
             // What they hold may be a reference, or a text.
@@ -132,6 +134,12 @@ impl Visible<'_> {
             }
             _ => self.read_type(ty).map(Some),
         }
+    }
+
+    fn is_ordering(&self, path: &syn::TypePath) -> bool {
+        path.path.segments.last().is_some_and(|last| last.ident == "Ordering")
+            && !self.enums.contains_key("Ordering")
+            && !self.choices.contains_key("Ordering")
     }
 
     /// Whether a type is one of the library's iterators.
@@ -198,6 +206,9 @@ impl Visible<'_> {
         }
         if let Some(scalar) = scalar_named(&name) {
             return plain(Type::Scalar(scalar));
+        }
+        if name == "PhantomData" && !self.structs.contains_key(&name) {
+            return plain(Type::Tuple(Vec::new()));
         }
         if is_library_choice(path) {
             return plain(self.read_library_choice(segment)?);
