@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use stratape_compiler::explain::{Explanation, Subject, Survey, explain, survey, survey_of};
+use stratape_compiler::explain::{Explanation, Subject, Survey, explain, shown, survey, survey_of};
 
 use self::source::Source;
 use crate::failure::Failure;
@@ -85,7 +85,7 @@ fn explain_file(arguments: &Arguments) -> Result<(), Failure> {
             }
         }
     };
-    writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(Failure::output)
+    writeln!(std::io::stdout(), "{}", shown(&text).trim_end()).map_err(Failure::output)
 }
 
 /// What keeps a text from being Rust. A bracket or quote without its other end is told by the lexer, which knows where it stands.

@@ -532,3 +532,42 @@ fn dynamic_vectors_written_in_place() {
     run(&START, &mut same);
     assert!((v - same).norm() < 1e-14);
 }
+
+#[differentiable]
+#[allow(unreachable_pub)]
+mod renamed {
+    use na::{Matrix2, Vector2};
+    use nalgebra as na;
+
+    type M = Matrix2<f64>;
+    type V = Vector2<f64>;
+
+    #[gradient]
+    pub fn turned(angle: f64, v: &Vector2<f64>) -> f64 {
+        let (s, c) = angle.sin_cos();
+        let m = M::new(c, -s, s, c) + M::identity();
+        let w: V = m * v;
+        w.dot(&V::new(1.0, 2.0)) + M::zeros().sum()
+    }
+}
+
+mod named_elsewhere {
+    #[stratape::differentiable]
+    pub(super) type M = nalgebra::Matrix2<f64>;
+}
+
+#[gradient]
+fn with_alias(a: f64) -> f64 {
+    let m = named_elsewhere::M::new(a, a * a, 1.0, 2.0);
+    m.determinant()
+}
+
+#[test]
+fn names_of_names() {
+    let mut dv = Vector2::zeros();
+    let (value, slope) = renamed::turned_grad(0.5, &Vector2::new(1.5, -0.5), &mut dv, 1.0);
+    let f = |angle| renamed::turned(angle, &Vector2::new(1.5, -0.5));
+    assert!((value - f(0.5)).abs() < 1e-14);
+    assert!((slope - (f(0.5 + 1e-6) - f(0.5 - 1e-6)) / 2e-6).abs() < 1e-8);
+    assert_eq!(with_alias_grad(3.0, 1.0), (-3.0, 2.0 - 6.0));
+}

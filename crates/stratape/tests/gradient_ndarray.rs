@@ -2,57 +2,15 @@
 
 #![allow(clippy::all, clippy::pedantic, clippy::unwrap_used, reason = "the constructs under test")]
 
+#[macro_use]
+mod arrays;
+
 use ndarray::{
-    Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut1, Axis, ShapeBuilder, array, s,
+    Array, Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut1, Axis, ShapeBuilder, Zip, array, s,
 };
 use stratape::{differentiable, gradient};
 
-/// The derivatives of a function of numbers, by central differences.
-fn differences(x: &[f64], f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
-    let step = 1e-6;
-    let at = |i: usize, by: f64| {
-        let mut x = x.to_vec();
-        x[i] += by;
-        f(&x)
-    };
-    (0..x.len()).map(|i| (at(i, step) - at(i, -step)) / (2.0 * step)).collect()
-}
-
-fn close(found: &[f64], wanted: &[f64]) {
-    assert_eq!(found.len(), wanted.len());
-    for (at, (found, wanted)) in found.iter().zip(wanted).enumerate() {
-        let scale = 1.0_f64.max(wanted.abs());
-        assert!((found - wanted).abs() < 1e-6 * scale, "{at}: {found} is not {wanted}");
-    }
-}
-
-const START: [f64; 12] = [2.7, -0.4, 0.3, 0.6, 0.8, 3.5, -0.2, 0.9, 0.1, 0.7, 2.4, 0.35];
-
-fn matrix(x: &[f64]) -> Array2<f64> {
-    Array2::from_shape_vec((3, 3), x[..9].to_vec()).unwrap()
-}
-
-fn vector(x: &[f64]) -> Array1<f64> {
-    Array1::from_vec(x[9..12].to_vec())
-}
-
-fn flat(m: &Array2<f64>, v: &Array1<f64>) -> Vec<f64> {
-    m.iter().chain(v.iter()).copied().collect()
-}
-
-/// A function of a square matrix and a vector.
-macro_rules! of_arrays {
-    ($($test:ident: $f:ident $grad:ident;)*) => { $(
-        #[test]
-        fn $test() {
-            let (mut dm, mut dv) = (Array2::zeros((3, 3)), Array1::zeros(3));
-            let value = $grad(&matrix(&START), &mut dm, &vector(&START), &mut dv, 1.0);
-            let wanted = $f(&matrix(&START), &vector(&START));
-            assert!((value - wanted).abs() <= 1e-13 * value.abs().max(1.0), "{value} is not {wanted}");
-            close(&flat(&dm, &dv), &differences(&START, |x| $f(&matrix(x), &vector(x))));
-        }
-    )* };
-}
+use arrays::{START, close, differences, flat, matrix, vector};
 
 of_arrays! {
     products: form form_grad;
@@ -65,6 +23,137 @@ of_arrays! {
     a_layer_of_neurons: layer layer_grad;
     steps_in_a_loop: relaxed relaxed_grad;
     means_and_axes: statistics statistics_grad;
+    literals: literal literal_grad;
+    shapes: reshaped reshaped_grad;
+    grids: sampled sampled_grad;
+    arrays_joined: joined joined_grad;
+    rows_repeated: repeated repeated_grad;
+    repeated_in_place: shifted shifted_grad;
+    along_axes: along along_grad;
+    zips: zipped zipped_grad;
+    in_place_closures: changed changed_grad;
+}
+
+#[gradient]
+fn literal(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let a = array![v[0], 2.0, m[[0, 1]]];
+    let b = array![[v[0], m[[1, 1]], 1.0], [0.5, v[1] * v[2], 2.0]];
+    let c = ndarray::arr2(&[[1.0, v[2]], [m[[2, 0]], 3.0]]);
+    let d = ndarray::arr1(&[v[1], v[0]]);
+    b.dot(&a).dot(&d)
+        + c.dot(&d).sum()
+        + array![1.0, 2.0].dot(&d)
+        + array![f64::max(v[0], v[1])].sum()
+}
+
+#[gradient]
+fn reshaped(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let wide = Array2::from_shape_vec((2, 3), vec![v[0], 1.0, v[1], 2.0, m[[0, 0]], v[2]]).unwrap();
+    let long = wide.to_shape((3, 2)).unwrap();
+    let flat = m.clone().into_shape_with_order(9).unwrap();
+    let column = v.clone().into_shape_with_order((3, 1)).unwrap();
+    let other = v.clone().insert_axis(Axis(0));
+    long.dot(&wide).sum()
+        + flat[3] * flat[8]
+        + m.dot(&column)[[1, 0]]
+        + other.dot(m).sum()
+        + m.flatten().dot(&flat)
+        + if let Ok(a) = v.to_shape((2, 2)) { a.sum() } else { v[0] }
+}
+
+#[gradient]
+fn sampled(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let t = Array1::linspace(v[0], v[1], 5);
+    let u = Array1::range(0.0, 1.0, 0.25) * v[2];
+    let w = Array::linspace(0.0, 1.0, 4) + &u;
+    let z = Array::zeros(4) + &w;
+    let a = Array::<f64, _>::zeros((3, 3)) + Array::<f64, _>::eye(3) * v[1] + Array2::from_diag(v);
+    let b = Array::from_shape_fn((3, 3), |(i, j)| m[[j, i]]) + Array::from_elem([3, 3], v[0]);
+    let c =
+        Array::from_vec(vec![v[0], m[[0, 0]]]) + Array::from_iter(v.iter().take(2).map(|x| x * x));
+    t.mapv(f64::sin).sum()
+        + u.dot(&z)
+        + a.dot(&b).dot(v).sum()
+        + c.product()
+        + Array::ones(2).dot(&c)
+        + Array2::<f64>::ones(m.raw_dim()).dot(m).sum()
+}
+
+#[gradient]
+fn joined(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let a = ndarray::concatenate![Axis(0), *v, m.row(1), v.mapv(f64::exp)];
+    let b = ndarray::concatenate![Axis(1), *m, m.t()];
+    let c = ndarray::stack![Axis(0), *v, m.column(0)];
+    let d = ndarray::stack![Axis(1), *v, m.column(0)];
+    a.dot(&a) + b.row(1).sum() * b[[0, 4]] + c.dot(&d).sum() + c[[1, 2]]
+}
+
+#[gradient]
+fn repeated(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let rows = m * v + m - v;
+    let columns = m / &(v * v + 1.0).insert_axis(Axis(1));
+    let table = &v.view().insert_axis(Axis(1)) * &v.view().insert_axis(Axis(0));
+    let left = v - m;
+    let wide = v.broadcast((2, 3)).unwrap();
+    (&rows * &columns).sum()
+        + table.mapv(f64::sin).sum()
+        + (&left * &left).sum()
+        + wide.row(1).dot(v)
+}
+
+#[gradient]
+fn shifted(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let mut a = m.clone();
+    a += v;
+    a *= &m.column(0).insert_axis(Axis(1));
+    a -= &v.mapv(|x| x * x);
+    a.scaled_add(0.5, v);
+    let mut b = Array2::zeros((3, 3));
+    b.assign(v);
+    (&a * &a + b).sum()
+}
+
+#[gradient]
+fn along(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let means = m.mean_axis(Axis(0)).unwrap();
+    let centred = m - &means;
+    let spread = m.var_axis(Axis(0), 0.0);
+    let norms = m.map_axis(Axis(1), |row| row.dot(&row).sqrt());
+    let largest = m.fold_axis(Axis(1), f64::NEG_INFINITY, |a, b| a.max(*b));
+    let lines: f64 = m.lanes(Axis(0)).into_iter().map(|lane| lane.dot(v)).sum();
+    (&centred * &centred).sum()
+        + spread.dot(v)
+        + norms.sum()
+        + largest.dot(&v.view())
+        + v.std(1.0)
+        + v.var(0.0)
+        + lines
+        + v.dot(m).sum()
+        + m.index_axis(Axis(1), 2).sum()
+        + m.std_axis(Axis(1), 1.0).sum()
+}
+
+#[gradient]
+fn zipped(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let mut a = v.clone();
+    Zip::from(&mut a).and(v).and(&m.row(0)).for_each(|a, &x, &y| *a = *a * x + y);
+    let b = Zip::from(v).and(&a).map_collect(|x, y| x * y.sin());
+    let mut c = m.clone();
+    Zip::from(&mut c).and(m).for_each(|c, m| *c *= m.exp());
+    let d = Zip::from(&c).and(m).fold(0.0, |sum, c, m| sum + c / (1.0 + m * m));
+    a.sum() + b.dot(v) + c.sum() + d
+}
+
+#[gradient]
+fn changed(m: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let mut a = v.clone();
+    a.zip_mut_with(&m.row(2), |x, y| *x += y * y);
+    a.map_inplace(|x| *x = x.cos());
+    for mut row in a.view().insert_axis(Axis(0)).into_owned().outer_iter_mut() {
+        row[0] = 0.0;
+    }
+    let b = m.map(|x| x * 2.0);
+    a.sum() + b.mapv_into(|x| x * x).sum() + a.first().unwrap() * a.last().unwrap()
 }
 
 #[gradient]

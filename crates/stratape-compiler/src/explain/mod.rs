@@ -29,6 +29,8 @@ use crate::variants::{self, Enums};
 use stratape_ir::analysis::{DefUse, Definition, independence};
 use stratape_ir::{Function, Op, Param, Scalar, Stmt, Type, walk};
 
+pub use crate::link::shown;
+
 pub use self::graph::{Fate, Graph, GraphLoop, GraphNode, graphs};
 pub use self::saved::{Saved, SavedValue};
 
@@ -105,7 +107,7 @@ impl Survey {
         for error in error {
             let nowhere = error.span().source_text().is_none_or(|text| text.is_empty());
             let span = if nowhere { attribute.span() } else { error.span() };
-            self.errors.push(Error::new(span, front::message_of(&error).0));
+            self.errors.push(Error::new(span, shown(&front::message_of(&error).0)));
         }
     }
 

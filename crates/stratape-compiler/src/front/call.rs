@@ -212,8 +212,8 @@ impl Lowerer<'_> {
                 };
                 return self.expand_generic(&callee, args, path.span());
             }
-            if let [arg] = &args[..]
-                && let Some(val) = self.converted(owner, method, arg, span)?
+            if (args.len() == 1 || library::is_known(owner))
+                && let Some(val) = self.converted(owner, method, &args, span)?
             {
                 return Ok(val);
             }
@@ -462,9 +462,14 @@ impl Lowerer<'_> {
         let has =
             |owner: &String| self.module.methods.contains_key(&(owner.clone(), method.clone()));
         // What an alias has itself comes before what it stands for.
-        let owner = if has(&owner) { owner } else { self.module.type_name(&owner) };
+        let owner = match self.module.follow_until(&owner, has) {
+            Some(found) if has(&found) => found,
+            _ => self.module.type_name(&owner),
+        };
         let owner = self.owner_with(&owner, &method);
-        let is_type = has(&owner) || scalar_named(&owner).is_some();
+        let is_type = has(&owner)
+            || scalar_named(&owner).is_some()
+            || self.module.operators.contains_key(&(owner.clone(), method.clone()));
         if !is_type
             && owner.starts_with(char::is_uppercase)
             && let Some(found) = args.first().and_then(|arg| self.receiver_name(arg, &method))

@@ -298,7 +298,9 @@ impl Lowerer<'_> {
         {
             let wanted = wanted.to_string();
             let owner = base_name(wanted.trim_start_matches(MARK));
-            if let Some(converted) = self.converted(owner, "from", &error, span)? {
+            if let Some(converted) =
+                self.converted(owner, "from", std::slice::from_ref(&error), span)?
+            {
                 return self.rvalue(converted, span);
             }
         }

@@ -654,8 +654,9 @@ fn operator_trait(path: &syn::Path, owner: &str) -> Option<String> {
     let known = ["Add", "Sub", "Mul", "Div", "Rem", "Neg", "Not"].iter().any(|operator| {
         name.strip_prefix(operator).is_some_and(|rest| rest.is_empty() || rest == "Assign")
     }) || ["Index", "IndexMut", "From", "TryFrom"].contains(&name.as_str());
-    // Products of arrays differ by what is on the right, as operators do.
-    let known = known || (name == "Dot" && library::is_known(owner));
+    // What the texts for other crates do differs by an argument, as operators do.
+    let written = matches!(segment.arguments, syn::PathArguments::AngleBracketed(_));
+    let known = known || (written && library::is_known(owner));
     known.then(|| match &segment.arguments {
         syn::PathArguments::AngleBracketed(args) => match args.args.first() {
             Some(syn::GenericArgument::Type(ty)) => match type_text(ty).as_str() {

@@ -69,6 +69,17 @@ impl Lowerer<'_> {
                 Ok(Val::Scalar(text))
             }
             "dbg" => self.debug(mac, span),
+            "s" => Err(unsupported(
+                mac.path.span(),
+                "`s!` here",
+                "use it as the only argument of `slice` and `slice_mut`, with at least one range and with steps that are literals; what is written to goes \
+                 forwards",
+            )),
+            "azip" => Err(unsupported(
+                mac.path.span(),
+                "`azip!`",
+                "write `Zip::from(&mut a).and(&b).for_each(|a, &b| …)`",
+            )),
             _ => Err(unsupported(
                 mac.path.span(),
                 &format!("the macro `{name}!`"),

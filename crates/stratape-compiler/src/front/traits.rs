@@ -11,6 +11,7 @@ use syn::{Error, Result};
 
 use super::control::lv_of;
 use super::generic::base_name;
+use super::items::type_text;
 use super::iter::Iter;
 use super::val::{Kind, LValue, Val};
 use super::{Lowerer, unsupported};
@@ -42,10 +43,21 @@ impl Lowerer<'_> {
         arg: &Val,
     ) -> Option<(String, Rc<syn::ImplItemFn>)> {
         let all = self.module.operators.get(&(owner.to_owned(), method.to_owned()))?;
-        let fits = |function: &syn::ImplItemFn| match function.sig.inputs.last() {
-            Some(syn::FnArg::Typed(input)) => match self.module.read_type(&input.ty) {
+        let typed = |function: &syn::ImplItemFn| {
+            function.sig.inputs.iter().find_map(|input| match input {
+                syn::FnArg::Typed(input) => Some(input.clone()),
+                syn::FnArg::Receiver(_) => None,
+            })
+        };
+        let fits = |function: &syn::ImplItemFn| match typed(function) {
+            Some(input) => match self.module.read_type(&input.ty) {
                 Ok(written) => self.could_be(arg, &written.ty),
-                Err(_) => true,
+                // Its parameters are not known yet.
+                Err(_) => {
+                    let name = type_text(&input.ty);
+                    let generic = self.module.generic_structs.contains_key(&name);
+                    !generic || self.owner_of(arg).is_some_and(|owner| owner == name)
+                }
             },
             _ => true,
         };
@@ -131,18 +143,20 @@ impl Lowerer<'_> {
         self.expand_method(&owner, &function, args, span).map(Some)
     }
 
-    /// `T::from(val)`, for types of the module and for what they become; `None` if there is no such.
+    /// `T::from(val)`, for types of the module and for what they become, and functions of other crates that differ by their first argument;
+    /// `None` if there is no such.
     pub(super) fn converted(
         &mut self,
         owner: &str,
         method: &str,
-        val: &Val,
+        args: &[Val],
         span: Span,
     ) -> Result<Option<Val>> {
-        let Some((label, function)) = self.implementation(owner, method, val) else {
+        let Some(first) = args.first() else { return Ok(None) };
+        let Some((label, function)) = self.implementation(owner, method, first) else {
             return Ok(None);
         };
-        self.expand(&label, &function.sig, &function.block, vec![val.clone()], span).map(Some)
+        self.expand(&label, &function.sig, &function.block, args.to_vec(), span).map(Some)
     }
 
     /// An iterator of the module's own, or what a collection of its own is iterated over by; `None` for everything else.

@@ -108,7 +108,9 @@ impl Lowerer<'_> {
             return Ok(val);
         }
         let name = ty.to_string();
-        if let Some(made) = self.converted(base_name(&name), "from", &val, span)? {
+        if let Some(made) =
+            self.converted(base_name(&name), "from", std::slice::from_ref(&val), span)?
+        {
             return Ok(made);
         }
         match (&found, ty) {

@@ -355,8 +355,20 @@ impl Visible<'_> {
 
     /// Follows aliases to their end; `None` if they go round in a circle.
     pub(super) fn follow(&self, name: &str) -> Option<String> {
+        self.follow_until(name, |_| false)
+    }
+
+    /// Follows aliases to their end, or to the first that is looked for.
+    pub(super) fn follow_until(
+        &self,
+        name: &str,
+        found: impl Fn(&String) -> bool,
+    ) -> Option<String> {
         let mut name = name.to_owned();
         for _ in 0..=self.aliases.len() {
+            if found(&name) {
+                return Some(name);
+            }
             let Some(syn::ItemType { ty, .. }) = self.aliases.get(&name) else { return Some(name) };
             let syn::Type::Path(path) = &**ty else { return Some(name) };
             name = path.path.segments.last()?.ident.to_string();

@@ -9,7 +9,9 @@
 //! build the compiler.
 
 mod dense;
+mod macros;
 mod nalgebra;
+mod ndarray;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -19,11 +21,15 @@ use quote::{format_ident, quote};
 use stratape_ir::Type;
 use syn::{Item, Path, UseTree};
 
+pub(crate) use self::macros::{expanded, is_macro, pieces, question, sliced};
+
 /// A crate, and the text that stands for it.
 struct Library {
     /// What it is called in paths.
     crates: &'static [&'static str],
     text: fn() -> String,
+    /// Its macros that are expanded.
+    macros: &'static [&'static str],
     /// What follows the names of its items.
     mark: &'static str,
 }
@@ -35,17 +41,19 @@ const LIBRARIES: [Library; 3] = [
     Library {
         crates: &["num_complex", "num", "nalgebra", "na"],
         text: || include_str!("complex.rs.txt").to_owned(),
+        macros: &[],
         mark: "__at00000000000000c0",
     },
-    Library { crates: &["nalgebra", "na"], text: nalgebra::text, mark: "__at00000000000000a1" },
+    Library {
+        crates: &["nalgebra", "na"],
+        text: nalgebra::text,
+        macros: &macros::NALGEBRA,
+        mark: "__at00000000000000a1",
+    },
     Library {
         crates: &["ndarray", "nd"],
-        text: || {
-            let more = include_str!("ndarray_dense.rs.txt");
-            let mismatch = "ndarray: could not broadcast array";
-            include_str!("ndarray.rs.txt").to_owned()
-                + &dense::texts(&["Array1", "Array2"], more, mismatch)
-        },
+        text: ndarray::text,
+        macros: &macros::NDARRAY,
         mark: ARRAYS,
     },
 ];
@@ -123,8 +131,9 @@ pub struct Adopted {
     path: Path,
     /// Its name in the text.
     id: Ident,
-    /// What a use of it needs in angle brackets; nothing for a function.
+    /// What a use of it needs in angle brackets; nothing for a function or macro.
     arguments: Option<TokenStream>,
+    is_macro: bool,
 }
 
 impl Adopted {
@@ -136,12 +145,19 @@ impl Adopted {
     }
 
     fn named(names: &[String]) -> Option<Self> {
+        let is_macro = macros::is_question(names);
+        let names = &names[..names.len() - usize::from(is_macro)];
         let (first, last) = (names.first()?, names.last()?);
         let mut known = LIBRARIES.iter().filter(|one| one.crates.contains(&first.as_str()));
-        let (library, arguments) = known.find_map(|one| Some((one, one.arguments(last)?)))?;
+        let (library, arguments) = known.find_map(|one| {
+            if is_macro {
+                return one.macros.contains(&last.as_str()).then_some((one, None));
+            }
+            Some((one, one.arguments(last)?))
+        })?;
         let arguments = arguments.and_then(|arguments| arguments.parse().ok());
         let path = syn::parse_str(&format!("::{}", names.join("::"))).ok()?;
-        Some(Self { path, id: format_ident!("{last}{}", library.mark), arguments })
+        Some(Self { path, id: format_ident!("{last}{}", library.mark), arguments, is_macro })
     }
 
     /// Its name in the text that stands for the crate.
@@ -149,9 +165,9 @@ impl Adopted {
         &self.id
     }
 
-    /// Its path from the crate on.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// The path by which it is found again.
+    pub(crate) fn path(&self) -> Path {
+        if self.is_macro { question(&self.path) } else { self.path.clone() }
     }
 
     /// A statement that rustc refuses where a type as it is written is not this one.
@@ -314,6 +330,7 @@ pub struct Imports {
     globs: Vec<Vec<String>>,
     /// Items of the module: they come first.
     own: HashSet<String>,
+    own_macros: HashSet<String>,
 }
 
 impl Imports {
@@ -325,6 +342,9 @@ impl Imports {
                 Item::Use(item) => imports.add(&item.tree, &mut Vec::new()),
                 Item::Enum(item) => drop(imports.own.insert(item.ident.to_string())),
                 Item::Mod(item) => drop(imports.own.insert(item.ident.to_string())),
+                Item::Macro(item) => {
+                    imports.own_macros.extend(item.ident.as_ref().map(ToString::to_string));
+                }
                 item => imports.own.extend(declared(item).map(|(name, _)| name.to_string())),
             }
         }
@@ -391,16 +411,34 @@ impl Imports {
         if path.leading_colon.is_some() {
             return Adopted::named(&written);
         }
-        if self.own.contains(first) {
+        let is_macro = macros::is_question(&written);
+        let alone = written.len() - usize::from(is_macro) == 1;
+        let own = if is_macro && alone { &self.own_macros } else { &self.own };
+        if own.contains(first) {
             return None;
         }
-        if let Some(before) = self.names.get(first) {
-            return Adopted::named(&[before, &written[1..]].concat());
+        let whole = self.whole(written.clone());
+        if whole != written {
+            return Adopted::named(&whole);
         }
-        if written.len() > 1 {
+        if !alone {
             return Adopted::named(&written);
         }
-        self.globs.iter().find_map(|glob| Adopted::named(&[&glob[..], &written].concat()))
+        let globs = self.globs.iter().map(|glob| self.whole(glob.clone()));
+        globs.into_iter().find_map(|glob| Adopted::named(&[&glob[..], &written].concat()))
+    }
+
+    /// A path whose first name is not imported itself: `use nalgebra as na; use na::Matrix2;` is seen through.
+    fn whole(&self, mut path: Vec<String>) -> Vec<String> {
+        for _ in 0..=self.names.len() {
+            match path.first().and_then(|first| self.names.get(first)) {
+                Some(before) if before[..] != path[..1] => {
+                    path = [before, &path[1..]].concat();
+                }
+                _ => break,
+            }
+        }
+        path
     }
 }
 
@@ -439,5 +477,12 @@ mod tests {
         assert_eq!(found("use mine::Complex;", "Complex"), None);
         assert_eq!(found("struct Complex; use num_complex::*;", "Complex"), None);
         assert_eq!(found("", "Complex"), None);
+        let renamed = "use nalgebra as na; use na::Matrix2; use na::*;";
+        for name in ["Matrix2", "na::Matrix2"] {
+            assert_eq!(found(renamed, name), some("::nalgebra::Matrix2"));
+        }
+        assert_eq!(found(renamed, "Vector3"), some("::nalgebra::Vector3"));
+        assert_eq!(found("use ndarray::*; fn s() {}", "s::__macro"), some("::ndarray::s::__macro"));
+        assert_eq!(found("use ndarray::*; macro_rules! s {}", "s::__macro"), None);
     }
 }

@@ -108,7 +108,7 @@ pub(super) fn id(name: &Ident, unique: u64) -> Ident {
 const MARK: &str = "__at";
 
 /// A text with the names that authors know.
-pub(crate) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     let mut pieces = text.split(MARK);
     let mut shown = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {

@@ -36,7 +36,7 @@ use syn::{Error, Item, Path, Result};
 
 use self::answer::{Called, Set, garbled};
 pub use self::by_hand::{constant, pullback};
-pub(crate) use self::export::shown;
+pub use self::export::shown;
 use self::names::{Kind, Noticed};
 use crate::expand;
 use crate::front::{How, Items, is_marked, spell_assertions};
@@ -103,9 +103,10 @@ impl Questions {
     fn adopting(mut self, find: &dyn Fn(&Path) -> Option<Adopted>) -> Self {
         let mut asked = Vec::new();
         for (kind, path) in std::mem::take(&mut self.paths) {
-            let takes = matches!(kind, Kind::Type | Kind::Function);
+            let takes = matches!(kind, Kind::Type | Kind::Function | Kind::Macro);
             match find(&path).filter(|_| takes) {
                 Some(adopted) => self.adopted.push((path, adopted)),
+                None if kind == Kind::Macro => {}
                 None => asked.push((kind, path)),
             }
         }

@@ -97,7 +97,8 @@ fn questions(reach: &Reach, opened: &Opened, find: &dyn Fn(&Path) -> Option<Adop
     // What is known by heart need not be asked for: all functions of the module may name it.
     for (kind, path) in reach.texts.iter().flat_map(|text| &text.outside) {
         let known = questions.adopted.iter().any(|(known, _)| known == path);
-        if let (false, Kind::Type | Kind::Function, Some(adopted)) = (known, kind, find(path)) {
+        let takes = matches!(kind, Kind::Type | Kind::Function | Kind::Macro);
+        if let (false, true, Some(adopted)) = (known, takes, find(path)) {
             questions.adopted.push((path.clone(), adopted));
         }
     }
@@ -298,9 +299,9 @@ impl Answers<'_> {
     /// Why texts cannot be read elsewhere.
     fn why_not(&self, texts: &BTreeSet<usize>) -> Option<String> {
         for text in texts.iter().map(|at| &self.reach.texts[*at]) {
-            for (_, path) in &text.outside {
+            for (kind, path) in &text.outside {
                 let path = path.to_token_stream().to_string();
-                if !self.known.contains_key(&path) {
+                if *kind != Kind::Macro && !self.known.contains_key(&path) {
                     let path = path.replace(' ', "");
                     return Some(format!(
                         "it uses `{path}`, which no gradient of its module asked for; put `#[stratape::differentiable]` on it \

@@ -26,6 +26,8 @@ pub(super) enum Kind {
     Constant,
     /// `TABLE`, of which elements are used.
     Table,
+    /// `array!`, of a crate that is known by heart, or of another, which nobody is asked for.
+    Macro,
 }
 
 /// Names of the prelude, and of the traits behind operators.
@@ -337,6 +339,33 @@ impl Names<'_, '_> {
         }
     }
 
+    /// The name under which a macro was found that may be one of a crate known by heart.
+    fn found(&mut self, mac: &syn::Macro) -> Option<syn::Ident> {
+        if !library::is_macro(&mac.path) {
+            return None;
+        }
+        let found = (self.answer)(Kind::Macro, &library::question(&mac.path))?;
+        found.get_ident().cloned()
+    }
+
+    /// What stands for a macro of a crate known by heart, or for a slice by one.
+    fn expanded(&mut self, expr: &Expr) -> Option<Expr> {
+        match expr {
+            Expr::Macro(call) => {
+                let found = self.found(&call.mac)?;
+                library::expanded(&found, call.mac.tokens.clone())
+            }
+            Expr::MethodCall(call) => match call.args.first()? {
+                Expr::Macro(at) if call.args.len() == 1 => {
+                    let found = self.found(&at.mac)?;
+                    library::sliced(call, &found, at.mac.tokens.clone())
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The arguments of a macro, of which the first few are read as expressions.
     fn arguments(&mut self, mac: &mut syn::Macro, read: usize) {
         if read == usize::MAX
@@ -444,6 +473,13 @@ impl VisitMut for Names<'_, '_> {
         if let Some(scope) = self.scopes.last_mut() {
             scope.extend(bound);
         }
+    }
+
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        if let Some(expanded) = self.expanded(expr) {
+            *expr = expanded;
+        }
+        visit_mut::visit_expr_mut(self, expr);
     }
 
     fn visit_attribute_mut(&mut self, attribute: &mut syn::Attribute) {
@@ -579,6 +615,17 @@ impl VisitMut for Names<'_, '_> {
         }
         if MESSAGES.contains(&name.as_str()) {
             self.arguments(mac, 0);
+        }
+        if library::is_macro(&mac.path)
+            && let Some(mut pieces) = library::pieces(mac.tokens.clone())
+        {
+            let joined = pieces.iter_mut().map(|(piece, after)| {
+                self.visit_expr_mut(piece);
+                let after =
+                    after.map(|after| proc_macro2::Punct::new(after, proc_macro2::Spacing::Alone));
+                quote::quote!(#piece #after)
+            });
+            mac.tokens = joined.collect();
         }
         if let Some((_, read)) = CONDITIONS.iter().find(|(known, _)| *known == name) {
             self.arguments(mac, *read);

@@ -117,34 +117,6 @@ mod clones {
 }
 
 #[stratape::differentiable]
-mod conversions {
-    struct Small(f64);
-    struct Large(f64);
-
-    impl From<Small> for Large {
-        fn from(small: Small) -> Large {
-            Large(10.0 * small.0)
-        }
-    }
-
-    fn small(x: f64) -> Result<f64, Small> {
-        Err(Small(x))
-    }
-
-    fn large(x: f64) -> Result<f64, Large> {
-        Ok(small(x)?)
-    }
-
-    #[gradient]
-    pub fn converted(x: f64) -> f64 {
-        match large(x) {
-            Ok(v) => v,
-            Err(e) => e.0,
-        }
-    }
-}
-
-#[stratape::differentiable]
 mod own_option {
     pub enum Option {
         Some(f64),

@@ -15,6 +15,7 @@ fn constant_in_a_pattern(x: f64, n: usize) -> f64 {
 }
 
 #[derive(Clone, Copy)]
+#[stratape::differentiable]
 enum Kind {
     plain,
     steep,
