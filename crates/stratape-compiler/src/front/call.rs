@@ -408,7 +408,7 @@ impl Lowerer<'_> {
                 return Err(unsupported(
                     call.method.span(),
                     &format!("the method `{name}` of `{owner}`"),
-                    "write it out in terms of those in docs/accepted.md, or call it in a function with a `#[stratape::pullback]`",
+                    library::instead_of(&name),
                 ));
             }
             return Err(Error::new(

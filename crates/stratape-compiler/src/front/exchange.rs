@@ -5,6 +5,7 @@
 use proc_macro2::Span;
 use syn::{Error, Result};
 
+use super::generic::base_name;
 use super::val::{Kind, LValue, Memory, Val, Window};
 use super::{Lowerer, left_to_rustc, unsupported};
 use stratape_ir::{Init, Origin, Scalar, Step, Stmt, Type, ValueId};
@@ -58,12 +59,28 @@ impl Lowerer<'_> {
                 }
             }
             LValue::Parts(kind, parts) => {
-                let parts =
-                    parts.iter().map(|part| self.moved(part, span)).collect::<Result<_>>()?;
+                let each = parts.iter().enumerate();
+                let parts = each.map(|(at, part)| match self.borrows(kind, at, part) {
+                    true => Ok(Val::Ref(part.clone())),
+                    false => self.moved(part, span),
+                });
+                let parts = parts.collect::<Result<_>>()?;
                 Ok(Val::Parts(kind.clone(), parts))
             }
             lv => self.read(lv, span),
         }
+    }
+
+    /// Whether a part of a struct is a reference to a list or a struct, which stay where they are.
+    pub(super) fn borrows(&self, kind: &Kind, at: usize, part: &LValue) -> bool {
+        let Kind::Struct(def) = kind else { return false };
+        let borrowed = self.module.borrowed.get(base_name(&def.name));
+        let stays = match part {
+            LValue::Parts(..) => true,
+            LValue::Memory(memory) => matches!(memory.ty, Type::Vec(_)),
+            _ => false,
+        };
+        stays && borrowed.is_some_and(|borrowed| borrowed.contains(&at))
     }
 
     /// What `mem::take` makes of a list.

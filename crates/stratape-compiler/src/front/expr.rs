@@ -86,8 +86,9 @@ impl Lowerer<'_> {
             Expr::Index(index) => self.index(index),
             Expr::Field(field) => match self.field(field)? {
                 None => Ok(Val::Never),
-                Some(lv @ LValue::Pointer(_)) => self.resolved(Val::Place(lv), span),
-                Some(lv) => Ok(Val::Place(lv)),
+                Some((lv @ LValue::Pointer(_), _)) => self.resolved(Val::Place(lv), span),
+                Some((lv, true)) => Ok(Val::Ref(lv)),
+                Some((lv, false)) => Ok(Val::Place(lv)),
             },
             Expr::Reference(syn::ExprReference { mutability: Some(_), expr: inner, .. })
                 if self.held_pointer(inner).is_some() =>
@@ -220,8 +221,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The place of a field; nothing where control does not get there.
-    pub(super) fn field(&mut self, field: &syn::ExprField) -> Result<Option<LValue>> {
+    /// The place of a field, and whether the field is a reference to it; nothing where control does not get there.
+    pub(super) fn field(&mut self, field: &syn::ExprField) -> Result<Option<(LValue, bool)>> {
         let lv = match self.operand(&field.base)? {
             Val::Place(lv) | Val::Ref(lv) => lv,
             val @ Val::Parts(..) => LValue::Value(Box::new(val)),
@@ -231,7 +232,23 @@ impl Lowerer<'_> {
                 return Err(Error::new(field.base.span(), message));
             }
         };
-        self.field_named(&lv, &field.member).map(Some)
+        let found = self.field_named(&lv, &field.member)?;
+        let kind = match &lv {
+            LValue::Parts(kind, _) => Some(kind),
+            LValue::Value(val) => match &**val {
+                Val::Parts(kind, _) => Some(kind),
+                _ => None,
+            },
+            _ => None,
+        };
+        let borrows = kind.is_some_and(|kind| {
+            let at = match &field.member {
+                syn::Member::Named(name) => kind.field_named(&name.to_string()),
+                syn::Member::Unnamed(index) => Some(index.index as usize),
+            };
+            at.is_some_and(|at| self.borrows(kind, at, &found))
+        });
+        Ok(Some((found, borrows)))
     }
 
     /// The variables a `move` closure takes with it: copies, which change by themselves.

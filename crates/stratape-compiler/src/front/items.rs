@@ -59,6 +59,8 @@ pub struct Items {
     pub(super) aliases: HashMap<String, syn::ItemType>,
     /// Structs that hold references, functions, a `VecDeque` or a `PhantomData`: none is a parameter.
     pub(super) local: HashSet<String>,
+    /// The fields of those that are references, by number.
+    pub(super) borrowed: HashMap<String, Vec<usize>>,
     /// Structs that cannot be cloned.
     pub(super) not_clone: HashSet<String>,
     /// Structs with type or constant parameters.
@@ -255,6 +257,11 @@ impl Items {
                 && def.fields.iter().any(|field| is_local(&field.ty))
             {
                 module.local.insert(def.ident.to_string());
+                let fields = def.fields.iter().enumerate();
+                let borrowed = fields
+                    .filter(|(_, field)| matches!(field.ty, syn::Type::Reference(_)))
+                    .map(|(at, _)| at);
+                module.borrowed.insert(def.ident.to_string(), borrowed.collect());
             }
             if let Item::Struct(def) = item
                 && !def.attrs.iter().any(derives_clone)

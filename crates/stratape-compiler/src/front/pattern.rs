@@ -237,7 +237,7 @@ impl Lowerer<'_> {
             }
             // A field that holds a reference comes to hold another.
             Expr::Field(field) if matches!(val, Val::Ref(_)) => match self.field(field)? {
-                Some(LValue::Pointer(pointer)) => self.redirect(&pointer, val, span),
+                Some((LValue::Pointer(pointer), _)) => self.redirect(&pointer, val, span),
                 _ => Err(unsupported(
                     span,
                     "a field that changes what it refers to",

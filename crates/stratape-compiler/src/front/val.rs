@@ -23,6 +23,16 @@ pub(super) enum Kind {
     Choice(Arc<Choice>),
 }
 
+impl Kind {
+    /// The number of the field with a name.
+    pub(super) fn field_named(&self, name: &str) -> Option<usize> {
+        match self {
+            Self::Struct(def) => def.fields.iter().position(|(field, _)| field == name),
+            Self::Tuple | Self::Choice(_) => None,
+        }
+    }
+}
+
 /// What an expression yields.
 #[derive(Clone, Debug)]
 pub(super) enum Val {

@@ -302,6 +302,31 @@ pub(crate) fn exclusive_view(ty: &Type) -> Option<TokenStream> {
     Some(quote!(#view<'_, #item>))
 }
 
+/// What to write in place of a method that the texts do not have.
+pub(crate) fn instead_of(method: &str) -> &'static str {
+    const ITERATED: [&str; 8] = [
+        "svd",
+        "symmetric_eigen",
+        "symmetric_eigenvalues",
+        "eigenvalues",
+        "complex_eigenvalues",
+        "schur",
+        "singular_values",
+        "hessenberg",
+    ];
+    match method {
+        _ if ITERATED.contains(&method) => {
+            "use `cholesky`, `lu` or `try_inverse` where they do, or call it in a function with a `#[stratape::pullback]`, which gives its derivative in closed form"
+        }
+        _ if method.starts_with("par_") => {
+            "write it without `par_`, and put `#[parallel]` on the loop or `#[gradient(parallel)]` on the function: the gradient then runs its iterations on rayon"
+        }
+        _ => {
+            "write it out in terms of those in docs/accepted.md, or call it in a function with a `#[stratape::pullback]`"
+        }
+    }
+}
+
 /// Whether a name is one of the texts'.
 pub(crate) fn is_known(name: &str) -> bool {
     LIBRARIES.iter().any(|library| name.ends_with(library.mark))

@@ -14,6 +14,7 @@ pub(super) fn text() -> String {
     let (more, mismatch) =
         (include_str!("nalgebra_dense.rs.txt"), "Matrix addition/subtraction dimensions mismatch.");
     text += &dense::texts(&["DVector", "DMatrix"], more, mismatch);
+    text += &parts();
     for rows in 1..=LARGEST {
         for columns in 1..=LARGEST {
             for name in names(rows, columns) {
@@ -35,6 +36,34 @@ pub(super) fn text() -> String {
         );
     }
     text + &fields()
+}
+
+/// Columns and rows that are written to, and what may be added to them.
+fn parts() -> String {
+    let mut text = String::new();
+    for part in ["ColumnMut", "LineMut"] {
+        text += &include_str!("nalgebra_part.rs.txt").replace("PART", part);
+        for (name, method, sign) in
+            [("AddAssign", "add_assign", "+"), ("SubAssign", "sub_assign", "-")]
+        {
+            for (generics, other) in [
+                ("T", "DVector<T>"),
+                ("T", "DMatrix<T>"),
+                ("T, const R: usize, const C: usize", "SMatrix<T, R, C>"),
+            ] {
+                let _ = writeln!(
+                    text,
+                    "impl<{generics}> {name}<{other}> for {part}<T> {{
+                        fn {method}(&mut self, other: {other}) {{
+                            assert!(self.len() == other.len(), \"Matrix addition/subtraction dimensions mismatch.\");
+                            self.visit(|to, i| *to {sign}= *other.index(i));
+                        }}
+                    }}"
+                );
+            }
+        }
+    }
+    text
 }
 
 fn names(rows: usize, columns: usize) -> Vec<String> {
