@@ -39,6 +39,7 @@ programs! {
     errors_converted: 1,
     own_collections: 3,
     taken_structs: 3,
+    lists_of_several_lengths: 3,
 }
 
 #[stratape::differentiable]
@@ -270,5 +271,23 @@ mod taken_structs {
         let mut s = S { a: x[0], v: x.to_vec(), w: 3.0 };
         let t = std::mem::take(&mut s);
         t.a * t.v[1] + s.a + s.v.len() as f64 * t.a * s.w
+    }
+}
+
+mod lists_of_several_lengths {
+    #[stratape::gradient]
+    pub fn f(x: &[f64]) -> f64 {
+        let mut total = 0.0;
+        for n in 0..3 {
+            let w = match n {
+                0 => vec![x[0], x[1]],
+                1 => vec![x[0]],
+                _ => vec![x[0] * 2.0, x[1], 3.0],
+            };
+            let mut v = if x[0] > 0.5 { vec![1.0, 2.0] } else { vec![3.0] };
+            v.push(x[2]);
+            total += w.iter().map(|v| v * v).sum::<f64>() * v[v.len() - 1] * v[0];
+        }
+        total
     }
 }

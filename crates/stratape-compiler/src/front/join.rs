@@ -141,8 +141,11 @@ impl Joiner<'_> {
         let both = [then, other];
         let item = both.iter().flatten().find_map(|memory| memory.ty.element().cloned());
         let Some(item) = item else { return Ok(Val::Unit) };
-        if let [Some(a), Some(b)] = both {
-            lower.unify_types(&a.ty.clone(), &b.ty.clone(), span)?;
+        // Their lengths may differ: `vec![a, b]` is held as an array.
+        if let [Some(a), Some(b)] = both
+            && let (Some(a), Some(b)) = (a.ty.element().cloned(), b.ty.element().cloned())
+        {
+            lower.unify_types(&a, &b, span)?;
         }
         let exact = both.iter().flatten().all(|list| list.window.is_none() && list.len.is_none());
         let joined = lower.empty(&Type::Vec(Box::new(item)), span)?;
