@@ -1,14 +1,17 @@
 //! What ends a chain of iterators: sums, folds, extremes.
 
+use std::rc::Rc;
+
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::generic::base_name;
-use super::items::SUMMED;
+use super::items::{SUMMED, type_text};
 use super::iter::Iter;
 use super::val::Val;
 use super::{Lowerer, unsupported};
+use crate::library;
 use stratape_ir::{Binary, Compare, Op, Range, Stmt, Type, ValueId};
 
 impl Lowerer<'_> {
@@ -119,7 +122,13 @@ impl Lowerer<'_> {
                 self.unzip(&Iter::Copied(Box::new(Iter::Slice(pairs))), span)
             }
             "collect" if collects_options(call) => self.collect_options(iter, span),
-            "collect" => self.collect_list(iter, span),
+            "collect" => match self.collects_into(call) {
+                Some((owner, function)) => {
+                    let args = vec![Val::Iter(Box::new(iter.clone()))];
+                    self.expand_method(&owner, &function, args, span)
+                }
+                None => self.collect_list(iter, span),
+            },
             "into_par_iter" | "par_iter" | "par_iter_mut" | "par_chunks" | "par_chunks_mut"
             | "par_bridge" => Err(super::threads_elsewhere(call.method.span(), name)),
             _ => Err(unsupported(
@@ -128,6 +137,17 @@ impl Lowerer<'_> {
                 "write a `for` loop, or `collect` the items and go on from there",
             )),
         }
+    }
+
+    /// What makes an array of another crate of an iterator, where that is what is collected.
+    fn collects_into(&self, call: &syn::ExprMethodCall) -> Option<(String, Rc<syn::ImplItemFn>)> {
+        let ty = match call.turbofish.as_ref()?.args.first()? {
+            syn::GenericArgument::Type(ty) => type_text(ty),
+            _ => return None,
+        };
+        let owner = self.module.type_name(&ty);
+        let function = self.own_method(&owner, "from_iter")?;
+        library::is_known(&owner).then_some((owner, function))
     }
 
     /// `sum` and `product` as a struct has them; `None` if it has not.

@@ -10,6 +10,7 @@ use syn::{Error, Expr, Result};
 use super::Lowerer;
 use super::generic::base_name;
 use super::val::{LValue, Val};
+use crate::library;
 use stratape_ir::{Extent, Type};
 
 impl Lowerer<'_> {
@@ -331,10 +332,11 @@ struct TypesTails<'a> {
 }
 
 impl TypesTails<'_> {
-    /// Whether an expression is a `collect` into an `Option` or `Result`.
+    /// Whether an expression is a `collect` into an `Option` or `Result`, or into an array of another crate.
     fn collects(&self, expr: &Expr) -> bool {
         let option = matches!(self.ty, syn::Type::Path(path) if path.path.segments.last()
-            .is_some_and(|last| last.ident == "Option" || last.ident == "Result"));
+            .is_some_and(|last| last.ident == "Option" || last.ident == "Result"
+                || library::is_known(&last.ident.to_string())));
         option
             && matches!(expr, Expr::MethodCall(call)
                 if call.method == "collect" && call.turbofish.is_none())
