@@ -126,7 +126,7 @@ fn heat(m: &Array2<f64>, rates: &Array1<f64>) -> f64 {
 
 #[gradient]
 fn convolved(image: &Array2<f64>, kernel: &Array1<f64>) -> f64 {
-    let signal = image.flatten();
+    let signal = Array1::from_iter(image.iter().cloned());
     let n = signal.len() + 1 - kernel.len();
     let mut out = Array1::<f64>::zeros(n);
     for i in 0..n {
