@@ -389,3 +389,17 @@ fn single_precision() {
     assert_eq!((value, dk), (1.5 * 1.5 + 4.0, 3.0 + 8.0));
     assert_eq!(dv, array![1.5, 2.0]);
 }
+
+#[gradient]
+fn collected(v: &Array1<f64>) -> f64 {
+    let a: Array1<f64> = v.iter().map(|x| x * x).collect();
+    let b = v.iter().cloned().collect::<Array1<_>>();
+    a.dot(&b)
+}
+
+#[test]
+fn arrays_are_collected() {
+    let (v, mut dv) = (array![1.0, 2.0], Array1::zeros(2));
+    assert_eq!(collected_grad(&v, &mut dv, 1.0), 9.0);
+    assert_eq!(dv, array![3.0, 12.0]);
+}

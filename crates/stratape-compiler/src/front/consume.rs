@@ -5,7 +5,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::generic::base_name;
-use super::items::SUMMED;
+use super::items::{SUMMED, type_text};
 use super::iter::Iter;
 use super::val::Val;
 use super::{Lowerer, unsupported};
@@ -119,7 +119,7 @@ impl Lowerer<'_> {
                 self.unzip(&Iter::Copied(Box::new(Iter::Slice(pairs))), span)
             }
             "collect" if collects_options(call) => self.collect_options(iter, span),
-            "collect" => match self.own_collection(&iter, call)? {
+            "collect" => match self.own_collection(iter, call)? {
                 Some(val) => Ok(val),
                 None => self.collect_list(iter, span),
             },
@@ -139,15 +139,19 @@ impl Lowerer<'_> {
         let Some(syn::GenericArgument::Type(written)) = turbofish.args.first() else {
             return Ok(None);
         };
-        let Ok(Type::Struct(def)) = self.module.read_type(written).map(|written| written.ty) else {
-            return Ok(None);
-        };
-        let owner = base_name(&def.name).to_owned();
+        let owner = self.module.type_name(&type_text(written));
         let Some(function) = self.own_method(&owner, "from_iter") else { return Ok(None) };
         self.certain(&owner, "from_iter", false, call.method.span())?;
-        let label = format!("{owner}::from_iter");
         let args = vec![Val::Iter(Box::new(iter.clone()))];
-        self.expand_associated(&label, &function, &def, args, call.span()).map(Some)
+        let made = match self.module.read_type(written).map(|written| written.ty) {
+            Ok(Type::Struct(def)) => {
+                let label = format!("{owner}::from_iter");
+                self.expand_associated(&label, &function, &def, args, call.span())
+            }
+            // `Array1<_>`
+            _ => self.expand_method(&owner, &function, args, call.span()),
+        };
+        made.map(Some)
     }
 
     /// `sum` and `product` as a struct has them; `None` if it has not.

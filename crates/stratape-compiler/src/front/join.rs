@@ -8,7 +8,7 @@ use syn::Result;
 use super::references::alike;
 use super::val::{LValue, Memory, Val, Window};
 use super::{Lowerer, unsupported};
-use stratape_ir::{Merge, Object, Origin, Stmt, Type, ValueId, made};
+use stratape_ir::{Merge, Object, Origin, Scalar, Stmt, Type, ValueId, made};
 
 /// What joins the values of two arms.
 pub(super) struct Joiner<'a> {
@@ -18,6 +18,23 @@ pub(super) struct Joiner<'a> {
     pub(super) then: &'a mut stratape_ir::Block,
     pub(super) other: &'a mut stratape_ir::Block,
     pub(super) span: Span,
+}
+
+impl Lowerer<'_> {
+    /// Whether two types are the same, as far as their numbers are known.
+    fn of_one_shape(&self, a: &Type, b: &Type) -> bool {
+        match (a, b) {
+            (Type::Scalar(a), Type::Scalar(b)) => {
+                let (a, b) = (self.infer.resolve(*a), self.infer.resolve(*b));
+                a == b || matches!(a, Scalar::Infer(_)) || matches!(b, Scalar::Infer(_))
+            }
+            (Type::Array(a, n), Type::Array(b, m)) => n == m && self.of_one_shape(a, b),
+            (Type::Tuple(a), Type::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.of_one_shape(a, b))
+            }
+            (a, b) => a == b,
+        }
+    }
 }
 
 impl Joiner<'_> {
@@ -39,10 +56,14 @@ impl Joiner<'_> {
             (Val::Never, val) => self.alone(lower, val, false),
             (val, Val::Never) => self.alone(lower, val, true),
             (Val::Place(LValue::Memory(a)), Val::Place(LValue::Memory(b)))
-                if a.ty.is_fixed() && a.ty == b.ty =>
+                if a.ty.is_fixed() && lower.of_one_shape(&a.ty, &b.ty) =>
             {
                 // Owned arrays: one that both arms fill.
+                lower.unify_types(&a.ty.clone(), &b.ty.clone(), self.span)?;
                 let joined = self.joined(lower, &a.ty)?;
+                if [&a, &b].iter().all(|one| lower.written_as_vec.contains(&one.place.object)) {
+                    lower.written_as_vec.insert(joined.place.object);
+                }
                 self.fill(lower, &joined, &a, true)?;
                 self.fill(lower, &joined, &b, false)?;
                 Ok(Val::Place(LValue::Memory(joined)))

@@ -318,6 +318,7 @@ pub(crate) fn instead_of(method: &str) -> &'static str {
         _ if ITERATED.contains(&method) => {
             "use `cholesky`, `lu` or `try_inverse` where they do, or call it in a function with a `#[stratape::pullback]`, which gives its derivative in closed form"
         }
+        "into_shape" => "use `to_shape`, which goes by rows whatever the layout",
         _ if method.starts_with("par_") => {
             "write it without `par_`, and put `#[parallel]` on the loop or `#[gradient(parallel)]` on the function: the gradient then runs its iterations on rayon"
         }

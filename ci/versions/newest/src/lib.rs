@@ -1,0 +1,1 @@
+//! The newest versions whose types the compiler knows.

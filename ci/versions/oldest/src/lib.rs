@@ -1,0 +1,1 @@
+//! The oldest versions whose types the compiler knows.
