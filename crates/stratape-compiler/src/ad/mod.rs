@@ -20,7 +20,8 @@ use std::fmt;
 use crate::driver::Target;
 use stratape_ir::analysis::{DefUse, ReloadSafety};
 use stratape_ir::{
-    Block, Function, ObjectId, Op, Origin, Param, Place, Scalar, Stmt, Type, ValueId, swapped, walk,
+    Block, Function, Init, ObjectId, Op, Origin, Param, Place, Scalar, Stmt, Type, ValueId,
+    swapped, walk,
 };
 
 pub use self::activity::Activity;
@@ -96,17 +97,36 @@ fn check_tapeless(function: &Function) -> Result<(), UsesTape> {
     if found { Err(UsesTape { name: function.name.clone() }) } else { Ok(()) }
 }
 
-/// The function with numbers for what the transform keeps tables about; and of each local that is exchanged with others, the length it has
-/// in the end, which is the length its shadow begins with.
+/// The function with numbers for what the transform keeps tables about; and of each local that is exchanged with others or copied into rows of another,
+/// the length it has in the end, which is the length its shadow begins with.
 fn prepared(function: &Function) -> (Function, HashMap<ObjectId, ValueId>) {
     let mut function = function.clone();
     function.number_statements();
-    let swapped = swapped(&function.body);
+    let mut swapped = swapped(&function.body);
+    rows_of(&function.body, &mut swapped);
     let mut lengths = HashMap::new();
     let mut body = std::mem::take(&mut function.body);
     measure(&mut function, &mut body, &swapped, &mut lengths);
     function.body = body;
     (function, lengths)
+}
+
+/// The lists that rows of other lists are copies of.
+fn rows_of(block: &Block, rows: &mut HashSet<ObjectId>) {
+    fn copied(init: &Init, rows: &mut HashSet<ObjectId>) {
+        match init {
+            Init::Copy(place) if place.path.is_empty() => drop(rows.insert(place.object)),
+            Init::Items(items) => items.iter().for_each(|item| copied(item, rows)),
+            Init::Fill(item) | Init::Repeat(item, _) => copied(item, rows),
+            _ => {}
+        }
+    }
+    for node in block.iter() {
+        if let Stmt::New { init: Init::Repeat(item, _), .. } = node {
+            copied(item, rows);
+        }
+        node.blocks().iter().for_each(|inner| rows_of(inner, rows));
+    }
 }
 
 /// Takes the lengths of lists at the end of the blocks that make them.

@@ -180,6 +180,12 @@ impl Lowerer<'_> {
                 return Ok(Val::Parts(Kind::Struct(def), args));
             }
         }
+        if let ([.., last], [_]) = (&segments[..], &args[..])
+            && last == "drop"
+            && (segments.len() == 1 || segments.iter().any(|one| one == "mem"))
+        {
+            return Ok(Val::Unit);
+        }
         if let ([only], [_, _]) = (&segments[..], &args[..])
             && (only == "max" || only == "min")
         {
@@ -490,9 +496,7 @@ impl Lowerer<'_> {
             ty @ Type::Scalar(_) => vec![ty.to_string()],
             Type::Vec(item) => vec![format!("Vec<{item}>"), format!("[{item}]")],
             Type::Slice(item) => vec![format!("[{item}]")],
-            ty @ Type::Tuple(_) => [Float::F64, Float::F32]
-                .map(|float| self.with_literals(&ty, float).to_string())
-                .to_vec(),
+            ty @ Type::Tuple(_) => self.names_with_literals(&ty),
             // `vec![a, b]` is held as an array.
             Type::Array(item, extent) => {
                 vec![format!("[{item}; {extent}]"), format!("[{item}]"), format!("Vec<{item}>")]
@@ -502,6 +506,11 @@ impl Lowerer<'_> {
         let known =
             |name: &String| self.module.methods.contains_key(&(name.clone(), method.to_owned()));
         names.into_iter().find(known)
+    }
+
+    /// What a type may be called, whatever its literals are.
+    pub(super) fn names_with_literals(&self, ty: &Type) -> Vec<String> {
+        [Float::F64, Float::F32].map(|float| self.with_literals(ty, float).to_string()).to_vec()
     }
 
     /// A type in which literals are of a float type.
@@ -515,6 +524,9 @@ impl Lowerer<'_> {
             },
             Type::Tuple(items) => {
                 Type::Tuple(items.iter().map(|item| self.with_literals(item, float)).collect())
+            }
+            Type::Array(item, extent) => {
+                Type::Array(Box::new(self.with_literals(item, float)), extent.clone())
             }
             other => other.clone(),
         }

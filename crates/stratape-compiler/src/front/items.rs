@@ -196,7 +196,9 @@ impl Items {
         });
         let unnamed: HashSet<String> = unnamed.collect();
         let all: Vec<Item> = items.iter().cloned().chain(known).collect();
-        Ok(Self { unnamed, ..Self::collect_all(&all)? })
+        let mut collected = Self::collect_all(&all)?;
+        collected.unnamed.extend(unnamed);
+        Ok(collected)
     }
 
     fn collect_all(items: &[Item]) -> Result<Self> {
@@ -290,6 +292,11 @@ impl Items {
         };
         module.has_deques = items.iter().any(deque);
         module.read_types(&all);
+        // What is emitted cannot name a struct inside a function.
+        module.unnamed.extend(inner.iter().filter_map(|item| match item {
+            Item::Struct(def) => Some(def.ident.to_string()),
+            _ => None,
+        }));
         for item in items {
             if let Item::Use(item) = item {
                 module.import_variants(&item.tree, None);

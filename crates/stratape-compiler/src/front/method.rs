@@ -16,9 +16,41 @@ impl Lowerer<'_> {
     /// `receiver.method(…)`
     pub(super) fn method(&mut self, call: &syn::ExprMethodCall) -> Result<Val> {
         let span = call.span();
+        if let (Some(range), "contains", Some(item)) =
+            (as_range(&call.receiver), call.method.to_string().as_str(), call.args.first())
+        {
+            return self.within_range(range, item, span);
+        }
         let receiver = self.operand(&call.receiver)?;
         let receiver = self.resolved(receiver, span)?;
         self.method_on(receiver, call)
+    }
+
+    /// `(a..b).contains(&c)`, of integers and of floats.
+    fn within_range(
+        &mut self,
+        range: &syn::ExprRange,
+        item: &syn::Expr,
+        span: proc_macro2::Span,
+    ) -> Result<Val> {
+        let start = range.start.as_ref().map(|start| self.number(start)).transpose()?;
+        let end = range.end.as_ref().map(|end| self.number(end)).transpose()?;
+        let item = self.number(item)?;
+        let mut inside = self.b.bool(true, span);
+        let below = match range.limits {
+            syn::RangeLimits::HalfOpen(_) => Compare::Lt,
+            syn::RangeLimits::Closed(_) => Compare::Le,
+        };
+        if let Some(start) = start {
+            self.unify(start, item, span)?;
+            inside = self.b.compare(Compare::Le, start, item, span);
+        }
+        if let Some(end) = end {
+            self.unify(item, end, span)?;
+            let fits = self.b.compare(below, item, end, span);
+            inside = self.b.binary(Binary::BitAnd, inside, fits, span);
+        }
+        Ok(Val::Scalar(inside))
     }
 
     /// A method of what has been found to be its receiver.
@@ -489,6 +521,16 @@ pub(super) fn list_of(val: &Val) -> Option<LValue> {
             LValue::Either(_, a, _) => list_of(&Val::Place((**a).clone())).map(|_| lv.clone()),
             _ => None,
         },
+        _ => None,
+    }
+}
+
+/// A range that is written out.
+fn as_range(expr: &syn::Expr) -> Option<&syn::ExprRange> {
+    match expr {
+        syn::Expr::Paren(inner) => as_range(&inner.expr),
+        syn::Expr::Group(inner) => as_range(&inner.expr),
+        syn::Expr::Range(range) => Some(range),
         _ => None,
     }
 }

@@ -9,7 +9,7 @@ use super::items::Implementation;
 use super::val::{LValue, Val};
 use super::{Lowerer, unsupported};
 use crate::library;
-use stratape_ir::{Binary, Compare, Op, Scalar, Stmt, Unary, ValueId};
+use stratape_ir::{Binary, Compare, Op, Scalar, Stmt, Type, Unary, ValueId};
 
 impl Lowerer<'_> {
     pub(super) fn unary(&mut self, unary: &syn::ExprUnary) -> Result<Val> {
@@ -154,7 +154,10 @@ impl Lowerer<'_> {
         let (Some(left), Some(right)) = (names.first(), names.last()) else {
             return Err(Error::new(span, "an operand was expected"));
         };
-        let is = |names: &[String], written: &str| names.contains(&self.module.type_name(written));
+        let is = |names: &[String], written: &str| {
+            let spaceless = written.replace(' ', "");
+            names.contains(&self.module.type_name(written)) || names.contains(&spaceless)
+        };
         let mut found: Option<(&String, &Implementation)> = None;
         let number = args.first().is_some_and(|arg| !self.is_struct(arg));
         for ((owner, name), all) in &self.module.items().operators {
@@ -208,7 +211,16 @@ impl Lowerer<'_> {
                     None => return Vec::new(),
                 }
             }
-            _ => return Vec::new(),
+            _ => {
+                return match self.type_of(val) {
+                    Some(ty @ (Type::Tuple(_) | Type::Array(..))) => self
+                        .names_with_literals(&ty)
+                        .iter()
+                        .map(|name| name.replace(' ', ""))
+                        .collect(),
+                    _ => Vec::new(),
+                };
+            }
         };
         match ty {
             Scalar::Infer(_) => ["f64", "f32", "i32", "usize"].map(str::to_owned).to_vec(),

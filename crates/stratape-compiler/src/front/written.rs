@@ -8,6 +8,7 @@ use super::call::DEPTH;
 use super::choice::Choice;
 use super::generic::{Visible, arguments, base_name};
 use super::items::Items;
+use crate::library;
 use stratape_ir::{Extent, Float, Int, Scalar, Type};
 
 const USE_TYPES: &str = "use floats, integers, bool, slices, arrays, tuples, `Vec`, or structs under \
@@ -62,6 +63,10 @@ impl Visible<'_> {
             syn::Type::Group(inner) => self.read_type(&inner.elem),
             syn::Type::Reference(reference) => {
                 let inner = self.read_type(&reference.elem)?;
+                // A view is a reference already.
+                if inner.reference.is_some() && library::dynamic(&inner.ty).is_some() {
+                    return Ok(inner);
+                }
                 if inner.reference.is_some() {
                     return Err(Error::new(
                         ty.span(),

@@ -42,7 +42,7 @@ pub(super) fn patterns(item: &Item) -> Option<TokenStream> {
     (!found.names.is_empty()).then(|| {
         quote!(
             #[doc(hidden)]
-            #[allow(warnings, clippy::all, clippy::pedantic)]
+            #[allow(warnings, unused, nonstandard_style, clippy::all, clippy::pedantic, clippy::nursery)]
             fn #check(#(#names: ()),*) {}
         )
     })

@@ -671,10 +671,11 @@ fn resume_gradient(
 /// Types that were asked for have unique names in what is emitted: each function says what they stand for.
 fn with_imports(tokens: TokenStream, questions: &Questions, set: &Set) -> Result<TokenStream> {
     let text = tokens.to_string();
-    let mut imports = TokenStream::new();
+    let (mut imports, mut known) = (TokenStream::new(), HashSet::new());
     for (number, id) in &set.answers {
         let Some((Kind::Type, path)) = questions.paths.get(*number) else { continue };
-        if text.contains(&id.to_string()) {
+        // It may have been asked for under two paths.
+        if text.contains(&id.to_string()) && known.insert(id.to_string()) {
             let id = Ident::new(&id.to_string(), Span::call_site());
             imports.extend(quote!(#[allow(unused_imports)] use #path as #id;));
         }

@@ -31,7 +31,8 @@ pub(super) enum Kind {
 }
 
 /// Names of the prelude, and of the traits behind operators.
-pub(super) const LIBRARY: [&str; 36] = [
+pub(super) const LIBRARY: [&str; 37] = [
+    "drop",
     "PhantomData",
     "Vec",
     "Option",
@@ -128,7 +129,16 @@ fn is_type(name: &str) -> bool {
 struct Bound(HashSet<String>);
 
 impl Bound {
+    /// The names that a pattern binds: one with a capital may be a constant or a variant, where the pattern need not fit.
     fn of_pattern(pat: &syn::Pat) -> HashSet<String> {
+        let mut bound = Self::default();
+        bound.visit_pat(pat);
+        bound.0.retain(|name| !is_type(name));
+        bound.0
+    }
+
+    /// The names that a pattern binds which always fits.
+    fn of_sure_pattern(pat: &syn::Pat) -> HashSet<String> {
         let mut bound = Self::default();
         bound.visit_pat(pat);
         bound.0
@@ -163,10 +173,7 @@ impl Bound {
 
 impl Visit<'_> for Bound {
     fn visit_pat_ident(&mut self, pat: &syn::PatIdent) {
-        let name = pat.ident.to_string();
-        if !is_type(&name) {
-            self.0.insert(name);
-        }
+        self.0.insert(pat.ident.to_string());
         visit::visit_pat_ident(self, pat);
     }
 
@@ -233,7 +240,7 @@ impl Names<'_, '_> {
         let mut bound = Bound::of_generics(&sig.generics);
         for input in &sig.inputs {
             if let syn::FnArg::Typed(input) = input {
-                bound.extend(Bound::of_pattern(&input.pat));
+                bound.extend(Bound::of_sure_pattern(&input.pat));
             }
         }
         self.within(bound, |me| {
@@ -413,6 +420,15 @@ fn repeat(input: syn::parse::ParseStream<'_>) -> syn::Result<(Expr, Expr)> {
     Ok((item, input.parse()?))
 }
 
+/// The arguments of `matches!`; a guard is part of the pattern.
+fn matched(input: syn::parse::ParseStream<'_>) -> syn::Result<(Expr, syn::Pat)> {
+    let value = input.parse()?;
+    input.parse::<Token![,]>()?;
+    let pat = syn::Pat::parse_multi_with_leading_vert(input)?;
+    input.parse::<Option<Token![,]>>()?;
+    Ok((value, pat))
+}
+
 /// Whether a path that begins so is one of the library.
 fn is_root(first: &syn::Ident) -> bool {
     ["std", "core", "alloc"].iter().any(|name| first == name)
@@ -442,6 +458,16 @@ impl VisitMut for Names<'_, '_> {
         self.within(bound, |me| visit_mut::visit_item_struct_mut(me, item));
     }
 
+    fn visit_item_type_mut(&mut self, item: &mut syn::ItemType) {
+        let bound = Bound::of_generics(&item.generics);
+        self.within(bound, |me| visit_mut::visit_item_type_mut(me, item));
+    }
+
+    fn visit_item_enum_mut(&mut self, item: &mut syn::ItemEnum) {
+        let bound = Bound::of_generics(&item.generics);
+        self.within(bound, |me| visit_mut::visit_item_enum_mut(me, item));
+    }
+
     fn visit_block_mut(&mut self, block: &mut syn::Block) {
         let bound = Bound::of_items(block);
         self.within(bound, |me| visit_mut::visit_block_mut(me, block));
@@ -449,15 +475,21 @@ impl VisitMut for Names<'_, '_> {
 
     // A variable is in sight after its `let`.
     fn visit_local_mut(&mut self, local: &mut syn::Local) {
-        visit_mut::visit_local_mut(self, local);
-        let bound = Bound::of_pattern(&local.pat);
+        let sure = local.init.as_ref().is_none_or(|init| init.diverge.is_none());
+        let bound = if sure { Bound::of_sure_pattern } else { Bound::of_pattern }(&local.pat);
+        // Its own names are not asked for.
+        let own = if sure { bound.clone() } else { HashSet::new() };
+        if let Some(init) = &mut local.init {
+            self.visit_local_init_mut(init);
+        }
+        self.within(own, |me| me.visit_pat_mut(&mut local.pat));
         if let Some(scope) = self.scopes.last_mut() {
             scope.extend(bound);
         }
     }
 
     fn visit_expr_closure_mut(&mut self, closure: &mut syn::ExprClosure) {
-        let bound = closure.inputs.iter().flat_map(Bound::of_pattern).collect();
+        let bound = closure.inputs.iter().flat_map(Bound::of_sure_pattern).collect();
         self.within(bound, |me| visit_mut::visit_expr_closure_mut(me, closure));
     }
 
@@ -527,7 +559,7 @@ impl VisitMut for Names<'_, '_> {
         node.attrs.iter_mut().for_each(|attribute| self.visit_attribute_mut(attribute));
         self.table(&mut node.expr);
         self.visit_expr_mut(&mut node.expr);
-        let bound = Bound::of_pattern(&node.pat);
+        let bound = Bound::of_sure_pattern(&node.pat);
         self.within(bound, |me| {
             me.visit_pat_mut(&mut node.pat);
             me.visit_block_mut(&mut node.body);
@@ -615,6 +647,13 @@ impl VisitMut for Names<'_, '_> {
         }
         if MESSAGES.contains(&name.as_str()) {
             self.arguments(mac, 0);
+        }
+        if name == "matches"
+            && let Ok((mut value, mut pat)) = matched.parse2(mac.tokens.clone())
+        {
+            self.visit_expr_mut(&mut value);
+            self.within(Bound::of_pattern(&pat), |me| me.visit_pat_mut(&mut pat));
+            mac.tokens = quote::quote!(#value, #pat);
         }
         if library::is_macro(&mac.path)
             && let Some(mut pieces) = library::pieces(mac.tokens.clone())

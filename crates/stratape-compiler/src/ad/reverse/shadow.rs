@@ -72,9 +72,11 @@ impl Reverse<'_> {
 
     /// The length of a list that is copied: its shadow has the same, and is there.
     fn len_of_shadow(&mut self, place: &Place) -> ValueId {
-        let place = match self.shadow_place(place) {
-            Some(place) => place,
-            None => self.backward_place(place),
+        let place = match (self.shadow_place(place), self.facts.lengths.get(&place.object)) {
+            (Some(place), _) => place,
+            // A row without floats that matter has none, and may be gone.
+            (None, Some(len)) if place.path.is_empty() => return self.primal(*len),
+            (None, _) => self.backward_place(place),
         };
         self.b.emit(Op::Len(place), Scalar::USIZE, SourceId::NONE)
     }
