@@ -367,6 +367,11 @@ pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened>
 }
 
 impl Opened {
+    /// What was read, to be emitted as another text of the same module.
+    pub(crate) fn standing_for(self, whole: Self) -> Self {
+        Self { module: whole.module, ..self }
+    }
+
     /// Leaves the gradients of one function.
     pub(crate) fn keep(&mut self, name: &str) {
         self.methods.retain(|method| method.name == name);

@@ -29,3 +29,4 @@ pub mod outline;
 pub mod source;
 pub mod tapeflow;
 pub mod transform;
+pub mod variants;

@@ -5,6 +5,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use stratape_compiler::variants::{Enums, Variants};
+
 /// The heading of the tables whose examples name types of other crates.
 const TYPES: &str = "Types of other crates";
 
@@ -104,6 +106,9 @@ fn errors_with_types(example: &str) -> Vec<String> {
         adopted: &|_, path| imports.find(path),
         library: &|_, _| None,
         is_free: &|_| false,
+        hidden: &Vec::new,
+        variants: &|_| Variants::default(),
+        enums: &|_| Enums::default(),
     };
     complaints(&stratape_compiler::link::gradient(proc_macro2::TokenStream::new(), &item, &host))
 }

@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 use stratape_compiler::library::{Adopted, Imports};
 use stratape_compiler::link::Host;
+use stratape_compiler::variants::{Enums, Variants};
 use syn::{Attribute, Item, UseTree};
 
 use crate::position::position;
@@ -55,6 +56,13 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
         let path = found.next()?.library(&name, levels)?;
         found.all(|level| level.library(&name, levels).as_ref() == Some(&path)).then_some(path)
     };
+    let variants_and_enums = |own: &str| {
+        let file = file()?;
+        let is_here = |level: &&Level| here.as_ref().is_some_and(|at| at.modules == level.path);
+        let level = file.levels.iter().find(is_here);
+        let level = level.or_else(|| file.levels.iter().find(|level| level.is_asker(own)));
+        level.map(|level| (level.variants.clone(), level.enums.clone()))
+    };
     let is_free = |own: &str| {
         let (Some(file), Some(here)) = (file(), &*here) else { return false };
         let mut levels = file.levels.iter().filter(|level| level.path == here.modules);
@@ -76,6 +84,9 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
         missing: &missing,
         library: &library,
         is_free: &is_free,
+        variants: &|own| variants_and_enums(own).unwrap_or_default().0,
+        enums: &|own| variants_and_enums(own).unwrap_or_default().1,
+        hidden: &|| file().map(|file| file.hidden.clone()).unwrap_or_default(),
         adopted: &adopted,
     })
 }
@@ -98,6 +109,9 @@ impl Level {
 
     /// What is wrong with a name, seen from here.
     fn complaint(&self, path: &syn::Path, levels: &[Self]) -> Option<String> {
+        if let Some(why) = self.imports.stranger(path) {
+            return Some(why);
+        }
         let mut names: Vec<String> =
             path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let (last, mut level) = (names.pop()?, self);
@@ -107,7 +121,18 @@ impl Level {
                 _ => return None,
             }
         }
-        level.names.get(&last)?.complaint(&last)
+        let unseen = level.imports.only_glob().and_then(|_| level.variants.unseen());
+        match (level.names.get(&last), unseen) {
+            (Some(known), _) => known.complaint(&last),
+            (None, Some(owner))
+                if path.get_ident().is_some() && last.starts_with(char::is_uppercase) =>
+            {
+                Some(format!(
+                    "the compiler cannot tell what `{last}` is: if it is a variant of `{owner}`, write `{owner}::{last}`, or import it by name"
+                ))
+            }
+            (None, _) => None,
+        }
     }
 
     /// One more item of a name.
@@ -201,6 +226,8 @@ struct Level {
     /// The names of its functions and everything else, and whether there is one of the name.
     once: HashMap<String, bool>,
     imports: Imports,
+    variants: Variants,
+    enums: Enums,
 }
 
 /// A file that an attribute stands in.
@@ -210,6 +237,8 @@ struct File {
     levels: Vec<Level>,
     /// Whether it makes items with macros of its own.
     made: bool,
+    /// Macros and types of its own that are called like those of the language.
+    hidden: Vec<String>,
     text: String,
 }
 
@@ -224,18 +253,41 @@ fn file() -> Option<Rc<File>> {
         return Some(known);
     }
     let text = std::fs::read_to_string(&path).unwrap_or_default();
-    let mut file = File { levels: Vec::new(), made: text.contains("macro_rules!"), text };
+    let made = text.contains("macro_rules!");
+    let mut file = File { made, text, ..File::default() };
     if let Ok(parsed) = syn::parse_file(&file.text) {
-        collect(&parsed.items, (None, false), &mut file.levels);
+        let enums = Enums::of(&parsed.items);
+        collect(&parsed.items, (None, false), &mut file.levels, &enums);
+        file.hidden = hidden(&parsed.items);
     }
     let file = Rc::new(file);
     READ.with_borrow_mut(|read| read.insert(path, Rc::clone(&file)));
     Some(file)
 }
 
-fn collect(items: &[Item], (parent, inside): (Option<usize>, bool), levels: &mut Vec<Level>) {
+fn collect(
+    items: &[Item],
+    (parent, inside): (Option<usize>, bool),
+    levels: &mut Vec<Level>,
+    enums: &Enums,
+) {
     let at = levels.len();
-    levels.push(Level { parent, inside, imports: Imports::of(items), ..Level::default() });
+    let imports = Imports::of(items);
+    let enums = enums.with_own(items);
+    let mut variants = Variants::of(items, &enums);
+    if let Some(parent) =
+        parent.and_then(|parent| levels.get(parent)).filter(|_| imports.sees_parent())
+    {
+        variants = variants.within(&parent.variants);
+    }
+    levels.push(Level {
+        parent,
+        inside,
+        imports,
+        variants,
+        enums: enums.clone(),
+        ..Level::default()
+    });
     for item in items {
         let (name, attributes) = match item {
             Item::Fn(item) => (&item.sig.ident, &item.attrs),
@@ -256,7 +308,7 @@ fn collect(items: &[Item], (parent, inside): (Option<usize>, bool), levels: &mut
                 levels[at].count(&item.ident);
                 if let Some((_, items)) = &item.content {
                     let inside = levels.len();
-                    collect(items, (Some(at), !item.attrs.iter().all(is_inert)), levels);
+                    collect(items, (Some(at), !item.attrs.iter().all(is_inert)), levels, &enums);
                     for level in &mut levels[inside..] {
                         level.path.insert(0, item.ident.to_string());
                     }
@@ -273,6 +325,67 @@ fn collect(items: &[Item], (parent, inside): (Option<usize>, bool), levels: &mut
         note(&mut levels[at], name, known);
     }
 }
+
+/// Names of the language that items give away.
+fn hidden(items: &[Item]) -> Vec<String> {
+    let mut names = Vec::new();
+    for item in items {
+        match item {
+            Item::Macro(item) => names.extend(item.ident.iter().map(ToString::to_string)),
+            Item::Mod(item) => {
+                let inner = item.content.iter().map(|(_, items)| &items[..]);
+                names.extend(inner.flat_map(hidden));
+            }
+            Item::Use(item) => renamed(&item.tree, false, &mut names),
+            _ => {}
+        }
+    }
+    names.retain(|name| OF_THE_LANGUAGE.contains(&name.as_str()));
+    names
+}
+
+/// What a `use` that does not begin at the library renames things to.
+fn renamed(tree: &UseTree, library: bool, names: &mut Vec<String>) {
+    match tree {
+        UseTree::Path(inner) => {
+            let library = library || inner.ident == "std" || inner.ident == "core";
+            renamed(&inner.tree, library, names);
+        }
+        UseTree::Group(group) => {
+            group.items.iter().for_each(|tree| renamed(tree, library, names));
+        }
+        UseTree::Name(name) if !library => names.push(name.ident.to_string()),
+        UseTree::Rename(rename) if !library => names.push(rename.rename.to_string()),
+        _ => {}
+    }
+}
+
+/// Macros and numbers whose meaning is known by heart.
+const OF_THE_LANGUAGE: [&str; 23] = [
+    "vec",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "panic",
+    "matches",
+    "unreachable",
+    "format",
+    "f64",
+    "f32",
+    "usize",
+    "isize",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+];
 
 /// The function that a pullback belongs to, if it stands in the same module.
 fn pulled_back(attribute: &Attribute) -> Option<syn::Ident> {

@@ -25,6 +25,7 @@ use crate::front::{self, is_marked};
 use crate::library::Imports;
 use crate::link;
 use crate::source::Sources;
+use crate::variants::{self, Enums};
 use stratape_ir::analysis::{DefUse, Definition, independence};
 use stratape_ir::{Function, Op, Param, Scalar, Stmt, Type, walk};
 
@@ -75,9 +76,11 @@ pub fn survey_of(file: &syn::File, name: &str) -> Survey {
     survey
 }
 
-/// A file in which the types of crates known by heart have the names of their texts.
+/// A file in which the types of crates known by heart have the names of their texts, and variants those of their enums before them.
 fn with_library(file: &syn::File) -> syn::File {
-    fn level(items: &[syn::Item], around: Option<&Imports>) -> Vec<syn::Item> {
+    fn level(items: &[syn::Item], around: Option<&Imports>, enums: &Enums) -> Vec<syn::Item> {
+        let spelled = variants::spelled_items(items, enums);
+        let items = spelled.as_deref().unwrap_or(items);
         let imports = Imports::of(items).within(around);
         let mut named = Vec::new();
         for item in items {
@@ -85,7 +88,7 @@ fn with_library(file: &syn::File) -> syn::File {
                 syn::Item::Mod(module) => {
                     let mut module = module.clone();
                     if let Some((_, items)) = &mut module.content {
-                        *items = level(items, Some(&imports));
+                        *items = level(items, Some(&imports), enums);
                     }
                     named.push(syn::Item::Mod(module));
                 }
@@ -94,7 +97,8 @@ fn with_library(file: &syn::File) -> syn::File {
         }
         named
     }
-    syn::File { items: level(&file.items, None), ..file.clone() }
+    let enums = Enums::of(&file.items);
+    syn::File { items: level(&file.items, None, &enums), ..file.clone() }
 }
 
 impl Survey {

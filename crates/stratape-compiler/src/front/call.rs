@@ -16,10 +16,10 @@ use super::val::{Closure, Kind, LValue, Names, Val};
 use super::written::{Written, scalar_named};
 use super::{Lowerer, signature, unsupported, wanted};
 use crate::library;
-use stratape_ir::{Op, Scalar, Type};
+use stratape_ir::{Float, Op, Scalar, Type};
 
 /// How deep calls may nest before it is taken for an endless recursion.
-const DEPTH: usize = 64;
+pub(super) const DEPTH: usize = 64;
 
 /// A function that is expanded where it is called.
 struct Callee<'a> {
@@ -157,6 +157,12 @@ impl Lowerer<'_> {
             let name = self.module.type_name(only);
             let def = match self.module.structs.get(&name).cloned() {
                 Some(def) => Some(def),
+                None if path.path.segments.iter().any(|one| !one.arguments.is_none()) => {
+                    match path.path.segments.last() {
+                        Some(segment) => self.module.named_instance(segment)?,
+                        None => None,
+                    }
+                }
                 None => {
                     let fields: Vec<(usize, &Val)> = args.iter().enumerate().collect();
                     self.instance_of(&name, &fields)?
@@ -181,16 +187,23 @@ impl Lowerer<'_> {
         }
         if let Some((owner, method)) = self.owner_and_method(path, &args) {
             let (owner, method) = (&owner, &method);
-            if let Some(function) =
-                self.module.methods.get(&(owner.clone(), method.clone())).cloned()
-            {
+            let of_trait = self.trait_method(path, owner, method);
+            let any = || self.module.methods.get(&(owner.clone(), method.clone())).cloned();
+            if let Some(function) = of_trait.clone().or_else(any) {
                 let before = path.path.segments.iter().rev().nth(1);
                 let named = before.is_some_and(|before| {
                     self.module.type_name(&before.ident.to_string()) == *owner
                 });
-                self.certain(owner, method, !named, path.span())?;
+                if of_trait.is_none() {
+                    self.certain(owner, method, !named, path.span())?;
+                }
+                // Two traits may have methods of one name that call each other.
+                let label = match (&of_trait, before) {
+                    (Some(_), Some(before)) => format!("{owner}::{}::{method}", before.ident),
+                    _ => format!("{owner}::{method}"),
+                };
                 let callee = Callee {
-                    label: &format!("{owner}::{method}"),
+                    label: &label,
                     sig: &function.sig,
                     block: &function.block,
                     written: path.path.segments.last(),
@@ -334,7 +347,7 @@ impl Lowerer<'_> {
         Ok(Val::Unit)
     }
 
-    /// `mem::replace`, or `mem::take`, which leaves zeros.
+    /// `mem::replace`, or `mem::take`, which leaves the default.
     fn replaced(&mut self, args: Vec<Val>, span: Span) -> Result<Val> {
         let mut args = args.into_iter();
         let (Some(place), new) = (args.next().map(lv_of), args.next()) else {
@@ -343,29 +356,13 @@ impl Lowerer<'_> {
         let old = self.taken_out(&place, span)?;
         let new = match new {
             Some(new) => new,
-            None => self.zero_of(&old, span)?,
+            None => match self.type_of(&old) {
+                Some(ty) => self.default_of(&ty, span)?,
+                None => return Err(unsupported(span, "`mem::take` of this", "use `mem::replace`")),
+            },
         };
         self.write_parts(&place, new, span)?;
         Ok(old)
-    }
-
-    /// What `Default` makes of numbers: zeros of the shape of a value.
-    fn zero_of(&mut self, val: &Val, span: Span) -> Result<Val> {
-        match val {
-            Val::Scalar(value) => {
-                let ty = self.b.function.ty(*value);
-                Ok(Val::Scalar(self.zero(ty, span)))
-            }
-            Val::Parts(kind, parts) => {
-                let parts =
-                    parts.iter().map(|part| self.zero_of(part, span)).collect::<Result<_>>()?;
-                Ok(Val::Parts(kind.clone(), parts))
-            }
-            Val::Place(LValue::Memory(memory)) if memory.ty.is_fixed() => {
-                self.zero_val(&memory.ty.clone(), span)
-            }
-            _ => Err(unsupported(span, "`mem::take` of this", "use `mem::replace`")),
-        }
     }
 
     fn zip(&mut self, args: Vec<Val>, span: Span) -> Result<Val> {
@@ -391,6 +388,7 @@ impl Lowerer<'_> {
         if name == "clone" {
             return self.clone_of(&lv_of(receiver), call.span());
         }
+        let owner = &self.owner_with(owner, &name);
         let Some(function) = self.module.methods.get(&(owner.to_owned(), name.clone())).cloned()
         else {
             if self.module.operators.contains_key(&(owner.to_owned(), name.clone())) {
@@ -468,6 +466,7 @@ impl Lowerer<'_> {
             Some(found) if has(&found) => found,
             _ => self.module.type_name(&owner),
         };
+        let owner = self.owner_with(&owner, &method);
         let is_type = has(&owner)
             || scalar_named(&owner).is_some()
             || self.module.operators.contains_key(&(owner.clone(), method.clone()));
@@ -491,12 +490,34 @@ impl Lowerer<'_> {
             ty @ Type::Scalar(_) => vec![ty.to_string()],
             Type::Vec(item) => vec![format!("Vec<{item}>"), format!("[{item}]")],
             Type::Slice(item) => vec![format!("[{item}]")],
-            Type::Array(item, extent) => vec![format!("[{item}; {extent}]"), format!("[{item}]")],
+            ty @ Type::Tuple(_) => [Float::F64, Float::F32]
+                .map(|float| self.with_literals(&ty, float).to_string())
+                .to_vec(),
+            // `vec![a, b]` is held as an array.
+            Type::Array(item, extent) => {
+                vec![format!("[{item}; {extent}]"), format!("[{item}]"), format!("Vec<{item}>")]
+            }
             _ => Vec::new(),
         };
         let known =
             |name: &String| self.module.methods.contains_key(&(name.clone(), method.to_owned()));
         names.into_iter().find(known)
+    }
+
+    /// A type in which literals are of a float type.
+    fn with_literals(&self, ty: &Type, float: Float) -> Type {
+        match ty {
+            Type::Scalar(scalar) => match self.infer.resolve(*scalar) {
+                open @ Scalar::Infer(_) if !self.infer.is_int(open) => {
+                    Type::Scalar(Scalar::Float(float))
+                }
+                known => Type::Scalar(known),
+            },
+            Type::Tuple(items) => {
+                Type::Tuple(items.iter().map(|item| self.with_literals(item, float)).collect())
+            }
+            other => other.clone(),
+        }
     }
 
     /// Expands the body of a function with its arguments.
@@ -526,6 +547,23 @@ impl Lowerer<'_> {
         let (sig, block) = (&function.sig, &function.block);
         let callee = Callee { label, sig, block, written: None, owner, outer: None };
         self.expand_generic(&callee, args, span)
+    }
+
+    /// Expands an associated constant, written as a function.
+    pub(super) fn expand_constant(
+        &mut self,
+        path: &syn::ExprPath,
+        made: &syn::ImplItemFn,
+    ) -> Result<Val> {
+        let (owner, name) = (path.path.segments.iter().rev().nth(1), path.path.segments.last());
+        let (Some(owner), Some(name)) = (owner, name) else {
+            return Err(Error::new(path.span(), "a name was expected"));
+        };
+        let base = self.module.type_name(&owner.ident.to_string());
+        let (sig, block) = (&made.sig, &made.block);
+        let label = &format!("{base}::{}", name.ident);
+        let callee = Callee { label, sig, block, written: None, owner: Some(owner), outer: None };
+        self.expand_generic(&callee, Vec::new(), path.span())
     }
 
     /// Expands the method of an operator, of which a type may have several.

@@ -1,13 +1,19 @@
 //! What could mean one thing here and another to rustc, and is refused for that: code under a condition of the build, two methods of one name.
 
+use std::rc::Rc;
+
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Error, Item, Result};
 
+use super::items::{Implementation, SUMMED};
+use super::twins::{self, Twins};
+use super::val::Val;
 use super::{Items, Lowerer, unsupported};
 use crate::library;
+use stratape_ir::Type;
 
 /// Refuses code under `#[cfg]` inside a function: only rustc knows whether it is there.
 pub(super) fn no_conditions(block: &syn::Block) -> Result<()> {
@@ -115,9 +121,141 @@ impl Items {
             (false, ..) => drop(self.doubtful.insert(key)),
         }
     }
+
+    /// Notes a method of a trait, which can be called by the trait's name.
+    pub(super) fn note_trait_method(
+        &mut self,
+        block: &syn::ItemImpl,
+        (owner, method): &(String, String),
+        function: &Rc<syn::ImplItemFn>,
+    ) {
+        let Some(name) = block.trait_.as_ref().and_then(|(path, _)| path.segments.last()) else {
+            return;
+        };
+        let key = (owner.clone(), name.ident.to_string(), method.clone());
+        // The parameters of an `impl` are known by the method's name alone.
+        let alone = block.generics.params.is_empty() && !self.of_traits.contains_key(&key);
+        self.of_traits.insert(key, alone.then(|| Rc::clone(function)));
+    }
+
+    /// Notes a method of `impl<T> Trait for T`.
+    pub(super) fn note_blanket(&mut self, block: &syn::ItemImpl, key: &(String, String)) {
+        if block.generics.type_params().any(|param| param.ident == key.0) {
+            let known = self.blanket.entry(key.1.clone());
+            known.and_modify(|known| *known = None).or_insert_with(|| Some(key.0.clone()));
+        }
+    }
+
+    /// Notes an associated constant of a type. Of two that differ, and of one that floats have themselves, none is certain.
+    pub(super) fn add_constant(&mut self, key: (String, String), constant: syn::ImplItemConst) {
+        let value = |constant: &syn::ImplItemConst| constant.expr.to_token_stream().to_string();
+        let differs = self
+            .associated_constants
+            .get(&key)
+            .is_some_and(|known| value(known) != value(&constant));
+        let of_float = key.0 == "f64" || key.0 == "f32";
+        let hidden = of_float && FLOAT_CONSTANTS.contains(&key.1.as_str());
+        // One that stands for that of floats needs no name of its own.
+        if hidden && value(&constant).ends_with(&format!(":: {}", key.1)) {
+            return;
+        }
+        if differs || hidden {
+            self.doubtful.insert(key.clone());
+        }
+        self.associated_constants.insert(key, constant);
+    }
+
+    /// Notes an operator of a type: one, if it is there for values and references alike.
+    pub(super) fn add_operator(&mut self, key: (String, String), one: Implementation) {
+        let doubtful = (key.0.clone(), format!("{}<{}>", key.1, one.right));
+        let known = library::is_known(&key.0);
+        let all = self.operators.entry(key).or_default();
+        match all.iter_mut().find(|other| !known && other.right == one.right) {
+            None => all.push(one),
+            Some(other) => match twins::compare(&other.function, &one.function) {
+                Twins::First => {}
+                Twins::Second => *other = one,
+                Twins::Different => drop(self.doubtful.insert(doubtful)),
+            },
+        }
+    }
+
+    /// Notes `Sum` or `Product` of a type: one, if it is there for values and references alike.
+    pub(super) fn add_sum(&mut self, key: (String, String), method: &Rc<syn::ImplItemFn>) {
+        let Some(other) = self.methods.get(&key).filter(|_| !library::is_known(&key.0)) else {
+            self.methods.entry(key).or_insert_with(|| Rc::clone(method));
+            return;
+        };
+        match twins::compare(other, method) {
+            Twins::First => {}
+            Twins::Second => drop(self.methods.insert(key, Rc::clone(method))),
+            Twins::Different => drop(self.doubtful.insert(key)),
+        }
+    }
 }
 
+/// Associated constants that floats have themselves.
+const FLOAT_CONSTANTS: [&str; 14] = [
+    "DIGITS",
+    "EPSILON",
+    "INFINITY",
+    "MANTISSA_DIGITS",
+    "MAX",
+    "MAX_10_EXP",
+    "MAX_EXP",
+    "MIN",
+    "MIN_10_EXP",
+    "MIN_EXP",
+    "MIN_POSITIVE",
+    "NAN",
+    "NEG_INFINITY",
+    "RADIX",
+];
+
 impl Lowerer<'_> {
+    /// Refuses a method that arrays or slices have and `Vec`s have, on what may be either: `vec![a, b]` is held as an array.
+    pub(super) fn certain_list(&self, receiver: &Val, method: &str, span: Span) -> Result<()> {
+        let Some(Type::Array(item, extent)) = self.type_of(receiver) else { return Ok(()) };
+        let has = |owner: String| self.module.methods.contains_key(&(owner, method.to_owned()));
+        if has(format!("Vec<{item}>"))
+            && (has(format!("[{item}]")) || has(format!("[{item}; {extent}]")))
+        {
+            return Err(Error::new(
+                span,
+                format!(
+                    "`#[gradient]` cannot tell which `{method}` is meant, that of arrays or that of `Vec`s: rename one of them"
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Under which name the module has a method of a type: that of the type, or of a parameter that stands for every type.
+    pub(super) fn owner_with(&self, owner: &str, method: &str) -> String {
+        let items = self.module.items();
+        let is_type = items.structs.contains_key(owner)
+            || items.generic_structs.contains_key(owner)
+            || items.enums.contains_key(owner)
+            || items.choices.contains_key(owner);
+        // What numbers and lists have themselves comes first, and is not all known.
+        let own = !is_type || items.methods.contains_key(&(owner.to_owned(), method.to_owned()));
+        let blanket = || self.module.blanket.get(method).cloned().flatten();
+        let found = if own { None } else { blanket() };
+        found.unwrap_or_else(|| owner.to_owned())
+    }
+
+    /// The method of a trait that a path names: `Trait::method`, `<Type as Trait>::method`.
+    pub(super) fn trait_method(
+        &self,
+        path: &syn::ExprPath,
+        owner: &str,
+        method: &str,
+    ) -> Option<Rc<syn::ImplItemFn>> {
+        let before = path.path.segments.iter().rev().nth(1)?.ident.to_string();
+        let key = (owner.to_owned(), before, method.to_owned());
+        self.module.of_traits.get(&key).cloned().flatten()
+    }
+
     /// Refuses a method of which the type has two, in several traits or for several of its parameters, or one of its own where that of a trait may be meant.
     pub(super) fn certain(
         &self,
@@ -131,6 +269,8 @@ impl Lowerer<'_> {
         if !self.module.doubtful.contains(&key) && !hidden {
             return Ok(());
         }
+        let method = method.trim_end_matches(SUMMED);
+        let method = method.split('<').next().unwrap_or(method);
         Err(Error::new(
             span,
             format!(
@@ -221,6 +361,57 @@ pub(super) fn floats_have(method: &str) -> bool {
         "to_radians",
         "total_cmp",
         "trunc",
+    ];
+    OWN.contains(&method)
+}
+
+/// Methods that slices and lists have anyway, which come before those of traits.
+pub(super) fn lists_have(method: &str) -> bool {
+    const OWN: &[&str] = &[
+        "append",
+        "as_slice",
+        "binary_search",
+        "chunks",
+        "chunks_exact",
+        "clear",
+        "concat",
+        "contains",
+        "copy_from_slice",
+        "dedup",
+        "drain",
+        "ends_with",
+        "extend_from_slice",
+        "fill",
+        "first",
+        "get",
+        "insert",
+        "is_empty",
+        "is_sorted",
+        "iter",
+        "iter_mut",
+        "join",
+        "last",
+        "len",
+        "pop",
+        "push",
+        "remove",
+        "repeat",
+        "resize",
+        "retain",
+        "reverse",
+        "rotate_left",
+        "rotate_right",
+        "sort",
+        "sort_by",
+        "split",
+        "split_at",
+        "split_first",
+        "split_last",
+        "starts_with",
+        "swap",
+        "to_vec",
+        "truncate",
+        "windows",
     ];
     OWN.contains(&method)
 }

@@ -279,8 +279,7 @@ impl Lowerer<'_> {
                     0 => Vec::new(),
                     _ => {
                         let error = me.part(&val, choice.variants[0].first, span)?;
-                        me.stays_itself(&error, span)?;
-                        vec![error]
+                        vec![me.error_as_returned(&choice, error, span)?]
                     }
                 };
                 let early = me.variant(&choice, 0, fields, span)?;
@@ -291,7 +290,25 @@ impl Lowerer<'_> {
         )
     }
 
-    /// Refuses an error that `?` would convert.
+    /// The error that `?` returns: converted, where the function returns another.
+    fn error_as_returned(&mut self, choice: &Arc<Choice>, error: Val, span: Span) -> Result<Val> {
+        if let (Some(found), Some(Type::Struct(def))) = (self.type_of(&error), &self.frame().output)
+            && let Some((_, wanted)) = def.fields.get(choice.variants[0].first)
+            && *wanted != found
+        {
+            let wanted = wanted.to_string();
+            let owner = base_name(wanted.trim_start_matches(MARK));
+            if let Some(converted) =
+                self.converted(owner, "from", std::slice::from_ref(&error), span)?
+            {
+                return self.rvalue(converted, span);
+            }
+        }
+        self.stays_itself(&error, span)?;
+        Ok(error)
+    }
+
+    /// Refuses an error that `?` would convert into what is not known.
     fn stays_itself(&mut self, error: &Val, span: Span) -> Result<()> {
         let Some(found) = self.type_of(error) else { return Ok(()) };
         let name = found.to_string();

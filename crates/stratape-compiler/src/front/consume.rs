@@ -1,7 +1,5 @@
 //! What ends a chain of iterators: sums, folds, extremes.
 
-use std::rc::Rc;
-
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
@@ -11,7 +9,6 @@ use super::items::{SUMMED, type_text};
 use super::iter::Iter;
 use super::val::Val;
 use super::{Lowerer, unsupported};
-use crate::library;
 use stratape_ir::{Binary, Compare, Op, Range, Stmt, Type, ValueId};
 
 impl Lowerer<'_> {
@@ -122,11 +119,8 @@ impl Lowerer<'_> {
                 self.unzip(&Iter::Copied(Box::new(Iter::Slice(pairs))), span)
             }
             "collect" if collects_options(call) => self.collect_options(iter, span),
-            "collect" => match self.collects_into(call) {
-                Some((owner, function)) => {
-                    let args = vec![Val::Iter(Box::new(iter.clone()))];
-                    self.expand_method(&owner, &function, args, span)
-                }
+            "collect" => match self.own_collection(iter, call)? {
+                Some(val) => Ok(val),
                 None => self.collect_list(iter, span),
             },
             "into_par_iter" | "par_iter" | "par_iter_mut" | "par_chunks" | "par_chunks_mut"
@@ -139,15 +133,26 @@ impl Lowerer<'_> {
         }
     }
 
-    /// What makes an array of another crate of an iterator, where that is what is collected.
-    fn collects_into(&self, call: &syn::ExprMethodCall) -> Option<(String, Rc<syn::ImplItemFn>)> {
-        let ty = match call.turbofish.as_ref()?.args.first()? {
-            syn::GenericArgument::Type(ty) => type_text(ty),
-            _ => return None,
+    /// What a struct's `FromIterator` makes of the items; `None` if it has none.
+    fn own_collection(&mut self, iter: &Iter, call: &syn::ExprMethodCall) -> Result<Option<Val>> {
+        let Some(turbofish) = &call.turbofish else { return Ok(None) };
+        let Some(syn::GenericArgument::Type(written)) = turbofish.args.first() else {
+            return Ok(None);
         };
-        let owner = self.module.type_name(&ty);
-        let function = self.own_method(&owner, "from_iter")?;
-        library::is_known(&owner).then_some((owner, function))
+        let Ok(Type::Struct(def)) = self.module.read_type(written).map(|written| written.ty) else {
+            // `Array1<_>` is known by what it is made of.
+            let owner = self.module.type_name(&type_text(written));
+            let Some(function) = self.own_method(&owner, "from_iter") else { return Ok(None) };
+            self.certain(&owner, "from_iter", false, call.method.span())?;
+            let args = vec![Val::Iter(Box::new(iter.clone()))];
+            return self.expand_method(&owner, &function, args, call.span()).map(Some);
+        };
+        let owner = base_name(&def.name).to_owned();
+        let Some(function) = self.own_method(&owner, "from_iter") else { return Ok(None) };
+        self.certain(&owner, "from_iter", false, call.method.span())?;
+        let label = format!("{owner}::from_iter");
+        let args = vec![Val::Iter(Box::new(iter.clone()))];
+        self.expand_associated(&label, &function, &def, args, call.span()).map(Some)
     }
 
     /// `sum` and `product` as a struct has them; `None` if it has not.
@@ -162,6 +167,7 @@ impl Lowerer<'_> {
         let owner = base_name(&def.name);
         let key = (owner.to_owned(), format!("{name}{SUMMED}"));
         let Some(function) = self.module.methods.get(&key).cloned() else { return Ok(None) };
+        self.certain(owner, &key.1, false, span)?;
         let label = format!("{owner}::{name}");
         let args = vec![Val::Iter(Box::new(iter.clone()))];
         self.expand_associated(&label, &function, def, args, span).map(Some)

@@ -5,6 +5,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
+use super::call::DEPTH;
 use super::infer::Class;
 use super::items::type_text;
 use super::mention::words_of;
@@ -16,8 +17,26 @@ use stratape_ir::{Extent, Float, Init, Op, Scalar, Type, ValueId};
 impl Lowerer<'_> {
     /// The value of an expression: places are read.
     pub(super) fn expr(&mut self, expr: &Expr) -> Result<Val> {
-        let val = self.operand(expr)?;
-        self.rvalue(val, expr.span())
+        match self.operand(expr)? {
+            Val::Closure(closure) if is_name(expr) => self.copied_closure(&closure, expr.span()),
+            val => self.rvalue(val, expr.span()),
+        }
+    }
+
+    /// A closure by its name: what a `move` closure took with it changes in the copy alone.
+    fn copied_closure(&mut self, closure: &std::rc::Rc<Closure>, span: Span) -> Result<Val> {
+        let mut scopes = closure.scopes.clone();
+        if closure.text.capture.is_none() {
+            return Ok(Val::Closure(closure.clone()));
+        }
+        let mut taken: Vec<(&String, &mut Binding)> =
+            scopes.last_mut().into_iter().flatten().collect();
+        taken.sort_by_key(|(name, _)| *name);
+        for (_, binding) in taken {
+            let val = self.rvalue(binding.val.clone(), span)?;
+            binding.val = self.variable(val, span)?;
+        }
+        Ok(Val::Closure(std::rc::Rc::new(Closure { text: closure.text.clone(), scopes })))
     }
 
     /// A number.
@@ -344,6 +363,9 @@ impl Lowerer<'_> {
             if let Some(val) = self.unit_struct(&name) {
                 return Ok(val);
             }
+            if name == "PhantomData" {
+                return Ok(Self::tuple(Vec::new()));
+            }
             let constant = name.chars().all(|c| c.is_uppercase() || c.is_numeric() || c == '_');
             if !constant {
                 return Ok(Val::Function(path.clone()));
@@ -365,6 +387,9 @@ impl Lowerer<'_> {
             Some(qself) => self.module.type_name(&type_text(&qself.ty)),
             None => self.module.type_name(owner),
         };
+        if owner == "marker" && name == "PhantomData" {
+            return Ok(Self::tuple(Vec::new()));
+        }
         if owner_type == "Ordering"
             && let Some(val) = self.ordering_named(name, span)
         {
@@ -386,6 +411,13 @@ impl Lowerer<'_> {
         }
         let key = (owner_type.clone(), name.to_owned());
         if let Some(constant) = self.module.items().associated_constants.get(&key) {
+            self.certain(&owner_type, name, false, span)?;
+            // One of an `impl` with parameters is worked out for what they stand for.
+            if self.module.impl_params.contains_key(&key) {
+                let (ty, value) = (&constant.ty, &constant.expr);
+                let made: syn::ImplItemFn = syn::parse_quote!(fn value() -> #ty { #value });
+                return self.expand_constant(path, &made);
+            }
             return self.constant_item(&constant.ty, &constant.expr);
         }
         let upper = name.chars().all(|c| c.is_uppercase() || c.is_numeric() || c == '_');
@@ -425,13 +457,29 @@ impl Lowerer<'_> {
         // A generic struct without its arguments is what its fields are.
         let written = self.module.read_helper_type(ty)?;
         let scopes = std::mem::replace(&mut self.scopes, vec![Names::new()]);
-        let val = self.expr(expr);
+        self.names_stack.push("a constant".to_owned());
+        let val = if self.names_stack.len() > DEPTH {
+            Err(left_to_rustc(expr.span(), "this constant is made of itself"))
+        } else {
+            self.expr(expr)
+        };
+        self.names_stack.pop();
         self.scopes = scopes;
         let val = val?;
         if let Some(written) = written {
             self.expect_type(&val, &written.ty, expr.span())?;
         }
         Ok(val)
+    }
+}
+
+/// Whether an expression is a name.
+fn is_name(expr: &Expr) -> bool {
+    match expr {
+        Expr::Paren(inner) => is_name(&inner.expr),
+        Expr::Group(inner) => is_name(&inner.expr),
+        Expr::Path(_) => true,
+        _ => false,
     }
 }
 

@@ -224,6 +224,15 @@ impl Items {
         for (field, (_, ty)) in declared.fields.iter().zip(&def.fields) {
             params.learn(self, &field.ty, ty);
         }
+        // Those that no field shows are part of the name.
+        let path = syn::parse_str::<syn::Path>(&def.name).ok();
+        let named = path.as_ref().and_then(|path| path.segments.last()).map(arguments);
+        let visible = Visible::new(self);
+        for (name, argument) in params.declared.clone().iter().zip(named.unwrap_or_default()) {
+            if let Ok(Some(meaning)) = visible.meaning(&argument) {
+                params.bind(name, &meaning);
+            }
+        }
         Some(params)
     }
 }

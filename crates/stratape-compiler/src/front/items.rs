@@ -57,7 +57,7 @@ pub struct Items {
     pub(super) associated_constants: HashMap<(String, String), syn::ImplItemConst>,
     pub(super) operators: HashMap<(String, String), Vec<Implementation>>,
     pub(super) aliases: HashMap<String, syn::ItemType>,
-    /// Structs that hold references, functions or a `VecDeque`: none is a parameter.
+    /// Structs that hold references, functions, a `VecDeque` or a `PhantomData`: none is a parameter.
     pub(super) local: HashSet<String>,
     /// The fields of those that are references, by number.
     pub(super) borrowed: HashMap<String, Vec<usize>>,
@@ -73,6 +73,10 @@ pub struct Items {
     pub(super) refused: HashMap<String, String>,
     /// Methods of which a type has two.
     pub(super) doubtful: HashSet<(String, String)>,
+    /// Methods that a trait gives every type, and the parameter that stands for it: none where there are two.
+    pub(super) blanket: HashMap<String, Option<String>>,
+    /// Methods of types by the traits they are of: none where a trait has two for a type.
+    pub(super) of_traits: HashMap<(String, String, String), Option<Rc<syn::ImplItemFn>>>,
     /// Methods of types themselves, not of traits.
     pub(super) own_methods: HashSet<(String, String)>,
     /// Those of them that hide one of a trait.
@@ -441,12 +445,17 @@ impl Items {
     fn collect_impl(&mut self, block: &syn::ItemImpl) {
         // Numbers and lists have methods of the module's traits, under the names of their types.
         let owner = match self.read_type(&block.self_ty).map(|written| written.ty) {
-            Ok(ty @ (Type::Scalar(_) | Type::Slice(_) | Type::Array(..) | Type::Vec(_))) => {
-                ty.to_string()
-            }
+            Ok(
+                ty @ (Type::Scalar(_)
+                | Type::Slice(_)
+                | Type::Array(..)
+                | Type::Vec(_)
+                | Type::Tuple(_)),
+            ) => ty.to_string(),
             _ => type_text(&block.self_ty),
         };
         let of_float = owner == "f64" || owner == "f32";
+        let of_list = owner.starts_with('[') || owner.starts_with("Vec<");
         if let Some((path, _)) = &block.trait_
             && path.segments.last().is_some_and(|last| last.ident == "Clone")
             && !certain::copies(block)
@@ -469,15 +478,18 @@ impl Items {
                     }
                     match &traits {
                         Some(Some(right)) => {
-                            let all = self.operators.entry(key).or_default();
-                            all.push(Implementation {
+                            let one = Implementation {
                                 right: right.clone(),
                                 function: Rc::new(method),
                                 params: params.clone(),
-                            });
+                            };
+                            self.add_operator(key, one);
                         }
-                        // What floats have comes before what traits give them.
-                        Some(None) if of_float && certain::floats_have(&key.1) => {
+                        // What floats and lists have comes before what traits give them.
+                        Some(None)
+                            if (of_float && certain::floats_have(&key.1))
+                                || (of_list && certain::lists_have(&key.1)) =>
+                        {
                             if !certain::passes_on(&method) {
                                 self.doubtful.insert(key.clone());
                                 self.methods.insert(key, Rc::new(method));
@@ -487,10 +499,11 @@ impl Items {
                         Some(None) => {
                             self.note_method(&key, false);
                             let method = Rc::new(method);
+                            self.note_trait_method(block, &key, &method);
+                            self.note_blanket(block, &key);
                             if ["sum", "product"].contains(&key.1.as_str()) {
                                 let of_iterators = (key.0.clone(), format!("{}{SUMMED}", key.1));
-                                // The one of references may be made of the one of values.
-                                self.methods.entry(of_iterators).or_insert(Rc::clone(&method));
+                                self.add_sum(of_iterators, &method);
                             }
                             self.methods.entry(key).or_insert(method);
                         }
@@ -504,7 +517,10 @@ impl Items {
                     let mut constant = constant.clone();
                     names.visit_impl_item_const_mut(&mut constant);
                     let key = (owner.clone(), constant.ident.to_string());
-                    self.associated_constants.insert(key, constant);
+                    if let Some(params) = &params {
+                        self.impl_params.insert(key.clone(), Rc::clone(params));
+                    }
+                    self.add_constant(key, constant);
                 }
                 syn::ImplItem::Type(alias) => {
                     let key = (owner.clone(), alias.ident.to_string());
@@ -543,7 +559,9 @@ impl Visible<'_> {
 fn is_local(ty: &syn::Type) -> bool {
     match ty {
         syn::Type::Reference(_) | syn::Type::FnPtr(_) => true,
-        ty => words_of(ty.to_token_stream()).iter().any(|(word, _)| word == "VecDeque"),
+        ty => words_of(ty.to_token_stream())
+            .iter()
+            .any(|(word, _)| word == "VecDeque" || word == "PhantomData"),
     }
 }
 
@@ -640,7 +658,7 @@ pub(super) fn type_text(ty: &syn::Type) -> String {
 fn operator_trait(path: &syn::Path, owner: &str) -> Option<String> {
     let segment = path.segments.last()?;
     let name = segment.ident.to_string();
-    let known = ["Add", "Sub", "Mul", "Div", "Rem", "Neg"].iter().any(|operator| {
+    let known = ["Add", "Sub", "Mul", "Div", "Rem", "Neg", "Not"].iter().any(|operator| {
         name.strip_prefix(operator).is_some_and(|rest| rest.is_empty() || rest == "Assign")
     }) || ["Index", "IndexMut", "From", "TryFrom"].contains(&name.as_str());
     // What the texts for other crates do differs by an argument, as operators do.

@@ -181,7 +181,7 @@ fn member(name: &str) -> Option<syn::Member> {
 }
 
 /// Identifiers in tokens that may be variables.
-pub(super) fn words_of(tokens: TokenStream) -> Vec<(String, Span)> {
+pub(crate) fn words_of(tokens: TokenStream) -> Vec<(String, Span)> {
     let mut words = Vec::new();
     collect_words(tokens, &mut words);
     words

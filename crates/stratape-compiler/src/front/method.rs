@@ -53,6 +53,7 @@ impl Lowerer<'_> {
                     if owner == "Ordering" {
                         return self.ordering_method(receiver, call);
                     }
+                    self.certain_list(&receiver, &name, call.method.span())?;
                     return self.method_of(&owner, receiver, call);
                 }
                 // An array that is consumed is a copy, if it is a variable.

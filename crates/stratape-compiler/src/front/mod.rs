@@ -64,6 +64,7 @@ mod slices;
 mod sorting;
 mod traits;
 mod tries;
+mod twins;
 mod unnamed;
 mod val;
 mod wanted;
@@ -84,6 +85,7 @@ pub(crate) use self::items::{as_constant, defaults, pullback_of};
 use self::later::Shape;
 pub(crate) use self::macros::spell_assertions;
 pub(crate) use self::marks::{is_marked, strip_marks};
+pub(crate) use self::mention::words_of;
 use self::moves::Moves;
 pub(crate) use self::naming::replace_type;
 pub(crate) use self::opaque::{Elsewhere, How, half_name};
@@ -287,7 +289,7 @@ impl<'m> Lowerer<'m> {
             let written = self.module.read_type(&input.ty)?;
             let deque = |(word, _): &(String, Span)| word == "VecDeque";
             if self.module.is_local_only(&written.ty)
-                || mention::words_of(input.ty.to_token_stream()).iter().any(deque)
+                || words_of(input.ty.to_token_stream()).iter().any(deque)
             {
                 return Err(unsupported(
                     input.ty.span(),

@@ -8,6 +8,8 @@ use syn::visit_mut::{self, VisitMut};
 /// Writes the type's name for `Self`, so that the text means the same outside its `impl`.
 pub(super) struct NamesSelf<'a> {
     owner: &'a str,
+    /// The arguments of the type, where it has some.
+    arguments: Option<syn::AngleBracketedGenericArguments>,
     /// What `Self::Output` and its like are.
     types: HashMap<String, syn::Type>,
 }
@@ -18,7 +20,20 @@ impl<'a> NamesSelf<'a> {
             syn::ImplItem::Type(alias) => Some((alias.ident.to_string(), alias.ty.clone())),
             _ => None,
         });
-        Self { owner, types: types.collect() }
+        let arguments = match &*block.self_ty {
+            syn::Type::Path(path) => match path.path.segments.last() {
+                Some(syn::PathSegment {
+                    arguments: syn::PathArguments::AngleBracketed(written),
+                    ..
+                }) => Some(syn::AngleBracketedGenericArguments {
+                    colon2_token: Some(Default::default()),
+                    ..written.clone()
+                }),
+                _ => None,
+            },
+            _ => None,
+        };
+        Self { owner, arguments, types: types.collect() }
     }
 
     fn rename(&self, ident: &mut Ident) {
@@ -28,6 +43,15 @@ impl<'a> NamesSelf<'a> {
             let span = ident.span();
             *ident = owner;
             ident.set_span(span);
+        }
+    }
+
+    /// Writes the arguments of the type after a `Self` that something is made with.
+    fn with_arguments(&self, path: &mut syn::Path) {
+        if let (Some(first), Some(arguments)) = (path.segments.first_mut(), &self.arguments)
+            && first.ident == "Self"
+        {
+            first.arguments = syn::PathArguments::AngleBracketed(arguments.clone());
         }
     }
 
@@ -61,10 +85,25 @@ impl VisitMut for NamesSelf<'_> {
     }
 
     fn visit_path_mut(&mut self, path: &mut syn::Path) {
+        if path.segments.len() > 1 {
+            self.with_arguments(path);
+        }
         if let Some(first) = path.segments.first_mut() {
             self.rename(&mut first.ident);
         }
         visit_mut::visit_path_mut(self, path);
+    }
+
+    fn visit_expr_struct_mut(&mut self, literal: &mut syn::ExprStruct) {
+        self.with_arguments(&mut literal.path);
+        visit_mut::visit_expr_struct_mut(self, literal);
+    }
+
+    fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {
+        if let syn::Expr::Path(path) = &mut *call.func {
+            self.with_arguments(&mut path.path);
+        }
+        visit_mut::visit_expr_call_mut(self, call);
     }
 
     fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {

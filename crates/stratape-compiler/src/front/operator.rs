@@ -43,8 +43,12 @@ impl Lowerer<'_> {
                 let ty = self.b.function.ty(a);
                 Ok(Val::Scalar(self.b.emit(Op::Unary(Unary::Neg, a), ty, span)))
             }
-            syn::UnOp::Not(_) => {
-                let a = self.number(&unary.expr)?;
+            syn::UnOp::Not(sign) => {
+                let val = self.operand(&unary.expr)?;
+                if self.is_struct(&val) {
+                    return self.overloaded("not", vec![val], sign.span());
+                }
+                let a = self.scalar(val, unary.expr.span())?;
                 Ok(Val::Scalar(self.b.not(a, span)))
             }
             _ => Err(unsupported(span, "this operator", "use arithmetic and comparisons")),
@@ -171,6 +175,7 @@ impl Lowerer<'_> {
                 "implement it in this module, or call a function",
             ));
         };
+        self.certain(owner, &format!("{method}<{written}>"), false, span)?;
         let label = format!("{owner}::{method}<{written}>");
         let mut values = Vec::new();
         for (position, arg) in args.into_iter().enumerate() {
@@ -356,7 +361,7 @@ fn simple(expr: &Expr) -> bool {
 }
 
 /// The method an operator on structs calls.
-fn method_of(op: &syn::BinOp) -> &'static str {
+pub(super) fn method_of(op: &syn::BinOp) -> &'static str {
     use syn::BinOp;
     match op {
         BinOp::Add(_) => "add",

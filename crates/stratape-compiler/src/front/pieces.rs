@@ -2,6 +2,8 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
+
+use super::choice::MARK;
 use stratape_ir::{Scalar, Type};
 
 /// One piece of an argument or a result.
@@ -200,6 +202,8 @@ pub(super) fn take_apart(
                 take_apart(item, &quote!(#after.#at), fixed, whole, pieces)?;
             }
         }
+        // An enum with data is not taken apart.
+        Type::Struct(def) if def.name.starts_with(MARK) => return None,
         Type::Struct(def) => {
             for (field, ty) in &def.fields {
                 let field = tokens(field);

@@ -448,7 +448,10 @@ impl Lowerer<'_> {
             None if library::is_known(base_name(&def.name)) => {
                 self.seeming_field(lv, base_name(&def.name), &name, span)
             }
-            None => Err(Error::new(span, format!("`{}` has no field `{name}`", def.name))),
+            None => match self.dereferenced(&Val::Ref(lv.clone()), span)? {
+                Some(Val::Ref(inner) | Val::Place(inner)) => self.field_named(&inner, member),
+                _ => Err(Error::new(span, format!("`{}` has no field `{name}`", def.name))),
+            },
         }
     }
 }

@@ -10,7 +10,6 @@ use syn::{Error, Expr, Result};
 use super::Lowerer;
 use super::generic::base_name;
 use super::val::{LValue, Val};
-use crate::library;
 use stratape_ir::{Extent, Type};
 
 impl Lowerer<'_> {
@@ -332,12 +331,12 @@ struct TypesTails<'a> {
 }
 
 impl TypesTails<'_> {
-    /// Whether an expression is a `collect` into an `Option` or `Result`, or into an array of another crate.
+    /// Whether an expression is a `collect` into something else than a list of the library.
     fn collects(&self, expr: &Expr) -> bool {
-        let option = matches!(self.ty, syn::Type::Path(path) if path.path.segments.last()
-            .is_some_and(|last| last.ident == "Option" || last.ident == "Result"
-                || library::is_known(&last.ident.to_string())));
-        option
+        let list = ["Vec", "VecDeque", "Box"];
+        let other = matches!(self.ty, syn::Type::Path(path) if path.path.segments.last()
+            .is_some_and(|last| list.iter().all(|list| last.ident != list)));
+        other
             && matches!(expr, Expr::MethodCall(call)
                 if call.method == "collect" && call.turbofish.is_none())
     }

@@ -4,6 +4,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
+use super::call::DEPTH;
 use super::choice::Choice;
 use super::generic::{Visible, arguments, base_name};
 use super::items::Items;
@@ -110,6 +111,8 @@ impl Visible<'_> {
             }
             // An iterator of the library is what its methods are.
             syn::Type::Path(path) if self.is_library_iterator(path) => Ok(None),
+            // How two values compare is what the body finds.
+            syn::Type::Path(path) if self.is_ordering(path) => Ok(None),
             // A text is a number that stands for it.
             syn::Type::Path(path) if is_text(path) => Ok(None),
             // What they hold may be a reference, or a text.
@@ -131,6 +134,12 @@ impl Visible<'_> {
             }
             _ => self.read_type(ty).map(Some),
         }
+    }
+
+    fn is_ordering(&self, path: &syn::TypePath) -> bool {
+        path.path.segments.last().is_some_and(|last| last.ident == "Ordering")
+            && !self.enums.contains_key("Ordering")
+            && !self.choices.contains_key("Ordering")
     }
 
     /// Whether a type is one of the library's iterators.
@@ -197,6 +206,9 @@ impl Visible<'_> {
         }
         if let Some(scalar) = scalar_named(&name) {
             return plain(Type::Scalar(scalar));
+        }
+        if name == "PhantomData" && !self.structs.contains_key(&name) {
+            return plain(Type::Tuple(Vec::new()));
         }
         if is_library_choice(path) {
             return plain(self.read_library_choice(segment)?);
@@ -288,19 +300,25 @@ impl Visible<'_> {
 
     /// The number an integer constant expression stands for, as far as it can be seen.
     pub(super) fn integer(&self, expr: &Expr) -> Option<usize> {
+        self.integer_within(expr, DEPTH)
+    }
+
+    /// The number, if no more constants than that stand for one another.
+    fn integer_within(&self, expr: &Expr, depth: usize) -> Option<usize> {
         match expr {
             Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(lit), .. }) => lit.base10_parse().ok(),
-            Expr::Paren(inner) => self.integer(&inner.expr),
-            Expr::Group(inner) => self.integer(&inner.expr),
+            Expr::Paren(inner) => self.integer_within(&inner.expr, depth),
+            Expr::Group(inner) => self.integer_within(&inner.expr, depth),
             Expr::Path(path) => {
                 let name = path.path.get_ident()?.to_string();
                 if let Some(Extent::Known(n)) = self.constant_param(&name) {
                     return Some(*n);
                 }
-                self.integer(&self.constants.get(&name)?.expr)
+                self.integer_within(&self.constants.get(&name)?.expr, depth.checked_sub(1)?)
             }
             Expr::Binary(binary) => {
-                let (a, b) = (self.integer(&binary.left)?, self.integer(&binary.right)?);
+                let inner = |expr: &Expr| self.integer_within(expr, depth);
+                let (a, b) = (inner(&binary.left)?, inner(&binary.right)?);
                 match binary.op {
                     syn::BinOp::Add(_) => a.checked_add(b),
                     syn::BinOp::Sub(_) => a.checked_sub(b),

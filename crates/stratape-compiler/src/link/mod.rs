@@ -41,6 +41,7 @@ use self::names::{Kind, Noticed};
 use crate::expand;
 use crate::front::{How, Items, is_marked, spell_assertions};
 use crate::library::{Adopted, Imports};
+use crate::variants::{Enums, Variants};
 
 /// Where an attribute stands.
 pub struct Host<'a> {
@@ -50,6 +51,12 @@ pub struct Host<'a> {
     pub missing: &'a dyn Fn(&str, &Path) -> Option<String>,
     /// The whole path of a name that an item's file imports from the standard library.
     pub library: &'a dyn Fn(&str, &Ident) -> Option<Path>,
+    /// The variants that an item's module imports.
+    pub variants: &'a dyn Fn(&str) -> Variants,
+    /// The enums of an item's file, as its module has them.
+    pub enums: &'a dyn Fn(&str) -> Enums,
+    /// Names of the language that mean something else in the file.
+    pub hidden: &'a dyn Fn() -> Vec<String>,
     /// Whether a function is known to stand among the items of a file, and not in an `impl`.
     pub is_free: &'a dyn Fn(&str) -> bool,
     /// The type of a crate known by heart that an item seems to name.
@@ -238,7 +245,8 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> 
     let Ok(function) = syn::parse2::<syn::ItemFn>(item.clone()) else {
         return expand::no_function(item);
     };
-    if let Some(error) = hygiene::check(&Item::Fn(function.clone())) {
+    let patterns = hygiene::patterns(&Item::Fn(function.clone()));
+    if let Some(error) = hygiene::check(&Item::Fn(function.clone()), host) {
         let (emitted, error) = (expand::without_loop_marks(item), error.to_compile_error());
         return quote!(#emitted #error);
     }
@@ -259,7 +267,7 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> 
         |offer: Option<offer::Offer>| offer.map(|offer| offer.answer(&Set::default(), &find));
     if questions.paths.is_empty() && questions.adopted.is_empty() {
         let (gradient, offered) = (expand::gradient_of(attribute, item, &spelled), offered(offer));
-        return quote!(#gradient #offered);
+        return quote!(#gradient #offered #patterns);
     }
     let emitted = expand::without_loop_marks(item);
     let asks = if questions.paths.is_empty() {
@@ -271,7 +279,7 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> 
         let unique = export::unique(host.crate_name, item, own.span());
         questions.ask(unique, &quote!(gradient { { #attribute } #offer } { #spelled }))
     };
-    quote!(#[allow(dead_code)] #emitted #asks)
+    quote!(#[allow(dead_code)] #emitted #patterns #asks)
 }
 
 /// `#[differentiable]` on an item.
@@ -284,21 +292,27 @@ pub fn differentiable(attribute: &TokenStream, item: &TokenStream, host: &Host<'
         Err(_) => expand::differentiable(attribute, item),
         Ok(parsed) => {
             let emitted = emitted(&parsed, item);
-            if let Some(error) = hygiene::check(&parsed) {
+            if let Some(error) = hygiene::check(&parsed, host) {
                 let error = error.to_compile_error();
                 return quote!(#emitted #error);
             }
             let added = begin(attribute, &parsed, host).unwrap_or_else(expand::reported);
-            quote!(#emitted #added)
+            // Another attribute checks them, where there is one.
+            let patterns = if is_gradient(&parsed) { None } else { hygiene::patterns(&parsed) };
+            quote!(#emitted #patterns #added)
         }
     }
 }
 
 /// The item itself, without the marks of its loops unless another attribute reads them.
 fn emitted(parsed: &Item, item: &TokenStream) -> TokenStream {
-    let read = matches!(parsed, Item::Fn(function)
-        if function.attrs.iter().any(|attribute| is_marked(attribute, &["gradient"])));
-    if read { offer::with_mark(parsed) } else { expand::without_loop_marks(item) }
+    if is_gradient(parsed) { offer::with_mark(parsed) } else { expand::without_loop_marks(item) }
+}
+
+/// Whether an item is a function under `#[gradient]`, too.
+fn is_gradient(item: &Item) -> bool {
+    matches!(item, Item::Fn(function)
+        if function.attrs.iter().any(|attribute| is_marked(attribute, &["gradient"])))
 }
 
 /// The name of an item that can answer, and who may see it.
@@ -592,10 +606,11 @@ fn found_in(adopted: &[(Path, Adopted)]) -> impl Fn(&Path) -> Option<Adopted> + 
 }
 
 impl Host<'_> {
-    /// An item in which names of the library have their whole paths.
+    /// An item in which names of the library have their whole paths, and variants their enums before them.
     fn spelled_out(&self, item: &Item, own: &Ident) -> Item {
         let own = own.to_string();
-        let mut spelled = item.clone();
+        let variants = (self.variants)(&own).spelled(item, &(self.enums)(&own));
+        let mut spelled = variants.unwrap_or_else(|| item.clone());
         names::replace(&mut spelled, false, &mut |_, path| {
             let first = path.segments.first()?;
             let mut whole = (self.library)(&own, &first.ident)?;

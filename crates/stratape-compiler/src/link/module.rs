@@ -16,6 +16,7 @@ use super::{Host, Questions, called, export, export_called, export_halves, prepa
 use crate::expand::{self, Opened};
 use crate::front::{How, Items, is_marked};
 use crate::library::{Adopted, Imports};
+use crate::variants;
 
 /// `#[differentiable]` on a module.
 pub(super) fn begin(
@@ -23,7 +24,12 @@ pub(super) fn begin(
     tokens: &TokenStream,
     host: &Host<'_>,
 ) -> Result<TokenStream> {
-    let mut opened = expand::open(attribute, tokens.clone())?;
+    let spelled = spelled(tokens, host);
+    let mut opened = expand::open(attribute, spelled.as_ref().unwrap_or(tokens).clone())?;
+    if spelled.is_some() {
+        opened = opened.standing_for(expand::open(attribute, tokens.clone())?);
+    }
+    let tokens = spelled.as_ref().unwrap_or(tokens);
     let reach = Reach::new(opened.items());
     let own =
         opened.wanted().next().or(opened.methods().first().map(|method| &method.owner)).cloned();
@@ -47,6 +53,14 @@ pub(super) fn begin(
     let number = Literal::u64_unsuffixed(unique);
     let asks = questions.ask(unique, &quote!(module { #number } { #tokens }));
     Ok(opened.with(asks))
+}
+
+/// The module as it is read: the variants of enums have the names of their enums before them.
+fn spelled(tokens: &TokenStream, host: &Host<'_>) -> Option<TokenStream> {
+    let mut module: syn::ItemMod = syn::parse2(tokens.clone()).ok()?;
+    let (_, items) = module.content.as_mut()?;
+    *items = variants::spelled_items(items, &(host.enums)(&module.ident.to_string()))?;
+    Some(module.into_token_stream())
 }
 
 /// What goes into a module whose questions are answered.

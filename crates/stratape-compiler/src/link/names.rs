@@ -31,7 +31,8 @@ pub(super) enum Kind {
 }
 
 /// Names of the prelude, and of the traits behind operators.
-pub(super) const LIBRARY: [&str; 35] = [
+pub(super) const LIBRARY: [&str; 36] = [
+    "PhantomData",
     "Vec",
     "Option",
     "Some",

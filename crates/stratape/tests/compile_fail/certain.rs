@@ -51,9 +51,14 @@ mod methods {
         }
     }
 
+    fn generic<T: Two>(s: &T) -> f64 {
+        s.q()
+    }
+
     #[gradient]
     pub fn two_traits(x: f64) -> f64 {
-        Two::q(&S { a: x })
+        let s = S { a: x };
+        generic(&s)
     }
 
     struct L<const N: usize> {
@@ -108,34 +113,6 @@ mod clones {
     #[gradient]
     pub fn cloned(x: f64) -> f64 {
         Doubling { a: x }.clone().a
-    }
-}
-
-#[stratape::differentiable]
-mod conversions {
-    struct Small(f64);
-    struct Large(f64);
-
-    impl From<Small> for Large {
-        fn from(small: Small) -> Large {
-            Large(10.0 * small.0)
-        }
-    }
-
-    fn small(x: f64) -> Result<f64, Small> {
-        Err(Small(x))
-    }
-
-    fn large(x: f64) -> Result<f64, Large> {
-        Ok(small(x)?)
-    }
-
-    #[gradient]
-    pub fn converted(x: f64) -> f64 {
-        match large(x) {
-            Ok(v) => v,
-            Err(e) => e.0,
-        }
     }
 }
 

@@ -175,7 +175,7 @@ impl<'a> Signature<'a> {
                 #lints
                 #vis fn #name #generics (#(#params),*) -> #output {
                     let mut #workspace = ::stratape::__private::Borrowed::new();
-                    let result = #name_in(#workspace.get(), #(#args),*);
+                    let result = #name_in(::stratape::__private::Borrowed::get(&mut #workspace), #(#args),*);
                     ::stratape::__private::settle(result)
                 }
 
