@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
@@ -112,7 +112,7 @@ impl Variants {
     /// Notes what a `use` names; whether that is nothing but variants.
     fn add(&mut self, tree: &UseTree, before: &mut Vec<String>, enums: &Enums) -> bool {
         let owner = before.last().filter(|last| last.starts_with(char::is_uppercase)).cloned();
-        let path = |name: &str| before.iter().cloned().chain([name.to_owned()]).collect();
+        let path = |name: &str| [&before[..], &[name.to_owned()]].concat();
         match (tree, owner) {
             (UseTree::Path(path), _) => {
                 before.push(path.ident.to_string());
@@ -130,7 +130,7 @@ impl Variants {
             (UseTree::Name(name), Some(_)) if name.ident != "self" => {
                 let name = name.ident.to_string();
                 let path = path(&name);
-                self.note(name, path);
+                self.note(name, &path);
                 true
             }
             (UseTree::Name(_), Some(owner)) => {
@@ -139,13 +139,13 @@ impl Variants {
             }
             (UseTree::Rename(rename), Some(_)) if rename.ident != "self" => {
                 let path = path(&rename.ident.to_string());
-                self.note(rename.rename.to_string(), path);
+                self.note(rename.rename.to_string(), &path);
                 true
             }
             (UseTree::Glob(_), Some(owner)) => match enums.variants(&owner) {
                 Some(all) => {
                     for name in all {
-                        self.note(name.clone(), path(name));
+                        self.note(name.clone(), &path(name));
                     }
                     true
                 }
@@ -158,9 +158,9 @@ impl Variants {
         }
     }
 
-    fn note(&mut self, name: String, path: Vec<String>) {
-        let known = self.paths.entry(name).or_insert_with(|| Some(path.clone()));
-        if known.as_ref().is_some_and(|known| *known != path) {
+    fn note(&mut self, name: String, path: &[String]) {
+        let known = self.paths.entry(name).or_insert_with(|| Some(path.to_vec()));
+        if known.as_ref().is_some_and(|known| known != path) {
             *known = None;
         }
     }
@@ -174,12 +174,12 @@ impl Variants {
         if inner.variants.paths.is_empty() && inner.variants.types.is_empty() {
             return None;
         }
-        syn::parse2(inner.variants.spell(spelled.into_token_stream())).ok()
+        syn::parse2(inner.variants.spell(&spelled.into_token_stream())).ok()
     }
 
-    fn spell(&self, tokens: TokenStream) -> TokenStream {
+    fn spell(&self, tokens: &TokenStream) -> TokenStream {
         let mut spelled = TokenStream::new();
-        let mut tokens = tokens.into_iter().peekable();
+        let mut tokens = tokens.clone().into_iter().peekable();
         let (mut bare, mut before) = (true, None);
         while let Some(token) = tokens.next() {
             let follows =
@@ -187,7 +187,7 @@ impl Variants {
             match token {
                 TokenTree::Group(group) => {
                     let mut inner =
-                        proc_macro2::Group::new(group.delimiter(), self.spell(group.stream()));
+                        proc_macro2::Group::new(group.delimiter(), self.spell(&group.stream()));
                     inner.set_span(group.span());
                     spelled.extend([TokenTree::Group(inner)]);
                     bare = true;
@@ -225,7 +225,8 @@ impl Variants {
 
 /// A path at the place of a name.
 fn spell_out(path: &[String], name: &Ident) -> TokenStream {
-    let span = name.span();
+    // Nobody wrote the whole path: what rustc says of such paths is not for them.
+    let span = Span::call_site().located_at(name.span());
     let path = path.iter().map(|step| Ident::new(step, span));
     let mut tokens = TokenStream::new();
     for (at, step) in path.enumerate() {

@@ -45,7 +45,8 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
     };
     let library = |own: &str, name: &syn::Ident| {
         let File { levels, made, .. } = &*file()?;
-        if *made {
+        // Where items come out of macros, only one that stands in the file itself is certain.
+        if *made && !here.as_ref().is_some_and(|at| at.among_items) {
             return None;
         }
         let name = name.to_string();
@@ -109,10 +110,13 @@ impl Level {
 
     /// What is wrong with a name, seen from here.
     fn complaint(&self, path: &syn::Path, levels: &[Self]) -> Option<String> {
+        if let Some(why) = self.imports.stranger(path) {
+            return Some(why);
+        }
         let mut names: Vec<String> =
             path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let (last, mut level) = (names.pop()?, self);
-        for step in names {
+        for step in &names {
             match step.as_str() {
                 "super" => level = levels.get(level.parent?)?,
                 _ => return None,
@@ -126,6 +130,14 @@ impl Level {
             {
                 Some(format!(
                     "the compiler cannot tell what `{last}` is: if it is a variant of `{owner}`, write `{owner}::{last}`, or import it by name"
+                ))
+            }
+            (None, _)
+                if names.is_empty()
+                    && last.strip_suffix("_grad").is_some_and(|of| level.is_asker(of)) =>
+            {
+                Some(format!(
+                    "`{last}` is a gradient, of which there is no gradient yet: differentiate the function itself"
                 ))
             }
             (None, _) => None,

@@ -11,7 +11,7 @@
     clippy::panic,
     reason = "programs as people write them"
 )]
-#![allow(unreachable_pub)]
+#![allow(unreachable_pub, missing_docs)]
 
 mod common;
 

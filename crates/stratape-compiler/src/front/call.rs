@@ -88,11 +88,12 @@ impl Lowerer<'_> {
         self.moves.push(Moves::of_expr(&closure.text.body));
         let result = self.in_frame(Names::new(), |me| {
             for (pat, arg) in closure.text.inputs.iter().zip(args) {
-                me.bind(pat, arg)?;
+                me.bind_surely(pat, arg)?;
             }
             match &*closure.text.body {
                 Expr::Block(block) if block.label.is_none() => {
-                    me.body(&block.block, output.clone())
+                    let block = wanted::with_result(&block.block, &closure.text.output);
+                    me.body(&block, output.clone())
                 }
                 body => {
                     let block: syn::Block = syn::parse_quote!({ #body });

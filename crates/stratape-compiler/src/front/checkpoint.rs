@@ -4,10 +4,10 @@ use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Expr, Result};
 
-use super::Lowerer;
 use super::marks::is_marked;
 use super::val::Val;
-use stratape_ir::{Checkpoint, Int, Scalar, Stmt, ValueId};
+use super::{Lowerer, words_of};
+use stratape_ir::{Checkpoint, Int, Range, Scalar, Stmt, ValueId};
 
 /// The numbers it takes, and their types.
 const NUMBERS: [(&str, Int); 4] = [
@@ -42,9 +42,24 @@ impl Lowerer<'_> {
         let val = lower(self);
         let nodes = self.b.close();
         let last = nodes.iter().rev().find_map(|node| match node {
-            Stmt::Loop(node) => Some(node.counter),
+            Stmt::Loop(node) => {
+                let open = node.exit.is_some() || matches!(node.range, Range::Forever);
+                Some((node.counter, open))
+            }
             _ => None,
         });
+        let offline = words_of(attribute.meta.to_token_stream())
+            .into_iter()
+            .find(|(word, _)| word == "Revolve" || word == "Multistage");
+        if let (Some((name, span)), Some((_, true))) = (offline, last) {
+            return Err(Error::new(
+                span,
+                format!(
+                    "`{name}` must know the number of steps, and this loop may end early: take `Auto`, `Online` or `Periodic`"
+                ),
+            ));
+        }
+        let last = last.map(|(counter, _)| counter);
         nodes.into_iter().for_each(|node| self.b.node(node));
         // A loop that was found never to run has gone.
         if let Some(counter) = last {

@@ -156,7 +156,7 @@ impl Lowerer<'_> {
                 span,
                 |me, counter| {
                     me.scoped(|me| {
-                        me.bind(&node.pat, Val::Scalar(counter))?;
+                        me.bind_surely(&node.pat, Val::Scalar(counter))?;
                         me.block(&node.body).map(|_| ())
                     })
                 },
@@ -186,7 +186,7 @@ impl Lowerer<'_> {
         self.parallel = parallel;
         let val = self.each(&iter, node.label.as_ref(), &found, span, &mut |me, item| {
             me.scoped(|me| {
-                me.bind(&node.pat, item)?;
+                me.bind_surely(&node.pat, item)?;
                 me.block(&node.body).map(|_| ())
             })
         });

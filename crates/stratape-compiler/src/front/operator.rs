@@ -202,29 +202,16 @@ impl Lowerer<'_> {
         if let Some(owner) = self.owner_of(val) {
             return vec![owner];
         }
-        let ty = match val {
-            Val::Scalar(value) => self.ty(*value),
-            Val::Place(LValue::Var(var)) | Val::Ref(LValue::Var(var)) => self.ty(self.get(*var)),
-            Val::Place(LValue::Memory(memory)) | Val::Ref(LValue::Memory(memory)) => {
-                match memory.ty.scalar() {
-                    Some(ty) => self.infer.resolve(ty),
-                    None => return Vec::new(),
-                }
+        match self.type_of(val) {
+            Some(Type::Scalar(ty)) => match self.infer.resolve(ty) {
+                Scalar::Infer(_) => ["f64", "f32", "i32", "usize"].map(str::to_owned).to_vec(),
+                known => vec![known.name().to_owned()],
+            },
+            Some(ty @ (Type::Tuple(_) | Type::Array(..))) => {
+                let names = self.names_with_literals(&ty);
+                names.iter().map(|name| name.replace(' ', "")).collect()
             }
-            _ => {
-                return match self.type_of(val) {
-                    Some(ty @ (Type::Tuple(_) | Type::Array(..))) => self
-                        .names_with_literals(&ty)
-                        .iter()
-                        .map(|name| name.replace(' ', ""))
-                        .collect(),
-                    _ => Vec::new(),
-                };
-            }
-        };
-        match ty {
-            Scalar::Infer(_) => ["f64", "f32", "i32", "usize"].map(str::to_owned).to_vec(),
-            known => vec![known.name().to_owned()],
+            _ => Vec::new(),
         }
     }
 

@@ -13,7 +13,7 @@ use super::iter::Iter;
 use super::mention::Mentioned;
 use super::val::{Kind, LValue, Val};
 use super::{Lowerer, unsupported};
-use stratape_ir::{Binary, Check, Stmt, ValueId};
+use stratape_ir::{Binary, Check, Stmt, Type, ValueId};
 
 /// An `Option` or `Result`, taken apart.
 #[derive(Clone)]
@@ -122,6 +122,14 @@ impl Lowerer<'_> {
             }
             "unwrap_or_default" => {
                 if !is_plain(&o.val) {
+                    if let Some(ty @ Type::Struct(_)) = self.type_of(&o.val) {
+                        return self.branch(
+                            o.good,
+                            span,
+                            |_| Ok(o.val),
+                            |me| me.default_of(&ty, span),
+                        );
+                    }
                     return Err(unsupported(
                         call.method.span(),
                         "`unwrap_or_default` of this",

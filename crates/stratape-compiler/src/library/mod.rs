@@ -318,6 +318,9 @@ pub(crate) fn instead_of(method: &str) -> &'static str {
         _ if ITERATED.contains(&method) => {
             "use `cholesky`, `lu` or `try_inverse` where they do, or call it in a function with a `#[stratape::pullback]`, which gives its derivative in closed form"
         }
+        "slice" | "slice_mut" | "slice_move" => {
+            "write `s![…]` as its argument, with at least one range and with steps that are literals; what is written to goes forwards"
+        }
         "into_shape" => "use `to_shape`, which goes by rows whatever the layout",
         _ if method.starts_with("par_") => {
             "write it without `par_`, and put `#[parallel]` on the loop or `#[gradient(parallel)]` on the function: the gradient then runs its iterations on rayon"
@@ -452,6 +455,27 @@ impl Imports {
         }
         let globs = self.globs.iter().map(|glob| self.whole(glob.clone()));
         globs.into_iter().find_map(|glob| Adopted::named(&[&glob[..], &written].concat()))
+    }
+
+    /// What to tell someone who names a type or function of a crate that the compiler knows, which it does not know.
+    pub fn stranger(&self, path: &Path) -> Option<String> {
+        let written: Vec<String> =
+            path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let own = path.leading_colon.is_none() && self.own.contains(written.first()?);
+        let whole = self.whole(written);
+        let (of, name) = (whole.first()?, whole.last()?);
+        let known = ["nalgebra", "ndarray", "num_complex"].contains(&of.as_str());
+        if own || !known || whole.len() < 2 || self.find(path).is_some() {
+            return None;
+        }
+        let turns = ["Rotation", "Quaternion", "Isometry", "Unit", "Similarity", "Transform"];
+        let instead = match turns.iter().any(|turn| name.contains(turn)) {
+            true => "write it as a matrix, and a translation as a vector",
+            false => {
+                "use the types in docs/accepted.md, or call it in a function with a `#[stratape::pullback]`"
+            }
+        };
+        Some(format!("the compiler does not know `{name}` of `{of}`: {instead}"))
     }
 
     /// A path whose first name is not imported itself: `use nalgebra as na; use na::Matrix2;` is seen through.

@@ -66,4 +66,50 @@ mod a_type_of_the_same_name {
     }
 }
 
+/// What to write instead of what is not known.
+#[allow(deprecated)]
+mod parts {
+    use nalgebra::DMatrix;
+    use ndarray::{Array1, Array2, azip, s};
+    use stratape::gradient;
+
+    #[gradient]
+    fn decomposed(m: &DMatrix<f64>) -> f64 {
+        m.clone().svd(true, true).singular_values[0]
+    }
+
+    #[gradient]
+    fn reshaped(m: &Array2<f64>) -> f64 {
+        m.clone().into_shape(4).unwrap()[0]
+    }
+
+    #[gradient]
+    fn kept(v: &Array1<f64>) -> f64 {
+        let part = s![1..];
+        v.slice(part).sum()
+    }
+
+    #[gradient]
+    fn steps(v: &Array1<f64>, k: usize) -> f64 {
+        v.slice(s![..;k]).sum()
+    }
+
+    #[gradient]
+    fn zipped(v: &Array1<f64>) -> f64 {
+        let mut w = v.clone();
+        azip!((w in &mut w, v in v) *w *= *v);
+        w.sum()
+    }
+}
+
+mod unknown_type {
+    use nalgebra::{UnitQuaternion, Vector3};
+    use stratape::gradient;
+
+    #[gradient]
+    fn turned(v: &Vector3<f64>, angle: f64) -> f64 {
+        (UnitQuaternion::from_euler_angles(0.0, angle, 0.0) * v).x
+    }
+}
+
 fn main() {}
