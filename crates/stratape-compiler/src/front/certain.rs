@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Error, Item, Result};
 
-use super::items::{Implementation, SUMMED};
+use super::impls::{Implementation, SUMMED};
 use super::twins::{self, Twins};
 use super::val::Val;
 use super::{Items, Lowerer, unsupported};

@@ -160,11 +160,8 @@ impl Lowerer<'_> {
             }
             (None, "Some" | "None") => Choice::option(),
             (None, "Ok" | "Err") => Choice::result(),
-            (None, _) => {
-                let imported = self.module.imported.contains(&last) || !self.globs.is_empty();
-                let mut named = self.module.choices.values().filter(|_| imported);
-                named.find(|choice| choice.position(&last).is_some())?.clone()
-            }
+            // Others have been spelled out.
+            (None, _) => return None,
         };
         let position = choice.position(&last)?;
         Some((choice, position))

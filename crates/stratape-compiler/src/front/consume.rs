@@ -5,7 +5,8 @@ use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::generic::base_name;
-use super::items::{SUMMED, type_text};
+use super::impls::SUMMED;
+use super::items::type_text;
 use super::iter::Iter;
 use super::val::Val;
 use super::{Lowerer, unsupported};

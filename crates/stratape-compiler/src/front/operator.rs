@@ -5,7 +5,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
 use super::control::lv_of;
-use super::items::Implementation;
+use super::impls::Implementation;
 use super::val::{LValue, Val};
 use super::{Lowerer, unsupported};
 use crate::library;

@@ -12,6 +12,7 @@ use syn::{Error, Item, Path, Result};
 use super::answer::{Called, Set};
 use super::names::{self, Kind};
 use super::reach::Reach;
+use super::words;
 use super::{Host, Questions, called, export, export_called, export_halves, prepare, with_imports};
 use crate::expand::{self, Opened};
 use crate::front::{How, Items, is_marked};
@@ -142,7 +143,7 @@ fn linked(items: &[Item], questions: &Questions, set: &Set) -> Result<(Items, Ve
     }
     // Text from elsewhere means the library by these names.
     for (name, _) in items.iter().filter_map(|item| super::head(item).ok()) {
-        if names::LIBRARY.iter().any(|known| name == known) && set.mentions(&name) {
+        if words::LIBRARY.iter().any(|known| name == known) && set.mentions(&name) {
             let message = format!(
                 "what this module calls outside of it means the library's `{name}`: rename this one"
             );

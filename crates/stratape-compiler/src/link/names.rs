@@ -13,6 +13,9 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Path, Token};
 
+use super::words::{
+    CALLED, CONDITIONS, LOGS, MESSAGES, OF_TABLES, is_constant, is_library, is_root, is_type,
+};
 use crate::library;
 
 /// What a path names, as far as its spelling tells.
@@ -28,100 +31,6 @@ pub(super) enum Kind {
     Table,
     /// `array!`, of a crate that is known by heart, or of another, which nobody is asked for.
     Macro,
-}
-
-/// Names of the prelude, and of the traits behind operators.
-pub(super) const LIBRARY: [&str; 37] = [
-    "drop",
-    "PhantomData",
-    "Vec",
-    "Option",
-    "Some",
-    "None",
-    "Result",
-    "Ok",
-    "Err",
-    "String",
-    "Box",
-    "Self",
-    "Neg",
-    "Add",
-    "Sub",
-    "Mul",
-    "Div",
-    "Rem",
-    "AddAssign",
-    "SubAssign",
-    "MulAssign",
-    "DivAssign",
-    "RemAssign",
-    "Ord",
-    "PartialOrd",
-    "Ordering",
-    "PartialEq",
-    "Eq",
-    "Iterator",
-    "IntoIterator",
-    "Default",
-    "Clone",
-    "Copy",
-    "From",
-    "Into",
-    "Fn",
-    "FnMut",
-];
-
-/// Types of the language itself, whose names are modules of the library as well.
-const PRIMITIVE: [&str; 17] = [
-    "f32", "f64", "bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
-    "i32", "i64", "i128", "isize",
-];
-
-/// Functions of the library that are called by the last names of their paths.
-const CALLED: [(&str, &str); 5] =
-    [("mem", "swap"), ("mem", "replace"), ("mem", "take"), ("iter", "zip"), ("iter", "repeat")];
-
-/// Methods of arrays and slices that tell a table from a number.
-const OF_TABLES: [&str; 10] = [
-    "iter",
-    "len",
-    "windows",
-    "chunks_exact",
-    "chunks",
-    "to_vec",
-    "first",
-    "last",
-    "split_at",
-    "is_empty",
-];
-
-/// Macros whose arguments are expressions that a gradient reads.
-const CONDITIONS: [(&str, usize); 8] = [
-    ("dbg", usize::MAX),
-    ("vec", usize::MAX),
-    ("assert", 1),
-    ("debug_assert", 1),
-    ("assert_eq", 2),
-    ("assert_ne", 2),
-    ("debug_assert_eq", 2),
-    ("debug_assert_ne", 2),
-];
-
-/// Macros that are nothing but a message.
-const MESSAGES: [&str; 8] =
-    ["panic", "unreachable", "unimplemented", "todo", "println", "eprintln", "print", "eprint"];
-
-/// Macros of other crates, which may not be there where the text arrives.
-const LOGS: [&str; 5] = ["trace", "debug", "info", "warn", "error"];
-
-/// Whether a name is written as constants are.
-pub(super) fn is_constant(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_uppercase() || c == '_')
-        && !name.chars().any(char::is_lowercase)
-}
-
-fn is_type(name: &str) -> bool {
-    name.starts_with(char::is_uppercase)
 }
 
 /// The names that a pattern binds, or the imports and items of a block.
@@ -427,15 +336,6 @@ fn matched(input: syn::parse::ParseStream<'_>) -> syn::Result<(Expr, syn::Pat)> 
     let pat = syn::Pat::parse_multi_with_leading_vert(input)?;
     input.parse::<Option<Token![,]>>()?;
     Ok((value, pat))
-}
-
-/// Whether a path that begins so is one of the library.
-fn is_root(first: &syn::Ident) -> bool {
-    ["std", "core", "alloc"].iter().any(|name| first == name)
-}
-
-fn is_library(name: &str) -> bool {
-    LIBRARY.contains(&name) || PRIMITIVE.contains(&name) || library::is_known(name)
 }
 
 impl VisitMut for Names<'_, '_> {
