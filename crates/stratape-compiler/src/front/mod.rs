@@ -290,13 +290,13 @@ impl<'m> Lowerer<'m> {
             };
             let (name, mutable) = signature::param_name(input, at);
             let written = self.module.read_type(&input.ty)?;
-            let deque = |(word, _): &(String, Span)| word == "VecDeque";
+            let deque = |(word, _): &(String, Span)| word == "VecDeque" || word == "Box";
             if self.module.is_local_only(&written.ty)
                 || words_of(input.ty.to_token_stream()).iter().any(deque)
             {
                 return Err(unsupported(
                     input.ty.span(),
-                    "a parameter that holds references, functions or a `VecDeque`",
+                    "a parameter that holds references, functions, a `Box` or a `VecDeque`",
                     "take slices and numbers as parameters, and make the rest of them in the function",
                 ));
             }

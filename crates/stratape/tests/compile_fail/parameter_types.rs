@@ -51,4 +51,9 @@ fn text(name: &str, x: f64) -> f64 {
     x * name.len() as f64
 }
 
+#[gradient]
+fn boxed(x: Box<[f64]>) -> f64 {
+    x[0]
+}
+
 fn main() {}
