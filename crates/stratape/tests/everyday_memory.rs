@@ -13,20 +13,8 @@
 )]
 #![allow(unreachable_pub)]
 
+#[macro_use]
 mod common;
-
-/// A test for every program, with the length of its list.
-macro_rules! programs {
-    ($($name:ident: $len:literal),* $(,)?) => {
-        $(
-            #[test]
-            fn $name() {
-                let shape = vec![0.0; $len];
-                common::check_within(0.2..1.0, shape, |x| $name::f(x), |x, dx, seed| $name::f_grad(x, dx, seed));
-            }
-        )*
-    };
-}
 
 programs! {
     aliasing_refs: 4,

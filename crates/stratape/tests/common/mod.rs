@@ -15,6 +15,19 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
+/// A test for every program, with the length of its list.
+macro_rules! programs {
+    ($($name:ident: $len:literal),* $(,)?) => {
+        $(
+            #[test]
+            fn $name() {
+                let shape = vec![0.0; $len];
+                common::check_within(0.2..1.0, shape, |x| $name::f(x), |x, dx, seed| $name::f_grad(x, dx, seed));
+            }
+        )*
+    };
+}
+
 /// The same items twice: with `T` as `f64` and as `f32`.
 macro_rules! both {
     ($($item:tt)*) => {
