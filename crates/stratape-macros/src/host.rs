@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use stratape_compiler::library::{Adopted, Imports};
-use stratape_compiler::link::Host;
+use stratape_compiler::link::{Host, is_of_the_language};
 use stratape_compiler::variants::{Enums, Variants};
 use syn::{Attribute, Item, UseTree};
 
@@ -30,6 +30,7 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
         let span = proc_macro::Span::call_site();
         Some(position(&file()?.text, span.line(), span.column()))
     });
+    let is_here = |level: &&Level| here.as_ref().is_some_and(|at| at.modules == level.path);
     let missing = |own: &str, path: &syn::Path| {
         let File { levels, made, .. } = &*file()?;
         // Where items come out of macros, nothing can be told.
@@ -50,7 +51,6 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
             return None;
         }
         let name = name.to_string();
-        let is_here = |level: &&Level| here.as_ref().is_some_and(|at| at.modules == level.path);
         let certain = levels.iter().filter(is_here).any(|level| level.is_asker(own));
         let mut found =
             levels.iter().filter(|level| level.is_asker(own) && (!certain || is_here(level)));
@@ -59,7 +59,6 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
     };
     let variants_and_enums = |own: &str| {
         let file = file()?;
-        let is_here = |level: &&Level| here.as_ref().is_some_and(|at| at.modules == level.path);
         let level = file.levels.iter().find(is_here);
         let level = level.or_else(|| file.levels.iter().find(|level| level.is_asker(own)));
         level.map(|level| (level.variants.clone(), level.enums.clone()))
@@ -349,7 +348,7 @@ fn hidden(items: &[Item]) -> Vec<String> {
             _ => {}
         }
     }
-    names.retain(|name| OF_THE_LANGUAGE.contains(&name.as_str()));
+    names.retain(|name| is_of_the_language(name));
     names
 }
 
@@ -368,33 +367,6 @@ fn renamed(tree: &UseTree, library: bool, names: &mut Vec<String>) {
         _ => {}
     }
 }
-
-/// Macros and numbers whose meaning is known by heart.
-const OF_THE_LANGUAGE: [&str; 23] = [
-    "vec",
-    "assert",
-    "assert_eq",
-    "assert_ne",
-    "debug_assert",
-    "panic",
-    "matches",
-    "unreachable",
-    "format",
-    "f64",
-    "f32",
-    "usize",
-    "isize",
-    "u8",
-    "u16",
-    "u32",
-    "u64",
-    "u128",
-    "i8",
-    "i16",
-    "i32",
-    "i64",
-    "i128",
-];
 
 /// The function that a pullback belongs to, if it stands in the same module.
 fn pulled_back(attribute: &Attribute) -> Option<syn::Ident> {

@@ -47,8 +47,18 @@ pub(super) fn no_conditions(block: &syn::Block) -> Result<()> {
 }
 
 const TYPES: [&str; 6] = ["Option", "Result", "Vec", "VecDeque", "Box", "String"];
-const MACROS: [&str; 8] =
-    ["vec", "assert", "assert_eq", "assert_ne", "panic", "matches", "unreachable", "format"];
+/// Macros of the library that are known by heart.
+pub(crate) const MACROS: [&str; 9] = [
+    "vec",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "panic",
+    "matches",
+    "unreachable",
+    "format",
+];
 
 fn is_condition(attribute: &syn::Attribute) -> bool {
     attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr")

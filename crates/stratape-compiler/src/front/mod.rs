@@ -79,6 +79,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
+pub(crate) use self::certain::MACROS;
 use self::control::Frame;
 use self::generic::Visible;
 pub(crate) use self::impls::defaults;

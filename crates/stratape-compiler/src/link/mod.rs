@@ -41,6 +41,7 @@ pub use self::by_hand::{constant, pullback};
 pub use self::export::shown;
 use self::names::{Kind, Noticed};
 use self::questions::{Purpose, Questions};
+pub use self::words::is_of_the_language;
 use crate::expand;
 use crate::front::{How, Items, is_marked, spell_assertions};
 use crate::library::{Adopted, Imports};

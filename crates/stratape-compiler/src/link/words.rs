@@ -1,5 +1,6 @@
 //! Words of the language and its library that a text means by themselves.
 
+use crate::front::MACROS;
 use crate::library;
 
 /// Names of the prelude, and of the traits behind operators.
@@ -103,4 +104,9 @@ pub(super) fn is_root(first: &syn::Ident) -> bool {
 
 pub(super) fn is_library(name: &str) -> bool {
     LIBRARY.contains(&name) || PRIMITIVE.contains(&name) || library::is_known(name)
+}
+
+/// Whether a name is that of a macro or a type of the language whose meaning is known by heart.
+pub fn is_of_the_language(name: &str) -> bool {
+    MACROS.contains(&name) || PRIMITIVE.contains(&name)
 }
