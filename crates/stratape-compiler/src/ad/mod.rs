@@ -12,17 +12,17 @@
 mod activity;
 mod partials;
 mod reverse;
+mod shape;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
 
 use crate::driver::Target;
 use stratape_ir::analysis::{DefUse, ReloadSafety};
-use stratape_ir::{
-    Block, Function, Init, ObjectId, Op, Origin, Param, Place, Scalar, Stmt, Type, ValueId,
-    swapped, walk,
-};
+use stratape_ir::{Function, ObjectId, Origin, Param, Stmt, ValueId, walk};
+
+use self::shape::Shapes;
 
 pub use self::activity::Activity;
 pub use self::reverse::save_plan::{Choice, Reason};
@@ -97,61 +97,12 @@ fn check_tapeless(function: &Function) -> Result<(), UsesTape> {
     if found { Err(UsesTape { name: function.name.clone() }) } else { Ok(()) }
 }
 
-/// The function with numbers for what the transform keeps tables about; and of each local that is exchanged with others or copied into rows of another,
-/// the length it has in the end, which is the length its shadow begins with.
-fn prepared(function: &Function) -> (Function, HashMap<ObjectId, ValueId>) {
+/// The function with numbers for what the transform keeps tables about, and with the shapes its lists have in the end.
+fn prepared(function: &Function) -> (Function, Shapes) {
     let mut function = function.clone();
     function.number_statements();
-    let mut swapped = swapped(&function.body);
-    rows_of(&function.body, &mut swapped);
-    let mut lengths = HashMap::new();
-    let mut body = std::mem::take(&mut function.body);
-    measure(&mut function, &mut body, &swapped, &mut lengths);
-    function.body = body;
-    (function, lengths)
-}
-
-/// The lists that rows of other lists are copies of.
-fn rows_of(block: &Block, rows: &mut HashSet<ObjectId>) {
-    fn copied(init: &Init, rows: &mut HashSet<ObjectId>) {
-        match init {
-            Init::Copy(place) if place.path.is_empty() => drop(rows.insert(place.object)),
-            Init::Items(items) => items.iter().for_each(|item| copied(item, rows)),
-            Init::Fill(item) | Init::Repeat(item, _) => copied(item, rows),
-            _ => {}
-        }
-    }
-    for node in block.iter() {
-        if let Stmt::New { init: Init::Repeat(item, _), .. } = node {
-            copied(item, rows);
-        }
-        node.blocks().iter().for_each(|inner| rows_of(inner, rows));
-    }
-}
-
-/// Takes the lengths of lists at the end of the blocks that make them.
-fn measure(
-    function: &mut Function,
-    block: &mut Block,
-    swapped: &HashSet<ObjectId>,
-    lengths: &mut HashMap<ObjectId, ValueId>,
-) {
-    let mut taken = Block::new();
-    for node in block.iter_mut() {
-        if let Stmt::New { object, .. } = node
-            && swapped.contains(object)
-            && let Type::Vec(_) = function.objects[object.index()].ty
-        {
-            let span = function.objects[object.index()].span;
-            let value = function.new_value(Scalar::USIZE, span);
-            taken.push(Stmt::Let { value, op: Op::Len(Place::whole(*object)) });
-            lengths.insert(*object, value);
-        }
-        for inner in node.blocks_mut() {
-            measure(function, inner, swapped, lengths);
-        }
-    }
-    block.extend(taken);
+    let shapes = Shapes::take(&mut function);
+    (function, shapes)
 }
 
 /// The gradient of a function, as the passes for gradients will find it.
@@ -164,7 +115,7 @@ pub fn differentiate(
     target: &Target,
 ) -> Result<Gradient, UsesTape> {
     check_tapeless(function)?;
-    let (function, lengths) = &prepared(function);
+    let (function, shapes) = &prepared(function);
     let inputs = inputs(function, options);
     let activity = Activity::new(function, &inputs);
     let definitions = DefUse::new(function);
@@ -178,7 +129,7 @@ pub fn differentiate(
         definitions: &definitions,
         clobbers: &clobbers,
         inputs: &inputs,
-        lengths,
+        shapes,
     };
     let found = reverse::explore(&facts);
     let plan = reverse::save_plan::choose(&facts, &clobbers, &found, target);
@@ -199,7 +150,7 @@ pub fn differentiate(
 /// As [`differentiate`].
 pub fn split(function: &Function, target: &Target) -> Result<(Function, Function), UsesTape> {
     check_tapeless(function)?;
-    let (function, lengths) = &prepared(function);
+    let (function, shapes) = &prepared(function);
     let inputs = inputs(function, &Options::default());
     let mut activity = Activity::new(function, &inputs);
     activity.add_inputs(&inputs);
@@ -211,7 +162,7 @@ pub fn split(function: &Function, target: &Target) -> Result<(Function, Function
         definitions: &definitions,
         clobbers: &clobbers,
         inputs: &inputs,
-        lengths,
+        shapes,
     };
     let found = reverse::halves::explore_split(&facts);
     let plan = reverse::save_plan::choose(&facts, &clobbers, &found, target);

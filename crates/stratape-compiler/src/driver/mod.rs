@@ -23,7 +23,7 @@ use crate::source::Sources;
 use crate::tapeflow::regions;
 use stratape_ir::analysis::{self, Conflict};
 use stratape_ir::valid::{self, Fault, Valid};
-use stratape_ir::{Function, Param, Stmt, swapped, walk};
+use stratape_ir::{Function, Param};
 
 pub use self::pipeline::{Context, GRADIENT, LOWERING, PRIMAL, Pass, Promise, Remark};
 pub use self::target::Target;
@@ -322,7 +322,6 @@ impl<'a> Run<'a> {
     }
 
     fn differentiate(&mut self, function: &Function, wanted: &ad::Options) -> Result<Gradient> {
-        check_lists_of_lists(function).map_err(|conflict| at(&conflict, self.sources))?;
         let taped = |error| Error::new(self.sources.span(function.span), error);
         let mut gradient =
             ad::differentiate(function, wanted, &self.options.target).map_err(taped)?;
@@ -341,7 +340,6 @@ impl<'a> Run<'a> {
 
     fn halves(&mut self, mut function: Function) -> Result<CompiledHalves> {
         let (loops, recursive) = self.primal(&mut function, None)?;
-        check_lists_of_lists(&function).map_err(|conflict| at(&conflict, self.sources))?;
         let taped = |error| Error::new(self.sources.span(function.span), error);
         let (mut forward, mut backward) =
             ad::split(&function, &self.options.target).map_err(taped)?;
@@ -374,34 +372,6 @@ impl<'a> Run<'a> {
         }
         Ok(compiled)
     }
-}
-
-/// The shadow of a list of lists takes its shape from the list: where its rows change places, both must live to the end of the function.
-fn check_lists_of_lists(function: &Function) -> std::result::Result<(), Conflict> {
-    let swapped = swapped(&function.body);
-    let mut found = None;
-    for inner in function.body.iter().flat_map(Stmt::blocks) {
-        walk(inner, &mut |node| {
-            if let Stmt::New { object, .. } = node
-                && swapped.contains(object)
-                && !function.emptied.contains(object)
-                && function.objects[object.index()]
-                    .ty
-                    .element()
-                    .is_some_and(|item| !item.is_fixed())
-            {
-                found = found.or(Some(*object));
-            }
-        });
-    }
-    let Some(object) = found else { return Ok(()) };
-    let known = &function.objects[object.index()];
-    Err(Conflict {
-        message: "`#[gradient]` does not support a list of lists that is made in a loop or branch, if its rows are pushed, collected or assigned: \
-                  make it before, or keep one long list and index it by `row * width + column`"
-            .to_owned(),
-        span: known.span,
-    })
 }
 
 fn check_wrt(wrt: &[Ident], function: &Function) -> Result<()> {

@@ -159,6 +159,11 @@ impl Survey {
         let mut item = item.clone();
         if let syn::Item::Mod(module) = &mut item {
             module.attrs.retain(|attribute| !is_marked(attribute, &["differentiable"]));
+            if let Some((_, items)) = &mut module.content
+                && let Some(flat) = link::flattened(items, &Enums::default())
+            {
+                *items = flat.items;
+            }
             for item in module.content.iter().flat_map(|(_, items)| items) {
                 if let syn::Item::Fn(function) = item
                     && function.attrs.iter().any(|attribute| is_marked(attribute, &["gradient"]))

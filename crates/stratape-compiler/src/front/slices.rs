@@ -348,9 +348,12 @@ impl Lowerer<'_> {
 
     /// A `Vec` of the elements of arrays of one length.
     fn concat(&mut self, lv: &LValue, span: Span) -> Result<Val> {
-        let missing =
-            || unsupported(span, "`concat` of this", "use it on arrays or slices of arrays");
+        let missing = || unsupported(span, "`concat` of this", "use it on a list of lists");
         let LValue::Memory(Memory { ty, .. }) = lv else { return Err(missing()) };
+        if let Some(Type::Vec(_) | Type::Slice(_)) = ty.element() {
+            let rows = self.iterator(Val::Ref(lv.clone()), span)?;
+            return self.collect_list(&Iter::FlatMap(Box::new(rows), None, false), span);
+        }
         let Some(Type::Array(item, _)) = ty.element().cloned() else { return Err(missing()) };
         let zero = self.b.usize(0, span);
         let first = self.element_unchecked(lv, zero, span)?;

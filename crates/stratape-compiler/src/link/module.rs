@@ -11,6 +11,7 @@ use syn::{Error, Item, Path, Result};
 
 use super::answer::{Called, Set};
 use super::names::{self, Kind};
+use super::nested;
 use super::reach::Reach;
 use super::words;
 use super::{Host, Questions, called, export, export_called, export_halves, prepare, with_imports};
@@ -25,12 +26,14 @@ pub(super) fn begin(
     tokens: &TokenStream,
     host: &Host<'_>,
 ) -> Result<TokenStream> {
-    let spelled = spelled(tokens, host);
-    let mut opened = expand::open(attribute, spelled.as_ref().unwrap_or(tokens).clone())?;
-    if spelled.is_some() {
-        opened = opened.standing_for(expand::open(attribute, tokens.clone())?);
+    let (read, shown) = read(tokens, host);
+    let mut opened = expand::open(attribute, read.as_ref().unwrap_or(tokens).clone())?;
+    let whole = nested::with_inner_attributes(tokens);
+    if read.is_some() || whole.is_some() {
+        let whole = whole.unwrap_or_else(|| tokens.clone());
+        opened = opened.standing_for(expand::open(attribute, whole)?);
     }
-    let tokens = spelled.as_ref().unwrap_or(tokens);
+    let tokens = read.as_ref().unwrap_or(tokens);
     let reach = Reach::new(opened.items());
     let own =
         opened.wanted().next().or(opened.methods().first().map(|method| &method.owner)).cloned();
@@ -43,25 +46,34 @@ pub(super) fn begin(
     let unique = export::unique(host.crate_name, tokens, Span::call_site());
     if questions.paths.is_empty() {
         let inside = inside(&mut opened, &reach, &questions, &Set::default(), unique)?;
-        return Ok(opened.with(inside));
+        return Ok(opened.with(quote!(#shown #inside)));
     }
     if own.as_ref().is_some_and(|own| questions.missing(own, host).is_some()) {
         // Those who need it are told so, as if there were nothing outside the module.
         let none = Questions { adopted: questions.adopted, ..Questions::default() };
         let inside = inside(&mut opened, &reach, &none, &Set::default(), unique)?;
-        return Ok(opened.with(inside));
+        return Ok(opened.with(quote!(#shown #inside)));
     }
     let number = Literal::u64_unsuffixed(unique);
     let asks = questions.ask(unique, &quote!(module { #number } { #tokens }));
-    Ok(opened.with(asks))
+    Ok(opened.with(quote!(#shown #asks)))
 }
 
-/// The module as it is read: the variants of enums have the names of their enums before them.
-fn spelled(tokens: &TokenStream, host: &Host<'_>) -> Option<TokenStream> {
-    let mut module: syn::ItemMod = syn::parse2(tokens.clone()).ok()?;
-    let (_, items) = module.content.as_mut()?;
-    *items = variants::spelled_items(items, &(host.enums)(&module.ident.to_string()))?;
-    Some(module.into_token_stream())
+/// The module as it is read, if that is not as it is written: the items of inner modules stand in it, and the variants of enums have the names of
+/// their enums before them. Also what emitted code imports.
+fn read(tokens: &TokenStream, host: &Host<'_>) -> (Option<TokenStream>, TokenStream) {
+    let none = (None, TokenStream::new());
+    let Ok(mut module) = syn::parse2::<syn::ItemMod>(tokens.clone()) else { return none };
+    let enums = (host.enums)(&module.ident.to_string());
+    let Some((_, items)) = &mut module.content else { return none };
+    let (read, imports) = match nested::flattened(items, &enums) {
+        Some(flat) => (Some(flat.items), flat.imports),
+        None => (None, TokenStream::new()),
+    };
+    let spelled = variants::spelled_items(read.as_deref().unwrap_or(items), &enums);
+    let Some(read) = spelled.or(read) else { return (None, imports) };
+    *items = read;
+    (Some(module.into_token_stream()), imports)
 }
 
 /// What goes into a module whose questions are answered.

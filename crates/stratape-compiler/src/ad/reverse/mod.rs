@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use self::fuse_halves::{Fusion, Home};
 use self::records::Saved;
 use self::save_plan::Plan;
-use super::{Activity, Output};
+use super::{Activity, Output, Shapes};
 use stratape_ir::analysis::{DefUse, ReloadSafety};
 use stratape_ir::{
     Binary, Builder, Function, ObjectId, Op, Origin, Param, Scalar, SourceId, Stmt, ValueId, seeded,
@@ -40,8 +40,8 @@ pub(super) struct Facts<'a> {
     pub(super) definitions: &'a DefUse,
     pub(super) clobbers: &'a ReloadSafety,
     pub(super) inputs: &'a HashSet<Param>,
-    /// The lengths that locals which are exchanged with others have in the end.
-    pub(super) lengths: &'a HashMap<ObjectId, ValueId>,
+    /// The shapes that locals which are exchanged with others have in the end.
+    pub(super) shapes: &'a Shapes,
 }
 
 /// The gradient under construction.
@@ -284,6 +284,9 @@ impl<'a> Reverse<'a> {
     pub(super) fn node(&mut self, node: &Stmt) {
         match node {
             Stmt::Let { value, op } => {
+                if let Some(place) = self.facts.shapes.rows.get(value) {
+                    self.make_row(place, *value);
+                }
                 let Some(d) = self.adjoints.remove(value) else { return };
                 match op {
                     Op::Load(place) => {

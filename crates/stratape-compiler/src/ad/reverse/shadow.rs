@@ -45,7 +45,7 @@ impl Reverse<'_> {
     pub(super) fn make_shadow(&mut self, object: ObjectId, init: &Init) {
         let shadow = self.new_shadow(object, stratape_ir::Origin::Local);
         let ty = self.b.function.objects[object.index()].ty.clone();
-        let init = match (self.facts.lengths.get(&object).copied(), &ty) {
+        let init = match (self.facts.shapes.lengths.get(&object).copied(), &ty) {
             _ if self.is_home(object) => Init::ZeroLike(object),
             (Some(len), Type::Vec(item)) => {
                 let len = self.primal(len);
@@ -54,6 +54,27 @@ impl Reverse<'_> {
             _ => self.zeros(&ty, init),
         };
         self.b.node(Stmt::New { object: shadow, init });
+    }
+
+    /// Makes a list in the shadow of a list of lists: zeros, in the length that the list had in the end.
+    pub(super) fn make_row(&mut self, place: &Place, len: ValueId) {
+        if self.is_home(place.object) {
+            return;
+        }
+        let Some(ty) = self.facts.function.place_type(place) else { return };
+        let (Some(target), Some(item)) = (self.shadow_place(place), ty.element()) else { return };
+        let len = self.primal(len);
+        let init = Init::Repeat(Box::new(self.fixed_zeros(item)), len);
+        let known = &self.b.function.objects[target.object.index()];
+        let row = self.b.function.new_object(Object {
+            ty: ty.clone(),
+            origin: stratape_ir::Origin::Local,
+            name: format!("{}_row", known.name),
+            shadow_of: None,
+            span: known.span,
+        });
+        self.b.node(Stmt::New { object: row, init });
+        self.b.node(Stmt::Swap { a: target, b: Place::whole(row) });
     }
 
     fn zeros(&mut self, ty: &Type, init: &Init) -> Init {
@@ -72,7 +93,7 @@ impl Reverse<'_> {
 
     /// The length of a list that is copied: its shadow has the same, and is there.
     fn len_of_shadow(&mut self, place: &Place) -> ValueId {
-        let place = match (self.shadow_place(place), self.facts.lengths.get(&place.object)) {
+        let place = match (self.shadow_place(place), self.facts.shapes.lengths.get(&place.object)) {
             (Some(place), _) => place,
             // A row without floats that matter has none, and may be gone.
             (None, Some(len)) if place.path.is_empty() => return self.primal(*len),

@@ -247,6 +247,10 @@ impl Emitter<'_> {
             Init::Fill(item) => {
                 let inner = ty.element().map(|inner| self.init(inner, item));
                 match ty {
+                    Type::Array(item, extent) if !item.is_fixed() => {
+                        let extent = extent_tokens(extent, self.sources);
+                        quote!(::core::array::from_fn::<_, { #extent }, _>(|_| #inner))
+                    }
                     Type::Array(_, extent) => {
                         let extent = extent_tokens(extent, self.sources);
                         quote!([#inner; #extent])

@@ -1,0 +1,440 @@
+//! Modules inside a module under `#[differentiable]`: their items are read as if they stood in that module.
+//!
+//! A name means what it means in the module it is written in: paths, `super`, `self` and imports are followed before the items come together. An
+//! item keeps its name unless there are two of it. What rustc sees is the text as it was written.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Item, Path, UseTree, Visibility};
+
+use super::names::{self, Kind};
+use crate::front::is_marked;
+use crate::variants::{Enums, spelled_items};
+
+/// A module with its inner modules read as part of it.
+pub(crate) struct Flat {
+    /// Its items, and those of the inner modules.
+    pub(crate) items: Vec<Item>,
+    /// Imports under which emitted code finds items of the inner modules.
+    pub(crate) imports: TokenStream,
+}
+
+/// The items of a module together with those of its inner modules; `None` if no item names anything in them.
+pub(crate) fn flattened(items: &[Item], enums: &Enums) -> Option<Flat> {
+    let mut house = House::default();
+    house.add(items, Vec::new(), true, &enums.with_own(items));
+    if house.levels.len() < 2 {
+        return None;
+    }
+    house.name()?;
+    let root = house.levels.get(&Vec::new())?;
+    let mut named =
+        root.uses.values().chain(&root.globs).any(|path| {
+            matches!(house.find(&[], path, 0), Some(Found::Item(..) | Found::Module(_)))
+        });
+    let mut all = Vec::new();
+    for (at, level) in &house.levels {
+        for item in &level.items {
+            let mut item = item.clone();
+            let mut answer = |_: Kind, path: &Path| {
+                let found = house.path(at, path)?;
+                named |= at.is_empty();
+                Some(found)
+            };
+            names::replace(&mut item, false, &mut answer);
+            if let Item::Impl(block) = &mut item
+                && let Some((path, _)) = &mut block.trait_
+                && let Some(found) = house.path(at, &names_of(path))
+                && let (Some(mut last), Some(name)) = (path.segments.pop(), found.get_ident())
+            {
+                last.ident = Ident::new(&name.to_string(), last.ident.span());
+                path.segments.clear();
+                path.segments.push(last);
+            }
+            if let (false, Some(name)) = (at.is_empty(), own_name(&mut item)) {
+                let known = level.names.get(&name.to_string());
+                *name = known.map_or(name.clone(), |known| Ident::new(&known.flat, name.span()));
+            }
+            all.push(item);
+        }
+        for item in &level.imports {
+            all.extend(house.import(at, item));
+        }
+    }
+    let imports = house.imports();
+    named.then_some(Flat { items: all, imports })
+}
+
+/// An item of an inner module: its gradient, if it has one, is not made here, nor does it answer from here.
+fn as_inner(item: &Item) -> Item {
+    let mut item = item.clone();
+    if let Item::Fn(function) = &mut item {
+        function.attrs.retain(|one| !is_marked(one, &["gradient"]));
+    }
+    if let Some(vis) = visibility(&mut item) {
+        *vis = Visibility::Inherited;
+    }
+    item
+}
+
+/// Whether the items of an inner module are read here: those of others answer for themselves, or are not always there.
+fn is_plain(module: &syn::ItemMod) -> bool {
+    let apart =
+        |one: &syn::Attribute| is_marked(one, &["differentiable"]) || one.path().is_ident("cfg");
+    module.content.is_some() && !module.attrs.iter().any(apart)
+}
+
+/// An item of the house.
+struct Known {
+    /// Its name among all items.
+    flat: String,
+    is_trait: bool,
+    /// Whether the outermost module can name it.
+    visible: bool,
+}
+
+/// One module.
+#[derive(Default)]
+struct Level {
+    items: Vec<Item>,
+    imports: Vec<syn::ItemUse>,
+    names: HashMap<String, Known>,
+    /// Imported names, and the paths they stand for.
+    uses: HashMap<String, Vec<String>>,
+    globs: Vec<Vec<String>>,
+}
+
+/// All modules, by their paths from the outermost.
+#[derive(Default)]
+struct House {
+    levels: BTreeMap<Vec<String>, Level>,
+}
+
+/// What a path names.
+enum Found {
+    /// An item of the house, and how many segments name it.
+    Item(String, usize),
+    Module(Vec<String>),
+    /// Something outside of it, as the outermost module would call it.
+    Outside(Vec<String>),
+}
+
+impl House {
+    fn add(&mut self, items: &[Item], at: Vec<String>, visible: bool, enums: &Enums) {
+        let spelled = if at.is_empty() { None } else { spelled_items(items, enums) };
+        let mut level = Level::default();
+        for item in spelled.as_deref().unwrap_or(items) {
+            match item {
+                Item::Mod(module) if is_plain(module) => {
+                    let mut path = at.clone();
+                    path.push(module.ident.to_string());
+                    let visible = visible && (at.is_empty() || is_public(&module.vis));
+                    let inner = module.content.as_ref().map(|(_, items)| items.as_slice());
+                    self.add(inner.unwrap_or_default(), path, visible, enums);
+                }
+                Item::Use(item) => {
+                    let mut path = Vec::new();
+                    level.import(&item.tree, &mut path);
+                    level.imports.push(item.clone());
+                }
+                item if at.is_empty() => {
+                    level.note(item, true);
+                    level.items.push(item.clone());
+                }
+                item => {
+                    level.note(item, visible);
+                    level.items.push(as_inner(item));
+                }
+            }
+        }
+        self.levels.insert(at, level);
+    }
+
+    /// Gives each item its name among all; `None` where a trait would need another.
+    fn name(&mut self) -> Option<()> {
+        let mut taken: HashMap<String, usize> = HashMap::new();
+        for level in self.levels.values() {
+            level.names.keys().for_each(|name| *taken.entry(name.clone()).or_default() += 1);
+        }
+        let root = self.levels.get(&Vec::new())?;
+        // What the outermost module imports from outside the house has its name, too.
+        let foreign: HashSet<String> = root
+            .uses
+            .iter()
+            .filter(|(_, path)| !matches!(self.find(&[], path, 0), Some(Found::Item(..))))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for (at, level) in &mut self.levels {
+            if at.is_empty() {
+                continue;
+            }
+            for (name, known) in &mut level.names {
+                if taken[name] > 1 || foreign.contains(name) {
+                    if known.is_trait {
+                        return None;
+                    }
+                    // What the case of a name says of its kind stays.
+                    known.flat = match name.chars().next().is_some_and(char::is_uppercase) {
+                        true => format!("{name}_{}", at.join("_").to_uppercase()),
+                        false => format!("{}_{name}", at.join("_")),
+                    };
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// What a path means in a module.
+    fn find(&self, at: &[String], path: &[String], depth: usize) -> Option<Found> {
+        let level = self.levels.get(at)?;
+        let Some(first) = path.first() else { return Some(Found::Module(at.to_vec())) };
+        if depth > 32 {
+            return None;
+        }
+        match first.as_str() {
+            "self" => return self.deeper(self.find(at, &path[1..], depth + 1), 1),
+            "super" => {
+                let Some((_, parent)) = at.split_last() else {
+                    return Some(Found::Outside(path.to_vec()));
+                };
+                let found = self.find(parent, &path[1..], depth + 1);
+                let found =
+                    found.or_else(|| parent.is_empty().then(|| Found::Outside(path[1..].to_vec())));
+                return self.deeper(found, 1);
+            }
+            "crate" | "std" | "core" | "stratape" => return Some(Found::Outside(path.to_vec())),
+            _ => {}
+        }
+        if let Some(known) = level.names.get(first) {
+            return Some(Found::Item(known.flat.clone(), 1));
+        }
+        let mut inner = at.to_vec();
+        inner.push(first.clone());
+        if self.levels.contains_key(&inner) {
+            return self.deeper(self.find(&inner, &path[1..], depth + 1), 1);
+        }
+        if let Some(import) = level.uses.get(first) {
+            let whole: Vec<String> = import.iter().chain(&path[1..]).cloned().collect();
+            return match self.find(at, &whole, depth + 1) {
+                Some(Found::Item(name, len)) => {
+                    Some(Found::Item(name, (len + 1).saturating_sub(import.len()).max(1)))
+                }
+                Some(found) => Some(found),
+                None if at.is_empty() => None,
+                None => Some(Found::Outside(whole)),
+            };
+        }
+        for glob in &level.globs {
+            if let Some(Found::Module(module)) = self.find(at, glob, depth + 1)
+                && module != at
+                && self.has(&module, first)
+                && let Some(found) = self.find(&module, path, depth + 1)
+            {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    fn has(&self, at: &[String], name: &str) -> bool {
+        let mut inner = at.to_vec();
+        inner.push(name.to_owned());
+        self.levels.contains_key(&inner)
+            || self.levels.get(at).is_some_and(|level| {
+                level.names.contains_key(name)
+                    || level.uses.contains_key(name)
+                    || !level.globs.is_empty()
+            })
+    }
+
+    /// A finding behind more segments.
+    fn deeper(&self, found: Option<Found>, more: usize) -> Option<Found> {
+        match found? {
+            Found::Item(name, len) => Some(Found::Item(name, len + more)),
+            found => Some(found),
+        }
+    }
+
+    /// What stands for a path of a module among all items; `None` for the path itself.
+    fn path(&self, at: &[String], path: &Path) -> Option<Path> {
+        if path.leading_colon.is_some() {
+            return None;
+        }
+        let names: Vec<String> = path.segments.iter().map(|one| one.ident.to_string()).collect();
+        let found = match self.find(at, &names, 0)? {
+            Found::Item(name, len) if len <= names.len() => {
+                let rest = names[len..].iter().cloned();
+                std::iter::once(name).chain(rest).collect()
+            }
+            Found::Outside(found) => found,
+            Found::Item(..) | Found::Module(_) => return None,
+        };
+        (found != names).then(|| path_of(&found))
+    }
+
+    /// What is left of an import among all items: what it names outside the house.
+    fn import(&self, at: &[String], item: &syn::ItemUse) -> Vec<Item> {
+        let mut level = Level::default();
+        level.import(&item.tree, &mut Vec::new());
+        let own = |path: &Vec<String>| {
+            matches!(self.find(at, path, 0), Some(Found::Item(..) | Found::Module(_)))
+        };
+        if !at.is_empty() {
+            return Vec::new();
+        }
+        if !level.uses.values().chain(&level.globs).any(own) {
+            return vec![Item::Use(item.clone())];
+        }
+        let mut kept: Vec<Item> = Vec::new();
+        for (name, path) in level.uses.iter().filter(|(_, path)| !own(path)) {
+            let (path, name) = (path_of(path), Ident::new(name, Span::call_site()));
+            kept.push(syn::parse_quote!(use #path as #name;));
+        }
+        for path in level.globs.iter() {
+            match self.find(at, path, 0) {
+                Some(Found::Item(name, _)) => {
+                    let name = Ident::new(&name, Span::call_site());
+                    kept.push(syn::parse_quote!(use #name::*;));
+                }
+                Some(Found::Module(_)) => {}
+                _ => {
+                    let path = path_of(path);
+                    kept.push(syn::parse_quote!(use #path::*;));
+                }
+            }
+        }
+        kept
+    }
+
+    /// Imports into the outermost module of what it can name and does not.
+    fn imports(&self) -> TokenStream {
+        let mut tokens = TokenStream::new();
+        for (at, level) in self.levels.iter().filter(|(at, _)| !at.is_empty()) {
+            for (name, known) in level.names.iter().filter(|(_, known)| known.visible) {
+                let in_sight = known.flat == *name
+                    && matches!(
+                        self.find(&[], std::slice::from_ref(name), 0),
+                        Some(Found::Item(..))
+                    );
+                if in_sight {
+                    continue;
+                }
+                let at = at.iter().map(|name| format_ident!("{name}"));
+                let (name, flat) = (format_ident!("{name}"), format_ident!("{}", known.flat));
+                let renamed = (name != flat).then(|| quote!(as #flat));
+                tokens.extend(quote! {
+                    #[allow(unused_imports)] use self::#(#at::)*#name #renamed;
+                });
+            }
+        }
+        tokens
+    }
+}
+
+impl Level {
+    fn note(&mut self, item: &Item, visible: bool) {
+        let mut item = item.clone();
+        let public = visibility(&mut item).is_some_and(|vis| is_public(vis));
+        let is_trait = matches!(item, Item::Trait(_));
+        if let Some(name) = own_name(&mut item) {
+            let known = Known { flat: name.to_string(), is_trait, visible: visible && public };
+            self.names.insert(name.to_string(), known);
+        }
+    }
+
+    fn import(&mut self, tree: &UseTree, path: &mut Vec<String>) {
+        match tree {
+            UseTree::Path(tree) => {
+                path.push(tree.ident.to_string());
+                self.import(&tree.tree, path);
+                path.pop();
+            }
+            UseTree::Name(name) if name.ident == "self" => {
+                if let Some(last) = path.last() {
+                    self.uses.insert(last.clone(), path.clone());
+                }
+            }
+            UseTree::Name(name) => {
+                let whole = path.iter().cloned().chain([name.ident.to_string()]).collect();
+                self.uses.insert(name.ident.to_string(), whole);
+            }
+            UseTree::Rename(name) => {
+                let own = (name.ident != "self").then(|| name.ident.to_string());
+                let whole = path.iter().cloned().chain(own).collect();
+                self.uses.insert(name.rename.to_string(), whole);
+            }
+            UseTree::Glob(_) => self.globs.push(path.clone()),
+            UseTree::Group(group) => {
+                group.items.iter().for_each(|tree| self.import(tree, path));
+            }
+        }
+    }
+}
+
+/// A path without type arguments.
+fn names_of(path: &Path) -> Path {
+    let mut path = path.clone();
+    path.segments.iter_mut().for_each(|one| one.arguments = syn::PathArguments::None);
+    path
+}
+
+fn path_of(names: &[String]) -> Path {
+    let segments = names.iter().map(|name| Ident::new(name, Span::call_site()));
+    syn::parse_quote!(#(#segments)::*)
+}
+
+fn is_public(vis: &Visibility) -> bool {
+    !matches!(vis, Visibility::Inherited)
+}
+
+fn own_name(item: &mut Item) -> Option<&mut Ident> {
+    match item {
+        Item::Fn(item) => Some(&mut item.sig.ident),
+        Item::Struct(item) => Some(&mut item.ident),
+        Item::Enum(item) => Some(&mut item.ident),
+        Item::Const(item) => Some(&mut item.ident),
+        Item::Static(item) => Some(&mut item.ident),
+        Item::Type(item) => Some(&mut item.ident),
+        Item::Trait(item) => Some(&mut item.ident),
+        _ => None,
+    }
+}
+
+fn visibility(item: &mut Item) -> Option<&mut Visibility> {
+    match item {
+        Item::Fn(item) => Some(&mut item.vis),
+        Item::Struct(item) => Some(&mut item.vis),
+        Item::Enum(item) => Some(&mut item.vis),
+        Item::Const(item) => Some(&mut item.vis),
+        Item::Static(item) => Some(&mut item.vis),
+        Item::Type(item) => Some(&mut item.vis),
+        Item::Trait(item) => Some(&mut item.vis),
+        _ => None,
+    }
+}
+
+/// A module with the attribute on those of its inner modules that have gradients of their own; `None` if there are none.
+pub(super) fn with_inner_attributes(tokens: &TokenStream) -> Option<TokenStream> {
+    fn put(module: &mut syn::ItemMod) -> bool {
+        let mut found = false;
+        for item in module.content.iter_mut().flat_map(|(_, items)| items) {
+            let Item::Mod(inner) = item else { continue };
+            if !is_plain(inner) {
+                continue;
+            }
+            let gradients = inner.content.iter().flat_map(|(_, items)| items).any(|item| {
+                matches!(item, Item::Fn(function)
+                    if function.attrs.iter().any(|one| is_marked(one, &["gradient"])))
+            });
+            if gradients {
+                inner.attrs.push(syn::parse_quote!(#[::stratape::differentiable]));
+            }
+            found |= gradients || put(inner);
+        }
+        found
+    }
+    let mut module: syn::ItemMod = syn::parse2(tokens.clone()).ok()?;
+    put(&mut module).then(|| module.into_token_stream())
+}
