@@ -13,15 +13,4 @@ fn a_parameter_is_exchanged(x: &mut Vec<f64>, k: f64) -> f64 {
     x[0]
 }
 
-#[gradient]
-fn rows_in_a_loop(x: &[f64]) -> f64 {
-    let mut sum = 0.0;
-    for v in x {
-        let mut rows = Vec::new();
-        rows.push(vec![*v; 2]);
-        sum += rows[0][1];
-    }
-    sum
-}
-
 fn main() {}
