@@ -64,6 +64,7 @@ impl Lowerer<'_> {
                 let mut inits = Vec::new();
                 let mut types = Vec::new();
                 for part in parts {
+                    let part = self.as_vec(part, span)?;
                     let (init, ty) = self.init_of(part, span)?;
                     inits.push(init);
                     types.push(ty);

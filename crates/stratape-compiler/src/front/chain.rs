@@ -249,7 +249,8 @@ impl<'m> Lowerer<'m> {
                 me.drive(&iter, jumps, span, body)
             }),
             Iter::Scan(inner, init, f) => {
-                let state = self.variable((**init).clone(), span)?;
+                let init = self.as_vec((**init).clone(), span)?;
+                let state = self.variable(init, span)?;
                 let state = lv_of(state);
                 self.ending(span, |me, end| {
                     me.drive(inner, true, span, &mut |me, item| {
@@ -261,7 +262,8 @@ impl<'m> Lowerer<'m> {
             }
             Iter::Zip(a, b) => self.drive_zip(a, b, span, body),
             Iter::Successors(first, f) => {
-                let state = self.variable((**first).clone(), span)?;
+                let first = self.as_vec((**first).clone(), span)?;
+                let state = self.variable(first, span)?;
                 let state = lv_of(state);
                 self.ending(span, |me, end| {
                     me.forever(span, |me| {

@@ -53,6 +53,7 @@ impl Lowerer<'_> {
             "fold" => {
                 let (init, f) = (one()?, one()?);
                 let init = self.rvalue(init, span)?;
+                let init = self.as_vec(init, span)?;
                 let state = self.variable(init, span)?;
                 let lv = super::control::lv_of(state.clone());
                 self.each(iter, None, &[], span, &mut |me, item| {
@@ -293,6 +294,7 @@ impl Lowerer<'_> {
             |_| Ok(Val::Never),
         )
         .and_then(|val| {
+            let val = self.as_vec(val, span)?;
             let state = self.variable(val, span)?;
             let lv = super::control::lv_of(state.clone());
             let one = self.b.usize(1, span);
@@ -322,7 +324,10 @@ impl Lowerer<'_> {
     /// An item with all references read.
     pub(super) fn value_of(&mut self, item: Val, span: Span) -> Result<Val> {
         match item {
-            Val::Ref(lv) | Val::Place(lv) => self.read(&lv, span),
+            Val::Ref(lv) | Val::Place(lv) => {
+                let val = self.read(&lv, span)?;
+                self.as_vec(val, span)
+            }
             Val::Parts(kind, parts) => {
                 let parts = parts
                     .into_iter()

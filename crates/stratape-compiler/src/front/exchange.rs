@@ -108,14 +108,23 @@ impl Lowerer<'_> {
         self.exchange_lists("swap", &places, span).map(|done| done.is_some())
     }
 
-    /// A list that was written as `vec![…]` as one that can be assigned another length; any other value as it is.
+    /// Whether a value is a list that was written as `vec![…]`, of which the length is taken for known so far.
+    pub(super) fn is_written_as_vec(&self, val: &Val) -> bool {
+        matches!(val, Val::Place(LValue::Memory(memory))
+            if matches!(memory.ty, Type::Array(..))
+                && memory.place.path.is_empty()
+                && self.written_as_vec.contains(&memory.place.object))
+    }
+
+    /// Lists that were written as `vec![…]` as ones that can be assigned another length; anything else as it is.
     pub(super) fn as_vec(&mut self, val: Val, span: Span) -> Result<Val> {
         match &val {
-            Val::Place(LValue::Memory(memory))
-                if matches!(memory.ty, Type::Array(..))
-                    && memory.place.path.is_empty()
-                    && self.written_as_vec.contains(&memory.place.object) =>
-            {
+            Val::Parts(..) => {
+                let Val::Parts(kind, parts) = val else { return Ok(val) };
+                let parts = parts.into_iter().map(|part| self.as_vec(part, span));
+                Ok(Val::Parts(kind, parts.collect::<Result<_>>()?))
+            }
+            Val::Place(LValue::Memory(memory)) if self.is_written_as_vec(&val) => {
                 let list = self.copy_of_list(&memory.clone(), span)?;
                 Ok(Val::Place(LValue::Memory(list)))
             }

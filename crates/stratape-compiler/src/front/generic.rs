@@ -517,6 +517,9 @@ impl Lowerer<'_> {
                 let parts = parts.iter().map(|part| self.type_in_memory(part));
                 parts.collect::<Option<_>>().map(Type::Tuple)
             }
+            val if self.is_written_as_vec(val) => {
+                self.type_of(val)?.element().cloned().map(|item| Type::Vec(Box::new(item)))
+            }
             val => self.type_of(val),
         }
     }

@@ -8,7 +8,7 @@ use syn::Result;
 use super::references::alike;
 use super::val::{LValue, Memory, Val, Window};
 use super::{Lowerer, unsupported};
-use stratape_ir::{Merge, Object, Origin, Scalar, Stmt, Type, ValueId, made};
+use stratape_ir::{Merge, Object, Origin, Scalar, Step, Stmt, Type, ValueId, made};
 
 /// What joins the values of two arms.
 pub(super) struct Joiner<'a> {
@@ -246,6 +246,18 @@ fn replace_in_place(lv: &mut LValue, replaced: &HashMap<ValueId, ValueId>) {
             *condition = replaced.get(condition).copied().unwrap_or(*condition);
             replace_in_place(a, replaced);
             replace_in_place(b, replaced);
+        }
+        LValue::Memory(memory) => {
+            let now = |value: &mut ValueId| *value = replaced.get(value).copied().unwrap_or(*value);
+            if let Some(window) = &mut memory.window {
+                now(&mut window.start);
+                now(&mut window.len);
+            }
+            for step in &mut memory.place.path {
+                if let Step::Index(index) = step {
+                    now(index);
+                }
+            }
         }
         _ => {}
     }

@@ -133,10 +133,9 @@ impl Lowerer<'_> {
         if matches!(val, Val::Never) {
             return slice.elems.iter().try_for_each(|item| self.bind(item, Val::Never));
         }
-        let reference = matches!(
-            val,
-            Val::Ref(_) | Val::Place(LValue::Memory(Memory { ty: Type::Slice(_), .. }))
-        );
+        // Behind `*x` and `x[..]` is a slice itself: its numbers are copied.
+        let reference = matches!(val, Val::Ref(_));
+        let is_slice = matches!(val, Val::Place(LValue::Memory(Memory { ty: Type::Slice(_), .. })));
         let lv = super::control::lv_of(val);
         let len = self.len_of(&lv, span)?;
         for (position, item) in slice.elems.iter().enumerate() {
@@ -148,7 +147,7 @@ impl Lowerer<'_> {
                 let named = self.b.usize(named, span);
                 let count = self.b.binary(Binary::Sub, len, named, span);
                 let part = self.window_of(&lv, from, count, span)?;
-                if reference {
+                if reference || is_slice {
                     Val::Ref(part)
                 } else {
                     return Err(unsupported(

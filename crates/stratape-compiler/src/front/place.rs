@@ -11,9 +11,9 @@ use super::generic::base_name;
 use super::infer::Class;
 use super::unnamed::{given, structs};
 use super::val::{Kind, LValue, Memory, Val};
-use super::{Lowerer, left_to_rustc};
+use super::{Lowerer, left_to_rustc, unsupported};
 use crate::library;
-use stratape_ir::{Init, Object, Op, Origin, Range, Step, Stmt, Type, ValueId};
+use stratape_ir::{Extent, Init, Object, Op, Origin, Range, Step, Stmt, Type, ValueId};
 
 impl Lowerer<'_> {
     /// The number a value is, read from its place if need be.
@@ -116,6 +116,11 @@ impl Lowerer<'_> {
             Val::Parts(kind, parts) => {
                 let parts = parts.into_iter().map(|part| self.settled(part, span));
                 Ok(Val::Parts(kind, parts.collect::<Result<_>>()?))
+            }
+            // Its length is that of now: the variable that holds it may be gone.
+            Val::Place(LValue::Memory(memory)) if memory.len.is_some() => {
+                let window = self.extent(&memory, span);
+                Ok(Val::Place(LValue::Memory(Memory { window, len: None, ..memory })))
             }
             other => Ok(other),
         }
@@ -340,10 +345,26 @@ impl Lowerer<'_> {
                     let (Val::Place(source) | Val::Ref(source)) = val else {
                         return Err(Error::new(span, "an array was expected"));
                     };
+                    if !self.is_as_long(memory, &source) {
+                        return Err(unsupported(
+                            span,
+                            "a list of another length here",
+                            "write the type of the list where it is made, as in `let mut v: Vec<f64> = Vec::from([…])`",
+                        ));
+                    }
                     let len = self.len_of(&source, span)?;
                     self.copy_elements(lv, &source, len, span)
                 }
             },
+        }
+    }
+
+    /// Whether what is assigned to a list of fixed length has that length: arrays do, and `vec![…]` is held as one.
+    fn is_as_long(&self, memory: &Memory, source: &LValue) -> bool {
+        match (&memory.ty, self.type_of(&Val::Place(source.clone()))) {
+            (Type::Array(_, Extent::Known(n)), Some(Type::Array(_, Extent::Known(m)))) => *n == m,
+            (Type::Array(..), Some(Type::Vec(_) | Type::Slice(_))) => false,
+            _ => true,
         }
     }
 

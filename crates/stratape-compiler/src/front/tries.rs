@@ -38,6 +38,7 @@ impl Lowerer<'_> {
         Ok(Some(match name {
             "try_fold" => {
                 let (init, f) = (self.rvalue(arg(0)?, span)?, arg(1)?);
+                let init = self.as_vec(init, span)?;
                 let state = lv_of(self.variable(init, span)?);
                 let mut failure = self.no_failure(span)?;
                 self.each_until(iter, span, &mut |me, item, end| {
