@@ -26,9 +26,9 @@ pub(super) fn begin(
     tokens: &TokenStream,
     host: &Host<'_>,
 ) -> Result<TokenStream> {
-    let (read, shown) = read(tokens, host);
-    let mut opened = expand::open(attribute, read.as_ref().unwrap_or(tokens).clone())?;
     let whole = nested::with_inner_attributes(tokens);
+    let (read, shown) = read(tokens, host, whole.is_some());
+    let mut opened = expand::open(attribute, read.as_ref().unwrap_or(tokens).clone())?;
     if read.is_some() || whole.is_some() {
         let whole = whole.unwrap_or_else(|| tokens.clone());
         opened = opened.standing_for(expand::open(attribute, whole)?);
@@ -61,18 +61,28 @@ pub(super) fn begin(
 
 /// The module as it is read, if that is not as it is written: the items of inner modules stand in it, and the variants of enums have the names of
 /// their enums before them. Also what emitted code imports.
-fn read(tokens: &TokenStream, host: &Host<'_>) -> (Option<TokenStream>, TokenStream) {
+fn read(
+    tokens: &TokenStream,
+    host: &Host<'_>,
+    inner_ask: bool,
+) -> (Option<TokenStream>, TokenStream) {
     let none = (None, TokenStream::new());
     let Ok(mut module) = syn::parse2::<syn::ItemMod>(tokens.clone()) else { return none };
     let enums = (host.enums)(&module.ident.to_string());
     let Some((_, items)) = &mut module.content else { return none };
+    if inner_ask {
+        nested::answering_inside(items);
+    }
     let (read, imports) = match nested::flattened(items, &enums) {
         Some(flat) => (Some(flat.items), flat.imports),
         None => (None, TokenStream::new()),
     };
     let spelled = variants::spelled_items(read.as_deref().unwrap_or(items), &enums);
-    let Some(read) = spelled.or(read) else { return (None, imports) };
-    *items = read;
+    match spelled.or(read) {
+        Some(read) => *items = read,
+        None if inner_ask => {}
+        None => return (None, imports),
+    }
     (Some(module.into_token_stream()), imports)
 }
 

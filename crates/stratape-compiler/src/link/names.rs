@@ -201,6 +201,10 @@ impl Names<'_, '_> {
             segment.arguments = syn::PathArguments::None;
         }
         let Some(mut answer) = (self.answer)(kind, &asked) else { return };
+        // A variable of that name would come before the item.
+        if len > 1 && answer.get_ident().is_some_and(|name| self.is_bound(&name.to_string())) {
+            return;
+        }
         if let Some(last) = asked.segments.last() {
             // Nobody wrote the whole path of the library: what rustc says of such paths is not for them.
             let is_library = answer.segments.first().is_some_and(|first| is_root(&first.ident));

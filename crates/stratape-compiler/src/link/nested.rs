@@ -7,8 +7,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{Item, Path, UseTree, Visibility};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Item, Path, Stmt, UseTree, Visibility};
 
+use super::export;
 use super::names::{self, Kind};
 use crate::front::is_marked;
 use crate::variants::{Enums, spelled_items};
@@ -28,38 +30,37 @@ pub(crate) fn flattened(items: &[Item], enums: &Enums) -> Option<Flat> {
     if house.levels.len() < 2 {
         return None;
     }
-    house.name()?;
+    house.name();
     let root = house.levels.get(&Vec::new())?;
     let mut named =
         root.uses.values().chain(&root.globs).any(|path| {
             matches!(house.find(&[], path, 0), Some(Found::Item(..) | Found::Module(_)))
         });
     let mut all = Vec::new();
-    for (at, level) in &house.levels {
-        for item in &level.items {
-            let mut item = item.clone();
+    let places: Vec<Vec<String>> = house.levels.keys().cloned().collect();
+    for at in &places {
+        for mut item in house.levels[at].items.clone() {
+            let before = house.with_uses_inside(at, &mut item);
             let mut answer = |_: Kind, path: &Path| {
                 let found = house.path(at, path)?;
                 named |= at.is_empty();
                 Some(found)
             };
             names::replace(&mut item, false, &mut answer);
-            if let Item::Impl(block) = &mut item
-                && let Some((path, _)) = &mut block.trait_
-                && let Some(found) = house.path(at, &names_of(path))
-                && let (Some(mut last), Some(name)) = (path.segments.pop(), found.get_ident())
+            Traits { house: &house, at }.visit_item_mut(&mut item);
+            if let Some(before) = before
+                && let Some(level) = house.levels.get_mut(at)
             {
-                last.ident = Ident::new(&name.to_string(), last.ident.span());
-                path.segments.clear();
-                path.segments.push(last);
+                level.uses = before;
+                named |= at.is_empty();
             }
             if let (false, Some(name)) = (at.is_empty(), own_name(&mut item)) {
-                let known = level.names.get(&name.to_string());
+                let known = house.levels[at].names.get(&name.to_string());
                 *name = known.map_or(name.clone(), |known| Ident::new(&known.flat, name.span()));
             }
             all.push(item);
         }
-        for item in &level.imports {
+        for item in &house.levels[at].imports {
             all.extend(house.import(at, item));
         }
     }
@@ -90,7 +91,8 @@ fn is_plain(module: &syn::ItemMod) -> bool {
 struct Known {
     /// Its name among all items.
     flat: String,
-    is_trait: bool,
+    /// Whether it is a function or a constant.
+    is_value: bool,
     /// Whether the outermost module can name it.
     visible: bool,
 }
@@ -152,38 +154,49 @@ impl House {
         self.levels.insert(at, level);
     }
 
-    /// Gives each item its name among all; `None` where a trait would need another.
-    fn name(&mut self) -> Option<()> {
+    /// Gives each item its name among all. Functions and constants of inner modules always get one of their own: a variable may be called like them.
+    fn name(&mut self) {
         let mut taken: HashMap<String, usize> = HashMap::new();
         for level in self.levels.values() {
             level.names.keys().for_each(|name| *taken.entry(name.clone()).or_default() += 1);
         }
-        let root = self.levels.get(&Vec::new())?;
         // What the outermost module imports from outside the house has its name, too.
-        let foreign: HashSet<String> = root
-            .uses
-            .iter()
-            .filter(|(_, path)| !matches!(self.find(&[], path, 0), Some(Found::Item(..))))
-            .map(|(name, _)| name.clone())
-            .collect();
-        for (at, level) in &mut self.levels {
-            if at.is_empty() {
-                continue;
-            }
+        let foreign: HashSet<String> = match self.levels.get(&Vec::new()) {
+            Some(root) => root
+                .uses
+                .iter()
+                .filter(|(_, path)| !matches!(self.find(&[], path, 0), Some(Found::Item(..))))
+                .map(|(name, _)| name.clone())
+                .collect(),
+            None => HashSet::new(),
+        };
+        for (at, level) in self.levels.iter_mut().filter(|(at, _)| !at.is_empty()) {
+            let unique = fnv(&at.join("::"));
             for (name, known) in &mut level.names {
-                if taken[name] > 1 || foreign.contains(name) {
-                    if known.is_trait {
-                        return None;
-                    }
-                    // What the case of a name says of its kind stays.
-                    known.flat = match name.chars().next().is_some_and(char::is_uppercase) {
-                        true => format!("{name}_{}", at.join("_").to_uppercase()),
-                        false => format!("{}_{name}", at.join("_")),
-                    };
+                if known.is_value || taken[name] > 1 || foreign.contains(name) {
+                    known.flat = export::id(&format_ident!("{name}"), unique).to_string();
                 }
             }
         }
-        Some(())
+    }
+
+    /// Takes the imports of the house out of a function, and has them hold in its module for now; what held there before, if there were any.
+    fn with_uses_inside(
+        &mut self,
+        at: &[String],
+        item: &mut Item,
+    ) -> Option<HashMap<String, Vec<String>>> {
+        let mut inside = UsesInside { house: self, at, found: HashMap::new() };
+        inside.visit_item_mut(item);
+        let found = inside.found;
+        let level = self.levels.get_mut(at)?;
+        // A name that means something else around is left alone.
+        if found.is_empty() || found.keys().any(|name| level.names.contains_key(name)) {
+            return None;
+        }
+        let before = level.uses.clone();
+        level.uses.extend(found);
+        Some(before)
     }
 
     /// What a path means in a module.
@@ -337,9 +350,9 @@ impl Level {
     fn note(&mut self, item: &Item, visible: bool) {
         let mut item = item.clone();
         let public = visibility(&mut item).is_some_and(|vis| is_public(vis));
-        let is_trait = matches!(item, Item::Trait(_));
+        let is_value = matches!(item, Item::Fn(_) | Item::Const(_) | Item::Static(_));
         if let Some(name) = own_name(&mut item) {
-            let known = Known { flat: name.to_string(), is_trait, visible: visible && public };
+            let known = Known { flat: name.to_string(), is_value, visible: visible && public };
             self.names.insert(name.to_string(), known);
         }
     }
@@ -371,6 +384,67 @@ impl Level {
             }
         }
     }
+}
+
+/// The traits that an item names in bounds and `impl`s.
+struct Traits<'a> {
+    house: &'a House,
+    at: &'a [String],
+}
+
+impl Traits<'_> {
+    fn replace(&self, path: &mut Path) {
+        let Some(found) = self.house.path(self.at, &names_of(path)) else { return };
+        if let (Some(mut last), Some(name)) = (path.segments.pop(), found.get_ident()) {
+            last.ident = Ident::new(&name.to_string(), last.ident.span());
+            path.segments.clear();
+            path.segments.push(last);
+        }
+    }
+}
+
+impl VisitMut for Traits<'_> {
+    fn visit_trait_bound_mut(&mut self, bound: &mut syn::TraitBound) {
+        self.replace(&mut bound.path);
+    }
+
+    fn visit_item_impl_mut(&mut self, block: &mut syn::ItemImpl) {
+        if let Some((path, _)) = &mut block.trait_ {
+            self.replace(path);
+        }
+        visit_mut::visit_item_impl_mut(self, block);
+    }
+}
+
+/// The imports inside functions that name items of the house.
+struct UsesInside<'a> {
+    house: &'a House,
+    at: &'a [String],
+    found: HashMap<String, Vec<String>>,
+}
+
+impl VisitMut for UsesInside<'_> {
+    fn visit_block_mut(&mut self, block: &mut syn::Block) {
+        block.stmts.retain(|stmt| {
+            let Stmt::Item(Item::Use(item)) = stmt else { return true };
+            let mut level = Level::default();
+            level.import(&item.tree, &mut Vec::new());
+            let own = |path: &Vec<String>| {
+                matches!(self.house.find(self.at, path, 0), Some(Found::Item(_, len)) if len == path.len())
+            };
+            if !level.globs.is_empty() || !level.uses.values().all(own) {
+                return true;
+            }
+            self.found.extend(level.uses);
+            false
+        });
+        visit_mut::visit_block_mut(self, block);
+    }
+}
+
+fn fnv(text: &str) -> u64 {
+    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// A path without type arguments.
@@ -415,26 +489,45 @@ fn visibility(item: &mut Item) -> Option<&mut Visibility> {
     }
 }
 
-/// A module with the attribute on those of its inner modules that have gradients of their own; `None` if there are none.
+/// A module with the attribute on its inner modules, where one of them has gradients of its own; `None` if there are none.
 pub(super) fn with_inner_attributes(tokens: &TokenStream) -> Option<TokenStream> {
-    fn put(module: &mut syn::ItemMod) -> bool {
-        let mut found = false;
-        for item in module.content.iter_mut().flat_map(|(_, items)| items) {
-            let Item::Mod(inner) = item else { continue };
-            if !is_plain(inner) {
-                continue;
+    fn inner(module: &mut syn::ItemMod) -> impl Iterator<Item = &mut syn::ItemMod> {
+        let items = module.content.iter_mut().flat_map(|(_, items)| items);
+        items.filter_map(|item| match item {
+            Item::Mod(inner) if is_plain(inner) => Some(inner),
+            _ => None,
+        })
+    }
+    fn has_gradients(module: &mut syn::ItemMod) -> bool {
+        let own = module.content.iter().flat_map(|(_, items)| items).any(|item| {
+            let marked =
+                |attrs: &[syn::Attribute]| attrs.iter().any(|one| is_marked(one, &["gradient"]));
+            match item {
+                Item::Fn(function) => marked(&function.attrs),
+                Item::Impl(block) => block
+                    .items
+                    .iter()
+                    .any(|item| matches!(item, syn::ImplItem::Fn(method) if marked(&method.attrs))),
+                _ => false,
             }
-            let gradients = inner.content.iter().flat_map(|(_, items)| items).any(|item| {
-                matches!(item, Item::Fn(function)
-                    if function.attrs.iter().any(|one| is_marked(one, &["gradient"])))
-            });
-            if gradients {
-                inner.attrs.push(syn::parse_quote!(#[::stratape::differentiable]));
-            }
-            found |= gradients || put(inner);
-        }
-        found
+        });
+        own || inner(module).any(has_gradients)
     }
     let mut module: syn::ItemMod = syn::parse2(tokens.clone()).ok()?;
-    put(&mut module).then(|| module.into_token_stream())
+    if !inner(&mut module).any(has_gradients) {
+        return None;
+    }
+    for inner in inner(&mut module) {
+        inner.attrs.push(syn::parse_quote!(#[::stratape::differentiable]));
+    }
+    Some(module.into_token_stream())
+}
+
+/// Lets the private items of a module answer to its inner modules, which can see them.
+pub(super) fn answering_inside(items: &mut [Item]) {
+    for item in items {
+        if let Some(vis @ Visibility::Inherited) = visibility(item) {
+            *vis = syn::parse_quote!(pub(self));
+        }
+    }
 }
