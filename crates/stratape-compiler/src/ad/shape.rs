@@ -29,10 +29,11 @@ pub(super) struct Shapes {
 }
 
 impl Shapes {
-    /// Adds to a function what takes the shapes of the locals that are exchanged with others, copied into rows of another, or copies of lists of lists.
+    /// Adds to a function what takes the shapes of the locals that are exchanged with others, copied into rows of another, or copies of such lists or of lists of lists.
     pub(super) fn take(function: &mut Function) -> Self {
-        let mut wanted = swapped(&function.body);
-        copies(function, &function.body, &mut wanted);
+        let swapped = swapped(&function.body);
+        let mut wanted = swapped.clone();
+        copies(function, &function.body, &swapped, &mut wanted);
         let mut shapes = Self::default();
         let mut body = std::mem::take(&mut function.body);
         shapes.of_block(function, &mut body, &wanted);
@@ -137,8 +138,13 @@ fn length(function: &mut Function, place: &Place, block: &mut Block) -> ValueId 
     value
 }
 
-/// The lists that rows of other lists are copies of, and the copies of lists of lists.
-fn copies(function: &Function, block: &Block, wanted: &mut HashSet<ObjectId>) {
+/// The lists that rows of other lists are copies of, the copies of lists of lists, and the copies of what may have another shape in the end.
+fn copies(
+    function: &Function,
+    block: &Block,
+    swapped: &HashSet<ObjectId>,
+    wanted: &mut HashSet<ObjectId>,
+) {
     fn copied(init: &Init, f: &mut dyn FnMut(&Place)) {
         match init {
             Init::Copy(place) => f(place),
@@ -158,11 +164,11 @@ fn copies(function: &Function, block: &Block, wanted: &mut HashSet<ObjectId>) {
                     Type::Vec(item) => item.is_fixed(),
                     ty => ty.is_fixed(),
                 });
-                if !flat {
+                if !flat || swapped.contains(&place.object) {
                     wanted.insert(*object);
                 }
             });
         }
-        node.blocks().iter().for_each(|inner| copies(function, inner, wanted));
+        node.blocks().iter().for_each(|inner| copies(function, inner, swapped, wanted));
     }
 }

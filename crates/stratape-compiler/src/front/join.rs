@@ -140,6 +140,7 @@ impl Joiner<'_> {
             Val::Place(LValue::Memory(memory)) if is_list(&memory) => {
                 let block = if from_then { &*self.then } else { &*self.other };
                 if !made(block).contains(&memory.place.object) {
+                    let memory = self.window_alone(lower, memory, from_then)?;
                     return Ok(Val::Place(LValue::Memory(memory)));
                 }
                 match from_then {
@@ -149,6 +150,22 @@ impl Joiner<'_> {
             }
             other => Ok(other),
         }
+    }
+
+    /// A list from outside the arms, of which one arm found the extent.
+    fn window_alone(
+        &mut self,
+        lower: &mut Lowerer<'_>,
+        memory: Memory,
+        from_then: bool,
+    ) -> Result<Memory> {
+        let Some(window) = memory.window else { return Ok(memory) };
+        let mut number = |value| match self.alone(lower, Val::Scalar(value), from_then)? {
+            Val::Scalar(value) => Ok::<_, syn::Error>(value),
+            _ => Ok(value),
+        };
+        let window = Window { start: number(window.start)?, len: number(window.len)? };
+        Ok(Memory { window: Some(window), ..memory })
     }
 
     /// A list that takes the place of those that the arms yield.

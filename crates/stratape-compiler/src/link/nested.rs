@@ -12,6 +12,7 @@ use syn::{Item, Path, Stmt, UseTree, Visibility};
 
 use super::export;
 use super::names::{self, Kind};
+use super::words::is_library;
 use crate::front::is_marked;
 use crate::variants::{Enums, spelled_items};
 
@@ -30,7 +31,7 @@ pub(crate) fn flattened(items: &[Item], enums: &Enums) -> Option<Flat> {
     if house.levels.len() < 2 {
         return None;
     }
-    house.name();
+    house.name()?;
     let root = house.levels.get(&Vec::new())?;
     let mut named =
         root.uses.values().chain(&root.globs).any(|path| {
@@ -154,8 +155,8 @@ impl House {
         self.levels.insert(at, level);
     }
 
-    /// Gives each item its name among all. Functions and constants of inner modules always get one of their own: a variable may be called like them.
-    fn name(&mut self) {
+    /// Gives each item its name among all; `None` where that cannot be. Functions and constants of inner modules always get one of their own: a variable may be called like them.
+    fn name(&mut self) -> Option<()> {
         let mut taken: HashMap<String, usize> = HashMap::new();
         for level in self.levels.values() {
             level.names.keys().for_each(|name| *taken.entry(name.clone()).or_default() += 1);
@@ -173,11 +174,19 @@ impl House {
         for (at, level) in self.levels.iter_mut().filter(|(at, _)| !at.is_empty()) {
             let unique = fnv(&at.join("::"));
             for (name, known) in &mut level.names {
-                if known.is_value || taken[name] > 1 || foreign.contains(name) {
-                    known.flat = export::id(&format_ident!("{name}"), unique).to_string();
+                let shared = taken[name] > 1 || foreign.contains(name);
+                match is_library(name) {
+                    // Such a name is not asked about where it stands alone.
+                    true if shared => return None,
+                    true => {}
+                    false if shared || known.is_value => {
+                        known.flat = export::id(&format_ident!("{name}"), unique).to_string();
+                    }
+                    false => {}
                 }
             }
         }
+        Some(())
     }
 
     /// Takes the imports of the house out of a function, and has them hold in its module for now; what held there before, if there were any.
