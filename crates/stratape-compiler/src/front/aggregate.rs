@@ -28,6 +28,7 @@ impl Lowerer<'_> {
         let mut items = Vec::new();
         let mut item_type: Option<Type> = None;
         for (val, at) in vals {
+            let val = self.as_vec(val, at)?;
             let (init, ty) = self.init_of(val, at)?;
             match &item_type {
                 Some(known) => self.unify_types(&ty, &known.clone(), at)?,

@@ -336,7 +336,7 @@ impl Lowerer<'_> {
                 let longer = me.zeros(&memory.ty, room, span)?;
                 me.move_elements(&LValue::Memory(longer.clone()), list, span)?;
                 me.change_places(memory, &longer);
-                if memory.ty.element().is_some_and(|item| !item.is_fixed()) {
+                if memory.ty.element().is_some_and(|item| !item.is_fixed() && is_emptied(item)) {
                     me.b.function.emptied.insert(longer.place.object);
                 }
                 Ok(Val::Unit)
@@ -431,6 +431,16 @@ impl Lowerer<'_> {
         let window = var.map(|var| Window { start: zero, len: self.get(var) });
         let memory = Memory { place: Place::whole(object), ty, window, len: None };
         Ok(Val::Place(LValue::Memory(memory)))
+    }
+}
+
+/// Whether an element leaves nothing but empty lists behind when it is taken out.
+fn is_emptied(ty: &Type) -> bool {
+    match ty {
+        Type::Tuple(items) => items.iter().all(is_emptied),
+        Type::Struct(def) => def.fields.iter().all(|(_, item)| is_emptied(item)),
+        Type::Vec(_) => true,
+        ty => ty.is_fixed(),
     }
 }
 

@@ -119,9 +119,17 @@ pub(super) struct Noticed {
 /// text that leaves its module; others are emitted where they stand.
 pub(super) fn replace(item: &mut syn::Item, messages: bool, answer: &mut Answer<'_>) -> Noticed {
     let scopes = vec![HashSet::new()];
-    let mut names = Names { scopes, answer, messages, noticed: Noticed::default() };
+    let noticed = Noticed::default();
+    let mut names = Names { scopes, answer, messages, all: false, noticed };
     names.visit_item_mut(item);
     names.noticed
+}
+
+/// The same where every name that is asked about is known to be an item or not: small letters alone make no variable.
+pub(super) fn replace_known(item: &mut syn::Item, answer: &mut Answer<'_>) {
+    let scopes = vec![HashSet::new()];
+    let noticed = Noticed::default();
+    Names { scopes, answer, messages: false, all: true, noticed }.visit_item_mut(item);
 }
 
 /// The walk over an item.
@@ -130,6 +138,8 @@ struct Names<'a, 'b> {
     scopes: Vec<HashSet<String>>,
     answer: &'a mut Answer<'b>,
     messages: bool,
+    /// Whether names that look like variables are asked about, too.
+    all: bool,
     noticed: Noticed,
 }
 
@@ -228,7 +238,7 @@ impl Names<'_, '_> {
         match self.classify(path) {
             Some((Kind::Constant, len)) if called => self.replace(path, Kind::Type, len),
             // A variable that is misspelt is no function: rustc says so.
-            Some((Kind::Function, 1)) if !called => {}
+            Some((Kind::Function, 1)) if !called && !self.all => {}
             Some((kind, len)) => self.replace(path, kind, len),
             None => {}
         }
@@ -317,7 +327,7 @@ impl Names<'_, '_> {
         };
         let scopes = self.scopes.clone();
         let noticed = Noticed::default();
-        let mut names = Names { scopes, answer: &mut note, messages: true, noticed };
+        let mut names = Names { scopes, answer: &mut note, messages: true, all: false, noticed };
         // `line = 3` in a message names nothing.
         match argument {
             Expr::Assign(named) => names.visit_expr_mut(&mut named.right.clone()),

@@ -37,6 +37,7 @@ pub(crate) fn flattened(items: &[Item], enums: &Enums) -> Option<Flat> {
         root.uses.values().chain(&root.globs).any(|path| {
             matches!(house.find(&[], path, 0), Some(Found::Item(..) | Found::Module(_)))
         });
+    named |= house.has_methods_for_others();
     let mut all = Vec::new();
     let places: Vec<Vec<String>> = house.levels.keys().cloned().collect();
     for at in &places {
@@ -47,7 +48,7 @@ pub(crate) fn flattened(items: &[Item], enums: &Enums) -> Option<Flat> {
                 named |= at.is_empty();
                 Some(found)
             };
-            names::replace(&mut item, false, &mut answer);
+            names::replace_known(&mut item, &mut answer);
             Traits { house: &house, at }.visit_item_mut(&mut item);
             if let Some(before) = before
                 && let Some(level) = house.levels.get_mut(at)
@@ -72,8 +73,19 @@ pub(crate) fn flattened(items: &[Item], enums: &Enums) -> Option<Flat> {
 /// An item of an inner module: its gradient, if it has one, is not made here, nor does it answer from here.
 fn as_inner(item: &Item) -> Item {
     let mut item = item.clone();
-    if let Item::Fn(function) = &mut item {
-        function.attrs.retain(|one| !is_marked(one, &["gradient"]));
+    let unmarked = |attrs: &mut Vec<syn::Attribute>| {
+        attrs.retain(|one| !is_marked(one, &["gradient"]));
+    };
+    match &mut item {
+        Item::Fn(function) => unmarked(&mut function.attrs),
+        Item::Impl(block) => {
+            for item in &mut block.items {
+                if let syn::ImplItem::Fn(method) = item {
+                    unmarked(&mut method.attrs);
+                }
+            }
+        }
+        _ => {}
     }
     if let Some(vis) = visibility(&mut item) {
         *vis = Visibility::Inherited;
@@ -187,6 +199,21 @@ impl House {
             }
         }
         Some(())
+    }
+
+    /// Whether an inner module has methods for a type of another: they are found without being named.
+    fn has_methods_for_others(&self) -> bool {
+        let inner = self.levels.iter().filter(|(at, _)| !at.is_empty());
+        inner.into_iter().any(|(at, level)| {
+            level.items.iter().any(|item| {
+                let Item::Impl(block) = item else { return false };
+                let syn::Type::Path(ty) = &*block.self_ty else { return false };
+                let names: Vec<String> =
+                    ty.path.segments.iter().map(|one| one.ident.to_string()).collect();
+                !names.first().is_some_and(|name| level.names.contains_key(name))
+                    && matches!(self.find(at, &names, 0), Some(Found::Item(..)))
+            })
+        })
     }
 
     /// Takes the imports of the house out of a function, and has them hold in its module for now; what held there before, if there were any.

@@ -28,6 +28,21 @@ macro_rules! programs {
     };
 }
 
+/// A test for each module of a name: its function `f` of a list at the inputs given, and the gradient.
+#[allow(unused_macros, reason = "not every file has programs")]
+macro_rules! programs_at {
+    ($($name:ident: [$($input:expr),* $(,)?]),* $(,)?) => {
+        $(
+            #[test]
+            fn $name() {
+                for input in [$($input.to_vec()),*] {
+                    common::check_at(&input, |x| $name::f(x), |x, dx, seed| $name::f_grad(x, dx, seed));
+                }
+            }
+        )*
+    };
+}
+
 /// The same items twice: with `T` as `f64` and as `f32`.
 macro_rules! both {
     ($($item:tt)*) => {
@@ -308,4 +323,34 @@ pub(crate) fn same_panic<A, B>(primal: impl FnOnce() -> A, gradient: impl FnOnce
     let (expected, found) = (panic_message(primal), panic_message(gradient));
     assert_eq!(found, expected, "the gradient's panic, and the program's");
     found
+}
+
+/// Compares a gradient with differences of five points at an input, twice: the second call finds the memory of the first.
+#[allow(dead_code, reason = "not every file gives inputs")]
+pub(crate) fn check_at(
+    x: &Vec<f64>,
+    f: impl Fn(&Vec<f64>) -> f64,
+    gradient: impl Fn(&Vec<f64>, &mut Vec<f64>, f64) -> f64,
+) {
+    let value = f(x);
+    for _ in 0..2 {
+        let mut dx = vec![0.0; x.len()];
+        let with_gradient = gradient(x, &mut dx, 1.0);
+        assert_eq!(
+            value.to_bits(),
+            with_gradient.to_bits(),
+            "{value} and {with_gradient} at {x:?}"
+        );
+        for (i, d) in dx.iter().enumerate() {
+            let h = 1e-5 * x[i].abs().max(1.0);
+            let at = |step: f64| {
+                let mut moved = x.clone();
+                moved[i] += step;
+                f(&moved)
+            };
+            let difference = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
+            let close = 2e-6 * (1.0 + value.abs() + difference.abs());
+            assert!((difference - d).abs() <= close, "by {i}: {difference} and {d} at {x:?}");
+        }
+    }
 }
