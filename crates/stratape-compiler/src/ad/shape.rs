@@ -138,7 +138,8 @@ fn length(function: &mut Function, place: &Place, block: &mut Block) -> ValueId 
     value
 }
 
-/// The lists that rows of other lists are copies of, the copies of lists of lists, and the copies of what may have another shape in the end.
+/// The lists that rows of other lists are copies of, the copies of lists of lists, what has copies of lists as its parts, and the copies of what may have
+/// another shape in the end.
 fn copies(
     function: &Function,
     block: &Block,
@@ -164,7 +165,9 @@ fn copies(
                     Type::Vec(item) => item.is_fixed(),
                     ty => ty.is_fixed(),
                 });
-                if !flat || swapped.contains(&place.object) {
+                let is_part = matches!(init, Init::Items(_) | Init::Fill(_))
+                    && function.place_type(place).is_some_and(|ty| !ty.is_fixed());
+                if !flat || is_part || swapped.contains(&place.object) {
                     wanted.insert(*object);
                 }
             });

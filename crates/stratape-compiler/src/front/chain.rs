@@ -9,6 +9,7 @@ use syn::{Error, Result};
 use super::control::{Frame, LoopFrame, lv_of};
 use super::exits::Exit;
 use super::iter::{Body, Iter};
+use super::join::holds_list;
 use super::val::{Val, VarId};
 use super::{Lowerer, unsupported};
 use stratape_ir::{Binary, Compare, Range, ValueId};
@@ -270,6 +271,11 @@ impl<'m> Lowerer<'m> {
                         let now = me.read(&state, span)?;
                         let (some, item) = me.tag_and_val(&now, span)?;
                         let go_on = |me: &mut Self| {
+                            // The state goes on while the item is still in use.
+                            let item = match holds_list(&item) {
+                                true => me.clone_of(&lv_of(item), span)?,
+                                false => item,
+                            };
                             let seen = Val::Ref(lv_of(item.clone()));
                             let next = me.apply(f, vec![seen], span)?;
                             me.write_parts(&state, next, span)?;

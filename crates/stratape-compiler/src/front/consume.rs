@@ -60,6 +60,7 @@ impl Lowerer<'_> {
                     let now = me.read(&lv, span)?;
                     let next = me.apply(&f, vec![now, item], span)?;
                     let next = me.rvalue(next, span)?;
+                    let next = me.detached(next, span)?;
                     me.write_parts(&lv, next, span)
                 })?;
                 self.rvalue(state, span)

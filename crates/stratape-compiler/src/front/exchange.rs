@@ -83,6 +83,28 @@ impl Lowerer<'_> {
         stays && borrowed.is_some_and(|borrowed| borrowed.contains(&at))
     }
 
+    /// Several lists that are about to be assigned to places they may come from: each in an object of its own.
+    pub(super) fn detached(&mut self, val: Val, span: Span) -> Result<Val> {
+        match val {
+            Val::Parts(kind, parts) => {
+                let each = parts.into_iter().map(|part| match &part {
+                    Val::Place(LValue::Memory(memory))
+                        if matches!(memory.ty, Type::Vec(_)) && self.can_be_exchanged(memory) =>
+                    {
+                        self.taken(&memory.clone(), span)
+                    }
+                    Val::Parts(..) => self.detached(part, span),
+                    Val::Place(LValue::Memory(memory)) if !memory.ty.is_fixed() => {
+                        self.clone_of(&LValue::Memory(memory.clone()), span)
+                    }
+                    _ => Ok(part),
+                });
+                Ok(Val::Parts(kind, each.collect::<Result<_>>()?))
+            }
+            val => Ok(val),
+        }
+    }
+
     /// What `mem::take` makes of a list.
     pub(super) fn taken(&mut self, memory: &Memory, span: Span) -> Result<Val> {
         let extent = self.extent(memory, span);

@@ -281,7 +281,7 @@ fn replace_in_place(lv: &mut LValue, replaced: &HashMap<ValueId, ValueId>) {
 }
 
 /// Whether reading a value would take a list away from it.
-fn holds_list(val: &Val) -> bool {
+pub(super) fn holds_list(val: &Val) -> bool {
     match val {
         Val::Parts(_, parts) => parts.iter().any(holds_list),
         Val::Place(lv) | Val::Ref(lv) => match lv {

@@ -46,6 +46,7 @@ impl Lowerer<'_> {
                     let tried = me.apply(&f, vec![now, item], span)?;
                     me.go_on(&mut failure, &tried, end, span, &mut |me, next| {
                         let next = me.rvalue(next, span)?;
+                        let next = me.detached(next, span)?;
                         me.write_parts(&state, next, span)
                     })
                 })?;
