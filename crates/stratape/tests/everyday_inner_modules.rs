@@ -12,7 +12,7 @@
     clippy::panic,
     reason = "programs as people write them"
 )]
-#![allow(unreachable_pub, non_upper_case_globals)]
+#![allow(unreachable_pub, unused_qualifications, non_upper_case_globals)]
 
 #[macro_use]
 mod common;

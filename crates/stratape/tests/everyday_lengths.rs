@@ -12,7 +12,7 @@
     clippy::panic,
     reason = "programs as people write them"
 )]
-#![allow(unreachable_pub, non_upper_case_globals)]
+#![allow(unreachable_pub, unused_qualifications, non_upper_case_globals)]
 
 #[macro_use]
 mod common;
@@ -29,14 +29,11 @@ programs_at! {
     program_o9: [[0.3, 1.2, 0.7], [-0.3, 1.2, 0.7]],
     program_o10: [[0.3, 1.2, 0.7], [-0.3, 1.2, 0.7]],
     program_k4: [[0.3, 1.2, 0.7]],
-    program_k10: [[0.3, 1.2, 0.7]],
-    program_l8: [[0.3, 1.2, 0.7]],
     program_k1: [[0.3, 1.2, 0.7]],
     program_k2: [[0.3, 1.2, 0.7]],
     program_k6: [[0.3, 1.2, 0.7]],
     program_k9: [[0.3, 1.2, 0.7]],
     program_l10: [[0.3, 1.2, 0.7]],
-    program_l11: [[0.3, 1.2, 0.7]],
     program_w7: [[0.3, 0.4, 0.5], [1.0, 2.0, 0.7]],
     program_y14: [[20.0, 2.0], [1.0, 1.0]],
     program_n4: [[20.0, 2.0]],
@@ -317,51 +314,6 @@ mod program_k4 {
     pub use m::*;
 }
 
-mod program_k10 {
-    #[stratape::differentiable]
-    pub mod m {
-        #[gradient]
-        pub fn f(x: &[f64]) -> f64 {
-            let mut a = x.to_vec();
-            for k in 0..4 {
-                a = match k {
-                    0 => a.iter().map(|v| v * 2.0).collect(),
-                    1 => {
-                        let mut b = a.clone();
-                        b.push(x[0]);
-                        b
-                    }
-                    2 => a[1..].to_vec(),
-                    _ => vec![a.iter().sum::<f64>()],
-                };
-            }
-            a[0] * a.len() as f64
-        }
-    }
-    pub use m::*;
-}
-
-mod program_l8 {
-    #[stratape::differentiable]
-    pub mod m {
-        #[gradient]
-        pub fn f(x: &[f64]) -> f64 {
-            let mut a = x.to_vec();
-            for k in 0..2 {
-                a = if k == 0 {
-                    let mut b = a.clone();
-                    b.push(x[0]);
-                    b
-                } else {
-                    vec![a.iter().sum::<f64>()]
-                };
-            }
-            a[0] * a.len() as f64
-        }
-    }
-    pub use m::*;
-}
-
 mod program_k1 {
     #[stratape::differentiable]
     pub mod m {
@@ -441,21 +393,6 @@ mod program_l10 {
         pub fn f(x: &[f64]) -> f64 {
             let out = (0..2).fold(vec![x[0], x[1], x[2]], |a, k| a[1..].to_vec());
             out.iter().sum::<f64>() * out.len() as f64
-        }
-    }
-    pub use m::*;
-}
-
-mod program_l11 {
-    #[stratape::differentiable]
-    pub mod m {
-        #[gradient]
-        pub fn f(x: &[f64]) -> f64 {
-            let (v, s) = x.iter().fold((vec![1.0], 0.0), |(mut v, s), t| {
-                v.push(t * v[v.len() - 1]);
-                (v, s + t * t)
-            });
-            v.iter().sum::<f64>() * s * v.len() as f64
         }
     }
     pub use m::*;

@@ -11,7 +11,7 @@
     clippy::panic,
     reason = "programs as people write them"
 )]
-#![allow(unreachable_pub)]
+#![allow(unreachable_pub, unused_qualifications)]
 
 #[macro_use]
 mod common;
