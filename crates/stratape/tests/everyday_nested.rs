@@ -25,6 +25,7 @@ programs! {
     gradients_inside: 2,
     reexported: 2,
     with_tests: 2,
+    imports_of_two_blocks: 2,
 }
 
 mod options {
@@ -309,6 +310,32 @@ mod with_tests {
             pub fn count(m: &HashMap<String, u8>) -> usize {
                 m.len()
             }
+        }
+    }
+    pub use m::{f, f_grad};
+}
+
+mod imports_of_two_blocks {
+    #[stratape::differentiable]
+    mod m {
+        mod a {
+            pub fn k(x: f64) -> f64 {
+                x.sin()
+            }
+        }
+        mod b {
+            pub fn k(x: f64) -> f64 {
+                x * x
+            }
+            pub fn only(x: f64) -> f64 {
+                3.0 * x
+            }
+        }
+
+        #[gradient]
+        pub fn f(x: &[f64]) -> f64 {
+            use b::only;
+            only(x[0]) * a::k(x[1]) + b::k(x[0])
         }
     }
     pub use m::{f, f_grad};

@@ -1,7 +1,7 @@
 //! Modules inside a module under `#[differentiable]`: their items are read as if they stood in that module.
 //!
-//! A name means what it means in the module it is written in: paths, `super`, `self` and imports are followed before the items come together. An
-//! item keeps its name unless there are two of it. What rustc sees is the text as it was written.
+//! A name means what it means in the module it is written in: paths, `super`, `self` and imports are followed before the items come together. Functions
+//! and constants get names of their own, types and traits where there are two of one name. What rustc sees is the text as it was written.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -222,14 +222,24 @@ impl House {
         at: &[String],
         item: &mut Item,
     ) -> Option<HashMap<String, Vec<String>>> {
-        let mut inside = UsesInside { house: self, at, found: HashMap::new() };
-        inside.visit_item_mut(item);
-        let found = inside.found;
-        let level = self.levels.get_mut(at)?;
-        // A name that means something else around is left alone.
-        if found.is_empty() || found.keys().any(|name| level.names.contains_key(name)) {
+        let mut inside = UsesInside { house: self, at, found: HashMap::new(), certain: true };
+        let mut without = item.clone();
+        inside.visit_item_mut(&mut without);
+        let UsesInside { found, certain, .. } = inside;
+        // A name that means something else around, or in another block, is left alone.
+        let is_new = |(name, path): (&String, &Vec<String>)| {
+            let around = self.find(at, std::slice::from_ref(name), 0);
+            match (around, self.find(at, path, 0)) {
+                (None, _) => true,
+                (Some(Found::Item(a, _)), Some(Found::Item(b, _))) => a == b,
+                _ => false,
+            }
+        };
+        if found.is_empty() || !certain || !found.iter().all(is_new) {
             return None;
         }
+        *item = without;
+        let level = self.levels.get_mut(at)?;
         let before = level.uses.clone();
         level.uses.extend(found);
         Some(before)
@@ -457,6 +467,8 @@ struct UsesInside<'a> {
     house: &'a House,
     at: &'a [String],
     found: HashMap<String, Vec<String>>,
+    /// Whether each name means one thing.
+    certain: bool,
 }
 
 impl VisitMut for UsesInside<'_> {
@@ -471,7 +483,10 @@ impl VisitMut for UsesInside<'_> {
             if !level.globs.is_empty() || !level.uses.values().all(own) {
                 return true;
             }
-            self.found.extend(level.uses);
+            for (name, path) in level.uses {
+                let before = self.found.insert(name, path.clone());
+                self.certain &= before.is_none_or(|before| before == path);
+            }
             false
         });
         visit_mut::visit_block_mut(self, block);
