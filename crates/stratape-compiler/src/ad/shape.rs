@@ -29,7 +29,8 @@ pub(super) struct Shapes {
 }
 
 impl Shapes {
-    /// Adds to a function what takes the shapes of the locals that are exchanged with others, copied into rows of another, or copies of such lists or of lists of lists.
+    /// Adds to a function what takes the shapes of the locals that are exchanged with others, copied into rows of another, or copies of such lists or
+    /// of lists of lists.
     pub(super) fn take(function: &mut Function) -> Self {
         let swapped = swapped(&function.body);
         let mut wanted = swapped.clone();

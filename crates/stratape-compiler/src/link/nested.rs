@@ -4,6 +4,7 @@
 //! and constants get names of their own, types and traits where there are two of one name. What rustc sees is the text as it was written.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -62,17 +63,16 @@ pub(crate) fn flattened(items: &[Item], enums: &Enums) -> Option<Flat> {
             }
             all.push(item);
         }
-        for item in &house.levels[at].imports {
-            all.extend(house.import(at, item));
-        }
     }
+    // Those of inner modules have been followed.
+    let root = house.levels.get(&Vec::new())?;
+    root.imports.iter().for_each(|item| all.extend(house.import(item)));
     let imports = house.imports();
     named.then_some(Flat { items: all, imports })
 }
 
 /// An item of an inner module: its gradient, if it has one, is not made here, nor does it answer from here.
-fn as_inner(item: &Item) -> Item {
-    let mut item = item.clone();
+fn as_inner(mut item: Item) -> Item {
     let unmarked = |attrs: &mut Vec<syn::Attribute>| {
         attrs.retain(|one| !is_marked(one, &["gradient"]));
     };
@@ -154,20 +154,18 @@ impl House {
                     level.import(&item.tree, &mut path);
                     level.imports.push(item.clone());
                 }
-                item if at.is_empty() => {
-                    level.note(item, true);
-                    level.items.push(item.clone());
-                }
                 item => {
-                    level.note(item, visible);
-                    level.items.push(as_inner(item));
+                    let mut item = item.clone();
+                    level.note(&mut item, visible);
+                    level.items.push(if at.is_empty() { item } else { as_inner(item) });
                 }
             }
         }
         self.levels.insert(at, level);
     }
 
-    /// Gives each item its name among all; `None` where that cannot be. Functions and constants of inner modules always get one of their own: a variable may be called like them.
+    /// Gives each item its name among all; `None` where that cannot be. Functions and constants of inner modules always get one of their own: a
+    /// variable may be called like them.
     fn name(&mut self) -> Option<()> {
         let mut taken: HashMap<String, usize> = HashMap::new();
         for level in self.levels.values() {
@@ -184,7 +182,9 @@ impl House {
             None => HashSet::new(),
         };
         for (at, level) in self.levels.iter_mut().filter(|(at, _)| !at.is_empty()) {
-            let unique = fnv(&at.join("::"));
+            let mut hasher = DefaultHasher::new();
+            at.hash(&mut hasher);
+            let unique = hasher.finish();
             for (name, known) in &mut level.names {
                 let shared = taken[name] > 1 || foreign.contains(name);
                 match is_library(name) {
@@ -203,8 +203,8 @@ impl House {
 
     /// Whether an inner module has methods for a type of another: they are found without being named.
     fn has_methods_for_others(&self) -> bool {
-        let inner = self.levels.iter().filter(|(at, _)| !at.is_empty());
-        inner.into_iter().any(|(at, level)| {
+        let mut inner = self.levels.iter().filter(|(at, _)| !at.is_empty());
+        inner.any(|(at, level)| {
             level.items.iter().any(|item| {
                 let Item::Impl(block) = item else { return false };
                 let syn::Type::Path(ty) = &*block.self_ty else { return false };
@@ -253,7 +253,7 @@ impl House {
             return None;
         }
         match first.as_str() {
-            "self" => return self.deeper(self.find(at, &path[1..], depth + 1), 1),
+            "self" => return behind_one(self.find(at, &path[1..], depth + 1)),
             "super" => {
                 let Some((_, parent)) = at.split_last() else {
                     return Some(Found::Outside(path.to_vec()));
@@ -261,7 +261,7 @@ impl House {
                 let found = self.find(parent, &path[1..], depth + 1);
                 let found =
                     found.or_else(|| parent.is_empty().then(|| Found::Outside(path[1..].to_vec())));
-                return self.deeper(found, 1);
+                return behind_one(found);
             }
             "crate" | "std" | "core" | "stratape" => return Some(Found::Outside(path.to_vec())),
             _ => {}
@@ -272,7 +272,7 @@ impl House {
         let mut inner = at.to_vec();
         inner.push(first.clone());
         if self.levels.contains_key(&inner) {
-            return self.deeper(self.find(&inner, &path[1..], depth + 1), 1);
+            return behind_one(self.find(&inner, &path[1..], depth + 1));
         }
         if let Some(import) = level.uses.get(first) {
             let whole: Vec<String> = import.iter().chain(&path[1..]).cloned().collect();
@@ -308,14 +308,6 @@ impl House {
             })
     }
 
-    /// A finding behind more segments.
-    fn deeper(&self, found: Option<Found>, more: usize) -> Option<Found> {
-        match found? {
-            Found::Item(name, len) => Some(Found::Item(name, len + more)),
-            found => Some(found),
-        }
-    }
-
     /// What stands for a path of a module among all items; `None` for the path itself.
     fn path(&self, at: &[String], path: &Path) -> Option<Path> {
         if path.leading_colon.is_some() {
@@ -333,16 +325,13 @@ impl House {
         (found != names).then(|| path_of(&found))
     }
 
-    /// What is left of an import among all items: what it names outside the house.
-    fn import(&self, at: &[String], item: &syn::ItemUse) -> Vec<Item> {
+    /// What is left of an import of the outermost module among all items: what it names outside the house.
+    fn import(&self, item: &syn::ItemUse) -> Vec<Item> {
         let mut level = Level::default();
         level.import(&item.tree, &mut Vec::new());
         let own = |path: &Vec<String>| {
-            matches!(self.find(at, path, 0), Some(Found::Item(..) | Found::Module(_)))
+            matches!(self.find(&[], path, 0), Some(Found::Item(..) | Found::Module(_)))
         };
-        if !at.is_empty() {
-            return Vec::new();
-        }
         if !level.uses.values().chain(&level.globs).any(own) {
             return vec![Item::Use(item.clone())];
         }
@@ -351,8 +340,8 @@ impl House {
             let (path, name) = (path_of(path), Ident::new(name, Span::call_site()));
             kept.push(syn::parse_quote!(use #path as #name;));
         }
-        for path in level.globs.iter() {
-            match self.find(at, path, 0) {
+        for path in &level.globs {
+            match self.find(&[], path, 0) {
                 Some(Found::Item(name, _)) => {
                     let name = Ident::new(&name, Span::call_site());
                     kept.push(syn::parse_quote!(use #name::*;));
@@ -393,11 +382,10 @@ impl House {
 }
 
 impl Level {
-    fn note(&mut self, item: &Item, visible: bool) {
-        let mut item = item.clone();
-        let public = visibility(&mut item).is_some_and(|vis| is_public(vis));
+    fn note(&mut self, item: &mut Item, visible: bool) {
+        let public = visibility(item).is_some_and(|vis| is_public(vis));
         let is_value = matches!(item, Item::Fn(_) | Item::Const(_) | Item::Static(_));
-        if let Some(name) = own_name(&mut item) {
+        if let Some(name) = own_name(item) {
             let known = Known { flat: name.to_string(), is_value, visible: visible && public };
             self.names.insert(name.to_string(), known);
         }
@@ -493,9 +481,12 @@ impl VisitMut for UsesInside<'_> {
     }
 }
 
-fn fnv(text: &str) -> u64 {
-    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+/// A finding behind one more segment.
+fn behind_one(found: Option<Found>) -> Option<Found> {
+    match found? {
+        Found::Item(name, len) => Some(Found::Item(name, len + 1)),
+        found => Some(found),
+    }
 }
 
 /// A path without type arguments.
