@@ -52,6 +52,13 @@ impl Lowerer<'_> {
     /// A value that leaves its place. A list that is assigned again later leaves an empty one behind.
     pub(super) fn moved(&mut self, lv: &LValue, span: Span) -> Result<Val> {
         match lv {
+            // The variable lives as long as the function, and may be assigned while its value is in use.
+            LValue::Memory(memory)
+                if matches!(memory.ty, Type::Vec(_))
+                    && self.made_later.contains(&memory.place.object) =>
+            {
+                self.clone_of(lv, span)
+            }
             LValue::Memory(memory) if self.reassigned.contains(&memory.place.object) => {
                 match memory.ty {
                     Type::Vec(_) if memory.place.path.is_empty() => self.taken(memory, span),

@@ -10,7 +10,7 @@ use syn::{Error, Result};
 use super::infer::Class;
 use super::val::{Kind, LValue, Memory, Val, VarId, Window};
 use super::{Lowerer, unsupported};
-use stratape_ir::{Object, ObjectId, Origin, Place, Scalar, Step, Stmt, Type};
+use stratape_ir::{Init, Object, ObjectId, Origin, Place, Scalar, Step, Stmt, Type};
 
 /// How often a function is lowered before it is given up.
 pub(super) const PASSES: usize = 500;
@@ -133,9 +133,17 @@ impl Lowerer<'_> {
                 let parts = parts.iter().map(|part| self.shape_of(&Val::Place(part.clone()), span));
                 Shape::Parts(kind.clone(), parts.collect::<Result<_>>()?)
             }
+            Val::Place(LValue::Memory(memory)) if self.is_written_as_vec(val) => {
+                let Some(item) = memory.ty.element() else { return Ok(Shape::Later) };
+                Shape::Memory(Type::Vec(Box::new(item.clone())))
+            }
             Val::Place(LValue::Memory(memory)) if memory.ty.is_fixed() => {
                 Shape::Memory(memory.ty.clone())
             }
+            Val::Place(LValue::Memory(_)) => match self.retyped(val.clone()) {
+                Val::Place(LValue::Memory(memory)) => self.shape_in_memory(&memory.ty, span)?,
+                _ => Shape::Later,
+            },
             Val::Place(LValue::Value(val)) => self.shape_of(val, span)?,
             Val::Place(LValue::Later(_)) => Shape::Later,
             Val::Ref(LValue::Value(val)) => Shape::Held(Box::new(self.shape_of(val, span)?)),
@@ -151,13 +159,31 @@ impl Lowerer<'_> {
                     window: matches!(memory.ty, Type::Slice(_)),
                 }
             }
-            _ => {
-                return Err(unsupported(
-                    span,
-                    "this as the value of a variable that is assigned later, or of several branches",
-                    "use numbers, tuples, structs, arrays of fixed length, and references into one array",
-                ));
+            _ => return Err(not_assigned_later(span)),
+        })
+    }
+
+    /// The shape of a variable that holds what memory of a type holds.
+    fn shape_in_memory(&self, ty: &Type, span: Span) -> Result<Shape> {
+        let parts = |kind, types: &mut dyn Iterator<Item = &Type>| {
+            let parts = types.map(|ty| self.shape_in_memory(ty, span));
+            Ok(Shape::Parts(kind, parts.collect::<Result<_>>()?))
+        };
+        Ok(match ty {
+            Type::Struct(def) if !ty.is_fixed() => {
+                return parts(self.module.kind_of(def), &mut def.fields.iter().map(|(_, ty)| ty));
             }
+            Type::Tuple(items) if !ty.is_fixed() => return parts(Kind::Tuple, &mut items.iter()),
+            Type::Scalar(scalar) => {
+                Shape::Number(*scalar, self.infer.class(*scalar).unwrap_or(Class::Any), None)
+            }
+            Type::Enum(name) => {
+                let ty = Scalar::Int(stratape_ir::Int::Isize);
+                Shape::Number(ty, Class::Int, Some(name.clone()))
+            }
+            Type::Slice(item) => Shape::Memory(Type::Vec(item.clone())),
+            ty if ty.is_fixed() || matches!(ty, Type::Vec(_)) => Shape::Memory(ty.clone()),
+            _ => return Err(not_assigned_later(span)),
         })
     }
 
@@ -192,9 +218,16 @@ impl Lowerer<'_> {
                     span: self.module.sources.id(span),
                 });
                 self.made_later.push(object);
+                let whole = Memory::whole(object, ty.clone());
+                if let Type::Vec(item) = &ty {
+                    let (zero, item) = (self.b.usize(0, span), self.zero_init(item, span)?);
+                    let init = Init::Repeat(Box::new(item), zero);
+                    self.b.node(Stmt::New { object, init });
+                    return Ok(LValue::Memory(Memory { len: Some(self.new_var(zero)), ..whole }));
+                }
                 let init = self.zero_init(&ty, span)?;
                 self.b.node(Stmt::New { object, init });
-                LValue::Memory(Memory::whole(object, ty))
+                LValue::Memory(whole)
             }
             Shape::Among(_) => {
                 return Err(Error::new(span, "a reference of another kind was expected"));
@@ -421,4 +454,12 @@ impl Lowerer<'_> {
         }
         Ok(())
     }
+}
+
+fn not_assigned_later(span: Span) -> Error {
+    unsupported(
+        span,
+        "this as the value of a variable that is assigned later, or of several branches",
+        "use numbers, tuples, structs, lists, arrays of fixed length, and references into one array",
+    )
 }

@@ -337,7 +337,10 @@ impl Lowerer<'_> {
                 }
                 Type::Tuple(items) => self.write_fields(lv, items.len(), &val, span),
                 Type::Struct(def) => self.write_fields(lv, def.fields.len(), &val, span),
-                Type::Vec(_) => self.assign_list(memory, &val, span),
+                Type::Vec(_) => {
+                    let val = self.as_vec(val, span)?;
+                    self.assign_list(memory, &val, span)
+                }
                 Type::Array(..) | Type::Slice(_) => {
                     if matches!(val, Val::Never) {
                         return Ok(());

@@ -10,6 +10,9 @@
 #![allow(dead_code, unused_macros, reason = "no test file uses all of it")]
 #![allow(clippy::expect_used, clippy::panic, clippy::needless_pass_by_value)]
 
+#[macro_use]
+pub(crate) mod arrays;
+
 use std::cell::Cell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -22,7 +25,7 @@ macro_rules! programs {
             #[test]
             fn $name() {
                 let shape = vec![0.0; $len];
-                common::check_within(0.2..1.0, shape, |x| $name::f(x), |x, dx, seed| $name::f_grad(x, dx, seed));
+                crate::common::check_within(0.2..1.0, shape, |x| $name::f(x), |x, dx, seed| $name::f_grad(x, dx, seed));
             }
         )*
     };
@@ -36,7 +39,7 @@ macro_rules! programs_at {
             #[test]
             fn $name() {
                 for input in [$($input.to_vec()),*] {
-                    common::check_at(&input, |x| $name::f(x), |x, dx, seed| $name::f_grad(x, dx, seed));
+                    crate::common::check_at(&input, |x| $name::f(x), |x, dx, seed| $name::f_grad(x, dx, seed));
                 }
             }
         )*
@@ -49,7 +52,7 @@ macro_rules! both {
         #[stratape::differentiable]
         mod double {
             #[allow(unused_imports, reason = "not every file compares")]
-            use super::common::*;
+            use crate::common::*;
 
             type T = f64;
             $($item)*
@@ -58,7 +61,7 @@ macro_rules! both {
         #[stratape::differentiable]
         mod single {
             #[allow(unused_imports, reason = "not every file compares")]
-            use super::common::*;
+            use crate::common::*;
 
             type T = f32;
             $($item)*

@@ -1,0 +1,247 @@
+//! Gradients of random programs against their forward derivatives.
+//!
+//! Each seed is one program. What the gradient computes must have the bits of what the program
+//! computes, and its adjoints must agree with the forward derivative. A failure is shrunk before it
+//! is shown.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::random::judge::{Failure, Stage, compile, judge};
+use crate::random::shrink::shrink;
+use crate::random::{Config, Input, Program, generate};
+
+/// Judges the programs of some seeds.
+fn compare(config: &Config, seeds: Range<u64>) {
+    let failures = failures(config, seeds);
+    assert!(failures.is_empty(), "{failures}");
+}
+
+/// The failures among the programs of some seeds, made smaller; empty if there is none.
+fn failures(config: &Config, seeds: Range<u64>) -> String {
+    let mut failures = 0;
+    let mut shown = String::new();
+    let mut shown_kinds = HashSet::new();
+    for seed in seeds.clone() {
+        let program = generate(seed, config);
+        if let Err(failure) = judge(&program.source, &program.inputs, seed) {
+            failures += 1;
+            // One of each kind says more than many of one.
+            let detail = if failure.stage == Stage::Front { &failure.message } else { "" };
+            let kind = format!("{:?} {detail}", failure.stage);
+            if shown_kinds.insert(kind) {
+                shown += &show(seed, &program, &failure);
+            }
+        }
+    }
+    if failures > 0 {
+        shown = format!("{failures} of {} programs fail\n{shown}", seeds.end - seeds.start);
+    }
+    shown
+}
+
+fn show(seed: u64, program: &Program, failure: &Failure) -> String {
+    let same = |source: &str| match judge(source, &program.inputs, seed) {
+        Ok(_) => false,
+        Err(other) => {
+            other.stage == failure.stage
+                && (failure.stage != Stage::Front || other.message == failure.message)
+        }
+    };
+    let source = shrink(&program.source, &same);
+    let failure = judge(&source, &program.inputs, seed).err().unwrap_or_else(|| failure.clone());
+    format!("\nseed {seed}, {failure}\ninputs {:?}\n{source}", program.inputs)
+}
+
+#[test]
+fn straight_lines() {
+    compare(&Config::straight(), 0..1000);
+}
+
+#[test]
+fn loops_branches_and_arrays() {
+    compare(&Config::core(), 0..1500);
+}
+
+#[test]
+fn every_control_flow() {
+    compare(&Config::control(), 0..1000);
+}
+
+#[test]
+fn closures_and_iterators() {
+    compare(&Config::full(), 0..1000);
+}
+
+#[test]
+fn single_precision() {
+    compare(&Config::full().single(), 0..200);
+    compare(&Config::everyday().single(), 0..200);
+}
+
+#[test]
+fn loops_as_people_write_them() {
+    compare(&Config::loops(), 0..1500);
+}
+
+#[test]
+fn everyday_programs() {
+    compare(&Config::everyday(), 0..300);
+}
+
+/// What random programs have found, as small as it gets.
+#[test]
+fn programs_that_once_failed() {
+    let x = || Input::Shared(vec![0.3, -1.2, 0.8, 1.7]);
+    let programs = [
+        // The adjoint of a loop's first value was added to another before the loop was written.
+        (
+            "fn f(b: f64) -> f64 { let mut v = b; for _ in 0..4 { v *= 0.5; } v + b }",
+            vec![Input::Float(0.7)],
+        ),
+        // Both sides of a branch hand the same adjoint to a value outside: it was lost.
+        (
+            "fn f(b: f64, n: usize) -> f64 { if n == 1 { b } else { 0.5 + b } }",
+            vec![Input::Float(0.7), Input::Int(3)],
+        ),
+        (
+            "fn f(x: &[f64], n: usize) -> f64 { let mut v = x[3]; if n == 4 { v -= 0.5; } v }",
+            vec![x(), Input::Int(4)],
+        ),
+        // What ran early, before a branch with a fused loop, read a list that was made after it.
+        (
+            "fn f(x: &[f64], b: f64, n: usize) -> f64 {
+                let c: f64 = match n % 3 { 0 => 0.5, 1 => (0..3).map(|_| 0.5).sum::<f64>(), _ => b };
+                let w = vec![-0.7_f64; 4];
+                (match n % 3 { 0 => x[1] * w[n], _ => 0.5 }) + c
+            }",
+            vec![x(), Input::Float(0.7), Input::Int(3)],
+        ),
+        // The numbers of a literal range that is stepped or mapped are of the type of their use.
+        (
+            "fn f(x: &[f64]) -> f64 { let mut s = 0.0; for i in (0..3).step_by(2) { s += x[i]; } s }",
+            vec![x()],
+        ),
+        ("fn f(x: &[f64]) -> f64 { (0..3).map(|i| x[i] * x[i]).sum::<f64>() }", vec![x()]),
+        // An index that is neither a counter nor constant: equal names are not equal numbers in
+        // another iteration, so what was read is overwritten.
+        (
+            "fn f(y: &mut [f64], n: usize) {
+                for _ in 0..n {
+                    let mut m: usize = 0;
+                    while m < 2 { m += 1; y[m + 1] += y[m].sin(); }
+                }
+            }",
+            vec![Input::Exclusive(vec![0.3, -1.2, 0.8, 1.7]), Input::Int(4)],
+        ),
+        (
+            "fn f(y: &mut [f64], k: &[usize], n: usize) {
+                for _ in 0..n {
+                    for i in 0..3 { let j = k[i]; y[j + 1] += y[j].sin(); }
+                }
+            }",
+            vec![
+                Input::Exclusive(vec![0.3, -1.2, 0.8, 1.7]),
+                Input::Indices(vec![1, 2, 0]),
+                Input::Int(4),
+            ],
+        ),
+        (
+            "fn f(y: &mut [f64], n: usize) {
+                let (mut m, mut c): (usize, usize) = (0, 0);
+                while c < n { y[m + 1] += y[m].sin(); m = (m + 1) % 3; c += 1; }
+            }",
+            vec![Input::Exclusive(vec![0.3, -1.2, 0.8, 1.7]), Input::Int(7)],
+        ),
+    ];
+    let failures: Vec<_> = programs
+        .iter()
+        .filter_map(|(source, inputs)| Some((source, judge(source, inputs, 1).err()?)))
+        .map(|(source, failure)| format!("{failure}\n{source}\n"))
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.concat());
+}
+
+#[test]
+#[ignore = "takes minutes: for those who changed the compiler"]
+fn many_more() {
+    let configs = [
+        Config::core(),
+        Config::control(),
+        Config::full(),
+        Config::full().single(),
+        Config::loops(),
+        Config::everyday(),
+        Config::everyday().single(),
+    ];
+    let shown: Vec<_> = configs.iter().map(|config| failures(config, 1_000..6_000)).collect();
+    assert!(shown.concat().is_empty(), "{}", shown.concat());
+}
+
+/// The configuration with a name.
+fn named(name: &str) -> Config {
+    match name {
+        "straight" => Config::straight(),
+        "core" => Config::core(),
+        "control" => Config::control(),
+        "full" => Config::full(),
+        "loops" => Config::loops(),
+        "everyday" => Config::everyday(),
+        "single" => Config::everyday().single(),
+        other => panic!("there is no configuration `{other}`"),
+    }
+}
+
+fn variable(name: &str, otherwise: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| otherwise.to_owned())
+}
+
+/// Prints every failure of `STRATAPE_CONFIG` in the seeds `STRATAPE_FIRST` and so many after it, made smaller.
+#[test]
+#[ignore = "for those who look for failures"]
+fn survey() {
+    let config = named(&variable("STRATAPE_CONFIG", "everyday"));
+    let first: u64 = variable("STRATAPE_FIRST", "0").parse().unwrap();
+    let count: u64 = variable("STRATAPE_COUNT", "1000").parse().unwrap();
+    let most: usize = variable("STRATAPE_SHOWN", "20").parse().unwrap();
+    let (mut failed, mut skipped, mut shown) = (0, 0, 0);
+    let mut kinds: HashMap<String, usize> = HashMap::new();
+    for seed in first..first + count {
+        let program = generate(seed, &config);
+        match judge(&program.source, &program.inputs, seed) {
+            Ok(report) => skipped += u64::from(report.skipped),
+            Err(failure) => {
+                failed += 1;
+                let about = failure.message.lines().next().unwrap_or_default();
+                let about = about.replace(|c: char| !c.is_alphabetic(), "");
+                let about = if failure.stage == Stage::Value { String::new() } else { about };
+                let seen = kinds.entry(format!("{:?}{about}", failure.stage)).or_default();
+                *seen += 1;
+                let enough = if failure.stage == Stage::Derivative { most } else { 3 };
+                // A soak stops at the first: the seed is enough for the others.
+                let enough = if variable("STRATAPE_STOP", "0") == "0" { enough } else { 1 };
+                if shown < most && *seen <= enough {
+                    shown += 1;
+                    println!("{}", show(seed, &program, &failure));
+                } else {
+                    println!("seed {seed}, {:?}", failure.stage);
+                }
+            }
+        }
+    }
+    println!("{failed} of {count} failed, {skipped} were skipped");
+    assert!(failed == 0 || variable("STRATAPE_STOP", "0") == "0", "seeds from {first} on");
+}
+
+/// Compiles the program in the file `STRATAPE_SOURCE`, and says what is wrong with it.
+#[test]
+#[ignore = "for those who look into a failure"]
+fn given() {
+    let source = std::fs::read_to_string(variable("STRATAPE_SOURCE", "/dev/null")).unwrap();
+    match compile(&source) {
+        Ok((_, gradient)) => println!("{gradient}"),
+        Err(failure) => println!("{failure}"),
+    }
+}
