@@ -52,10 +52,12 @@ impl Lowerer<'_> {
     /// A value that leaves its place. A list that is assigned again later leaves an empty one behind.
     pub(super) fn moved(&mut self, lv: &LValue, span: Span) -> Result<Val> {
         match lv {
-            // The variable lives as long as the function, and may be assigned while its value is in use.
+            // A guard looks at it, and leaves it where it is.
+            LValue::Memory(_) if self.looking => self.read(lv, span),
+            // The variable may be assigned while its value is in use.
             LValue::Memory(memory)
                 if matches!(memory.ty, Type::Vec(_))
-                    && self.made_later.contains(&memory.place.object) =>
+                    && self.copied_out.contains(&memory.place.object) =>
             {
                 self.clone_of(lv, span)
             }
@@ -75,6 +77,29 @@ impl Lowerer<'_> {
                 Ok(Val::Parts(kind.clone(), parts))
             }
             lv => self.read(lv, span),
+        }
+    }
+
+    /// From now on the lists in a value are copied when they leave it: those of one variant are there while the value is another.
+    fn copy_out(&mut self, val: &Val) {
+        match val {
+            Val::Place(LValue::Memory(memory)) if matches!(memory.ty, Type::Vec(_)) => {
+                self.copied_out.insert(memory.place.object);
+            }
+            Val::Parts(_, parts) => parts.iter().for_each(|part| self.copy_out(part)),
+            _ => {}
+        }
+    }
+
+    /// What `clone` makes of a value: each list in it is an object of its own.
+    pub(super) fn cloned(&mut self, val: Val, span: Span) -> Result<Val> {
+        match val {
+            Val::Place(lv) if holds_lists(&Val::Place(lv.clone())) => self.clone_of(&lv, span),
+            Val::Parts(kind, parts) => {
+                let parts = parts.into_iter().map(|part| self.cloned(part, span));
+                Ok(Val::Parts(kind, parts.collect::<Result<_>>()?))
+            }
+            val => Ok(val),
         }
     }
 
@@ -315,10 +340,13 @@ impl Lowerer<'_> {
                 return Ok(Val::Parts(Kind::Struct(def), held));
             }
             Val::Parts(kind, parts) => {
-                let parts = parts
+                let parts: Vec<Val> = parts
                     .into_iter()
                     .map(|part| self.owned_under(names, part, span))
                     .collect::<Result<_>>()?;
+                if matches!(kind, Kind::Choice(_)) {
+                    parts.iter().for_each(|part| self.copy_out(part));
+                }
                 return Ok(Val::Parts(kind, parts));
             }
             Val::Place(LValue::Memory(memory)) if memory.place.path.is_empty() => memory,
@@ -355,5 +383,19 @@ impl Lowerer<'_> {
             self.reassigned.insert(list.place.object);
         }
         Ok(Val::Place(LValue::Memory(list)))
+    }
+}
+
+/// Whether a value owns lists.
+pub(super) fn holds_lists(val: &Val) -> bool {
+    match val {
+        Val::Parts(_, parts) => parts.iter().any(holds_lists),
+        Val::Place(LValue::Memory(memory)) => !memory.ty.is_fixed(),
+        Val::Place(LValue::Parts(_, parts)) => {
+            parts.iter().any(|part| holds_lists(&Val::Place(part.clone())))
+        }
+        Val::Place(LValue::Value(val)) => holds_lists(val),
+        Val::Place(LValue::Either(_, a, _)) => holds_lists(&Val::Place((**a).clone())),
+        _ => false,
     }
 }

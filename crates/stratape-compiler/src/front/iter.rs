@@ -468,7 +468,10 @@ impl<'m> Lowerer<'m> {
                 let part = self.window_of(lv, start, *size, span)?;
                 body(self, Val::Ref(part))
             }
-            Iter::Repeat(val, _) => body(self, (**val).clone()),
+            Iter::Repeat(val, _) => {
+                let item = self.cloned((**val).clone(), span)?;
+                body(self, item)
+            }
             Iter::Cycle(inner) => {
                 let len = self.iter_len(inner, span)?;
                 let at = self.b.binary(Binary::Rem, at, len, span);

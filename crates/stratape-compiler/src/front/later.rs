@@ -156,7 +156,9 @@ impl Lowerer<'_> {
                     object: self.object_number(memory.place.object),
                     steps: steps.collect(),
                     ty: memory.ty.clone(),
-                    window: matches!(memory.ty, Type::Slice(_)),
+                    window: matches!(memory.ty, Type::Slice(_))
+                        || memory.window.is_some()
+                        || memory.len.is_some(),
                 }
             }
             _ => return Err(not_assigned_later(span)),
@@ -220,6 +222,7 @@ impl Lowerer<'_> {
                 self.made_later.push(object);
                 let whole = Memory::whole(object, ty.clone());
                 if let Type::Vec(item) = &ty {
+                    self.copied_out.insert(object);
                     let (zero, item) = (self.b.usize(0, span), self.zero_init(item, span)?);
                     let init = Init::Repeat(Box::new(item), zero);
                     self.b.node(Stmt::New { object, init });

@@ -101,7 +101,10 @@ impl Lowerer<'_> {
     ) -> Result<ValueId> {
         let ask = |me: &mut Self| {
             me.scoped(|me| {
-                me.bind(pat, val.clone())?;
+                let before = std::mem::replace(&mut me.looking, true);
+                let bound = me.bind(pat, val.clone());
+                me.looking = before;
+                bound?;
                 me.condition(guard)
             })
         };

@@ -229,6 +229,10 @@ struct Lowerer<'m> {
     reassigned: HashSet<ObjectId>,
     /// Arrays that are written as `vec![…]`.
     written_as_vec: HashSet<ObjectId>,
+    /// Lists of variables that may be assigned while what they held is in use: they are copied when they leave.
+    copied_out: HashSet<ObjectId>,
+    /// Whether patterns are bound for a guard, which moves nothing.
+    looking: bool,
     /// Lists that have room for what is pushed.
     reserved: HashSet<ObjectId>,
     /// The elements of lists that were made empty, before their type was known.
@@ -270,6 +274,8 @@ impl<'m> Lowerer<'m> {
             moves: Vec::new(),
             reassigned: HashSet::new(),
             written_as_vec: HashSet::new(),
+            copied_out: HashSet::new(),
+            looking: false,
             reserved: HashSet::new(),
             untyped: Vec::new(),
             laters: 0,

@@ -9,6 +9,7 @@ use syn::{Error, Result};
 
 use super::choice::Choice;
 use super::control::lv_of;
+use super::exchange::holds_lists;
 use super::iter::Iter;
 use super::mention::Mentioned;
 use super::val::{Kind, LValue, Val};
@@ -244,9 +245,12 @@ impl Lowerer<'_> {
                     Val::Ref(lv) => Val::Place(lv),
                     other => other,
                 };
-                Ok(o.with(o.good, val))
+                self.cloned_option(&o, val, span)
             }
-            "clone" => Ok(value),
+            "clone" => match holds_lists(&value) {
+                true => self.cloned_option(&o, o.val.clone(), span),
+                false => Ok(value),
+            },
             "iter" | "into_iter" => {
                 let value = self.rvalue(value, span)?;
                 let o = self.opened(choice, &value, span)?;
@@ -258,6 +262,20 @@ impl Lowerer<'_> {
                 "use `match`, `if let`, `map`, `unwrap_or` and their like",
             )),
         }
+    }
+
+    /// An option or a result with another value of which lists are copied, where there is one.
+    fn cloned_option(&mut self, o: &Opened, val: Val, span: Span) -> Result<Val> {
+        if !holds_lists(&val) && !holds_lists(&o.error) {
+            return Ok(o.with(o.good, val));
+        }
+        let error = o.error.clone();
+        let then = |me: &mut Self| me.cloned(val, span);
+        let val = self.branch(o.good, span, then, |_| Ok(Val::Never))?;
+        let then = |_: &mut Self| Ok(Val::Never);
+        let error = self.branch(o.good, span, then, |me| me.cloned(error, span))?;
+        let o = Opened { error, ..o.clone() };
+        Ok(o.with(o.good, val))
     }
 
     /// What there is, read if what stands for it otherwise is no reference either.
@@ -305,13 +323,13 @@ impl Lowerer<'_> {
         let missing = || Error::new(span, format!("`{name}` takes an argument"));
         match name.as_str() {
             "take" => {
-                let old = self.read(lv, span)?;
+                let old = self.moved(lv, span)?;
                 let none = self.none(span);
                 self.write_parts(lv, none, span)?;
                 Ok(Some(old))
             }
             "replace" => {
-                let old = self.read(lv, span)?;
+                let old = self.moved(lv, span)?;
                 let new = self.some(arg.ok_or_else(missing)?, span);
                 self.write_parts(lv, new, span)?;
                 Ok(Some(old))

@@ -79,11 +79,9 @@ impl<'a> Affine<'a> {
         let Definition::Op(op) = self.definitions.of(value) else {
             return Polynomial::symbol(value);
         };
-        if fuel == 0 {
-            return Polynomial::symbol(value);
-        }
         match op {
             Op::Int(number) => Polynomial::number(*number),
+            _ if fuel == 0 => Polynomial::symbol(value),
             // Small integers may wrap within the bounds of a list.
             Op::Binary(sign @ (Binary::Add | Binary::Sub | Binary::Mul), a, b)
                 if self.bits(value) >= 32 =>

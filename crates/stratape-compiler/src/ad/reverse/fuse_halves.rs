@@ -93,7 +93,8 @@ impl Reverse<'_> {
         };
         match at {
             Some(at) => {
-                self.fused(block, at);
+                let fused = self.fused(block, at);
+                debug_assert!(fused, "what was found possible once is possible again");
             }
             None => {
                 self.forward(block);
@@ -291,7 +292,9 @@ impl Reverse<'_> {
         let mut carried = node.carried.clone();
         carried.extend(ended.carried);
         let fused = Loop { carried, body: ended.body, ..node.clone() };
-        if !passes || !self.shadows_commute(&fused) {
+        // Asked once, of the loop with the program's own values: with what is recomputed in their place, equal indices no longer look equal.
+        let commutes = self.plan.is_some() || self.shadows_commute(&fused);
+        if !passes || !commutes {
             return false;
         }
         self.append_loop(fused, &ended.substitution);

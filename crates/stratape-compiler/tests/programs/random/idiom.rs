@@ -117,9 +117,9 @@ const MARKED: &[&str] = &[
 impl Generator<'_> {
     /// An idiom, of this file or one made of random statements.
     pub(super) fn idiom(&mut self) {
-        match self.random.below(10) {
+        match self.random.below(11) {
             0..=2 => self.template(LINEAR, false),
-            3 => self.template(LISTS, false),
+            3 | 10 => self.template(LISTS, false),
             4..=5 => self.template(NESTED, true),
             6 if self.config.library && self.random.chance(50) => self.template(MARKED, false),
             6 if self.config.loops => self.nest(),
