@@ -310,6 +310,9 @@ impl Lowerer<'_> {
                             let zero = self.zero_val(ty, span)?;
                             self.rvalue(zero, span)?
                         }
+                        Val::Never if matches!(ty, Type::Vec(_)) => {
+                            Val::Place(LValue::Memory(self.empty(ty, span)?))
+                        }
                         part => self.completed(part, ty, span)?,
                     });
                 }

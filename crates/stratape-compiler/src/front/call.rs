@@ -63,7 +63,7 @@ impl Lowerer<'_> {
     /// Calls a function or closure with values.
     pub(super) fn apply(&mut self, f: &Val, args: Vec<Val>, span: Span) -> Result<Val> {
         match f {
-            Val::Closure(closure) => self.apply_closure(&closure.clone(), args, span),
+            Val::Closure(closure) => self.apply_closure(&closure.clone(), args, None, span),
             Val::Function(path) => self.apply_path(&path.clone(), args, span),
             Val::Ref(LValue::Value(val)) | Val::Place(LValue::Value(val)) => {
                 self.apply(&val.clone(), args, span)
@@ -72,7 +72,27 @@ impl Lowerer<'_> {
         }
     }
 
-    fn apply_closure(&mut self, closure: &Rc<Closure>, args: Vec<Val>, span: Span) -> Result<Val> {
+    /// Calls a closure whose result has a type that is known from where it goes.
+    pub(super) fn apply_as(
+        &mut self,
+        f: &Val,
+        args: Vec<Val>,
+        ty: Option<&Type>,
+        span: Span,
+    ) -> Result<Val> {
+        match f {
+            Val::Closure(closure) => self.apply_closure(&closure.clone(), args, ty, span),
+            f => self.apply(f, args, span),
+        }
+    }
+
+    fn apply_closure(
+        &mut self,
+        closure: &Rc<Closure>,
+        args: Vec<Val>,
+        ty: Option<&Type>,
+        span: Span,
+    ) -> Result<Val> {
         if closure.text.inputs.len() != args.len() {
             return Err(Error::new(
                 span,
@@ -99,7 +119,7 @@ impl Lowerer<'_> {
                     if has_jumps(&block) {
                         return me.body(&block, output.clone());
                     }
-                    me.expr(body)
+                    me.expr_as(body, ty)
                 }
             }
         });
@@ -279,6 +299,19 @@ impl Lowerer<'_> {
         }
         if segments.len() == 1 && self.names_stack.contains(&name) {
             return Err(recursion(path.span()));
+        }
+        // A method of lists or options as a function: `<[f64]>::to_vec`, `Vec::len`.
+        let of_library = match &path.qself {
+            Some(qself) => matches!(*qself.ty, syn::Type::Slice(_)),
+            None => {
+                matches!(&segments[..], [owner, _] if ["Vec", "Option", "Result"].contains(&owner.as_str()))
+            }
+        };
+        if let (true, Ok([receiver]), Some(method)) =
+            (of_library, <[Val; 1]>::try_from(args), path.path.segments.last())
+        {
+            let method = &method.ident;
+            return self.method_on(receiver, &syn::parse_quote_spanned!(span=> it.#method()));
         }
         // A variant of an enum, or a function of a struct, that is refused as a whole.
         for owner in segments.iter().rev().skip(1) {

@@ -219,6 +219,7 @@ impl Lowerer<'_> {
             return Ok(());
         }
         self.expect_type(val, &target.ty, span)?;
+        let val = &self.retyped(val.clone());
         if !self.can_be_exchanged(target) {
             return Err(unsupported(
                 span,
@@ -340,6 +341,14 @@ impl Lowerer<'_> {
                 return Ok(Val::Parts(Kind::Struct(def), held));
             }
             Val::Parts(kind, parts) => {
+                // What a pattern binds of an option in its place may grow there, under any name.
+                let mut names = names.to_vec();
+                let grows = self.moves.last().filter(|moves| moves.in_place);
+                let grown = grows.and_then(|moves| moves.resized.iter().next().cloned());
+                if matches!(kind, Kind::Choice(_)) {
+                    names.extend(grown.as_deref());
+                }
+                let names = &names;
                 let parts: Vec<Val> = parts
                     .into_iter()
                     .map(|part| self.owned_under(names, part, span))
@@ -356,16 +365,18 @@ impl Lowerer<'_> {
         let whole = self.b.function.objects[object.index()].ty.clone();
         let is_list = matches!(whole, Type::Vec(_)) || self.written_as_vec.contains(&object);
         let moves = self.moves.last();
+        let fields = &names[1..];
+        let elsewhere = &self.module.field_moves;
         let resized = moves.is_some_and(|moves| {
             let lends = self.module.lends_lists;
             names
                 .iter()
                 .any(|name| moves.resized.contains(*name) || (lends && moves.lent.contains(*name)))
-        });
+        }) || fields.iter().any(|name| elsewhere.resized.contains(*name));
         // Whoever assigns the whole assigns its parts.
         let assigned = moves.is_some_and(|moves| {
             names.iter().any(|name| moves.assigned.contains(*name) || moves.lent.contains(*name))
-        });
+        }) || fields.iter().any(|name| elsewhere.assigned.contains(*name));
         if !is_list || !(resized || assigned || memory.len.is_some()) {
             return Ok(Val::Place(LValue::Memory(memory)));
         }

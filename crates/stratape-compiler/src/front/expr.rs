@@ -56,6 +56,8 @@ impl Lowerer<'_> {
     pub(super) fn place(&mut self, expr: &Expr) -> Result<LValue> {
         match self.operand(expr)? {
             Val::Place(lv) | Val::Ref(lv) => Ok(lv),
+            // A part of a variable whose shape is not known yet.
+            Val::Never => Ok(LValue::Value(Box::new(Val::Never))),
             _ => Err(left_to_rustc(
                 expr.span(),
                 "this cannot be assigned to: it is not a mutable variable, element or field",
@@ -381,6 +383,7 @@ impl Lowerer<'_> {
         let (owner, name) = match segments.as_slice() {
             [.., owner, name] => (owner.as_str(), name.as_str()),
             [name] if path.qself.is_some() => ("", name.as_str()),
+            [none] if none == "None" => return Ok(self.none(span)),
             _ => return Err(Error::new(span, "a name was expected")),
         };
         let owner_type = match &path.qself {

@@ -116,7 +116,13 @@ impl Lowerer<'_> {
     }
 
     /// `std::array::from_fn(f)`
-    pub(super) fn array_from_fn(&mut self, extent: Extent, f: &Val, span: Span) -> Result<Val> {
+    pub(super) fn array_from_fn(
+        &mut self,
+        extent: Extent,
+        item: Option<&Type>,
+        f: &Val,
+        span: Span,
+    ) -> Result<Val> {
         let len = match &extent {
             Extent::Known(n) => self.b.usize(*n, span),
             Extent::Const(tokens) => {
@@ -124,6 +130,8 @@ impl Lowerer<'_> {
                 self.b.emit(op, stratape_ir::Scalar::USIZE, span)
             }
         };
-        self.built(Some(extent), len, span, &mut |me, at| me.apply(f, vec![Val::Scalar(at)], span))
+        self.built(Some(extent), len, span, &mut |me, at| {
+            me.apply_as(f, vec![Val::Scalar(at)], item, span)
+        })
     }
 }

@@ -15,6 +15,7 @@ use super::choice::Choice;
 use super::generic::{Visible, base_name};
 use super::impls::Implementation;
 use super::mention::words_of;
+use super::moves::Moves;
 use super::nested::nested;
 use super::opaque::Elsewhere;
 use super::unnamed::discriminants;
@@ -61,6 +62,8 @@ pub struct Items {
     pub(super) hiding: HashSet<(String, String)>,
     /// Functions the compiler does not look into, and the pullbacks of those that have one.
     pub(super) opaque: HashMap<String, Option<syn::Ident>>,
+    /// The fields that some function makes longer or shorter, or assigns.
+    pub(super) field_moves: Moves,
     /// Whether some function takes a `&mut Vec`: what is lent to it may grow.
     pub(super) lends_lists: bool,
     /// The variants of enums that are marked as their default.
@@ -261,6 +264,11 @@ impl Items {
                 module.collect_defaults(block);
             }
         }
+        let functions = module.functions.values().map(|f| &*f.block);
+        let blocks = functions.chain(module.methods.values().map(|f| &f.block));
+        let mut field_moves = Moves::default();
+        blocks.for_each(|block| field_moves.add_fields_of(block));
+        module.field_moves = field_moves;
         module.lends_lists = module.functions.values().any(|f| takes_list(&f.sig))
             || module.methods.values().any(|f| takes_list(&f.sig));
         let deque = |item: &Item| {

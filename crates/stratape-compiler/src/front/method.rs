@@ -5,6 +5,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::choice::MARK;
+use super::control::lv_of;
 use super::generic::base_name;
 use super::iter::Iter;
 use super::loops::root_name;
@@ -61,6 +62,9 @@ impl Lowerer<'_> {
             Val::Iter(iter) => self.iter_method(*iter, call),
             Val::Never => Ok(Val::Never),
             val @ Val::Ordering(..) => self.ordering_method(val, call),
+            receiver if name == "clone" && call.args.is_empty() && is_tuple(&receiver) => {
+                self.clone_of(&lv_of(receiver), span)
+            }
             receiver => {
                 if let Some(val) = self.compared_by_method(&receiver, call)? {
                     return Ok(val);
@@ -380,7 +384,7 @@ impl Lowerer<'_> {
                 let val = self.expr(arg)?;
                 let lv = lv.clone();
                 self.each(&Iter::Slice(lv), None, &[], span, &mut |me, item| {
-                    me.write_parts(&super::control::lv_of(item), val.clone(), span)
+                    me.write_parts(&lv_of(item), val.clone(), span)
                 })?;
                 Ok(Val::Unit)
             }
@@ -400,9 +404,8 @@ impl Lowerer<'_> {
                     Iter::Zip(Box::new(Iter::Slice(lv.clone())), Box::new(Iter::Slice(source)));
                 self.each(&pairs, None, &[], span, &mut |me, item| {
                     let Val::Parts(_, parts) = item else { return Ok(()) };
-                    let val =
-                        me.rvalue(Val::Place(super::control::lv_of(parts[1].clone())), span)?;
-                    me.write_parts(&super::control::lv_of(parts[0].clone()), val, span)
+                    let val = me.rvalue(Val::Place(lv_of(parts[1].clone())), span)?;
+                    me.write_parts(&lv_of(parts[0].clone()), val, span)
                 })?;
                 Ok(Val::Unit)
             }
@@ -532,5 +535,18 @@ fn as_range(expr: &syn::Expr) -> Option<&syn::ExprRange> {
         syn::Expr::Group(inner) => as_range(&inner.expr),
         syn::Expr::Range(range) => Some(range),
         _ => None,
+    }
+}
+
+fn is_tuple(val: &Val) -> bool {
+    match val {
+        Val::Parts(Kind::Tuple, _) => true,
+        Val::Place(lv) | Val::Ref(lv) => match lv {
+            LValue::Parts(Kind::Tuple, _) => true,
+            LValue::Memory(memory) => matches!(memory.ty, Type::Tuple(_)),
+            LValue::Value(val) => is_tuple(val),
+            _ => false,
+        },
+        _ => false,
     }
 }

@@ -31,6 +31,10 @@ pub(super) const LENGTH_METHODS: [&str; 22] = [
     "pop_front",
 ];
 
+/// Methods that lend out a part of a value.
+const IN_PLACE: [&str; 6] =
+    ["as_mut", "as_deref_mut", "iter_mut", "insert", "get_or_insert", "get_or_insert_with"];
+
 /// The variables and fields that hold such lists, by their names.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
@@ -40,6 +44,8 @@ pub(super) struct Moves {
     pub(super) assigned: HashSet<String>,
     /// They are lent out as `&mut`.
     pub(super) lent: HashSet<String>,
+    /// Whether parts of values are changed in their place: behind `&mut` in a pattern, `as_mut` and their like.
+    pub(super) in_place: bool,
 }
 
 impl Moves {
@@ -57,6 +63,29 @@ impl Moves {
         moves
     }
 
+    /// Those of fields alone, in one block more.
+    pub(super) fn add_fields_of(&mut self, block: &syn::Block) {
+        struct Fields<'m>(&'m mut Moves);
+        impl<'ast> Visit<'ast> for Fields<'_> {
+            fn visit_expr(&mut self, expr: &'ast Expr) {
+                match expr {
+                    Expr::Assign(assign) if matches!(*assign.left, Expr::Field(_)) => {
+                        self.0.assigned.extend(name_of(&assign.left));
+                    }
+                    Expr::MethodCall(call)
+                        if matches!(*call.receiver, Expr::Field(_))
+                            && LENGTH_METHODS.iter().any(|method| call.method == method) =>
+                    {
+                        self.0.resized.extend(name_of(&call.receiver));
+                    }
+                    _ => {}
+                }
+                visit::visit_expr(self, expr);
+            }
+        }
+        Fields(self).visit_block(block);
+    }
+
     /// Those of an assignment's left side.
     fn assign(&mut self, target: &Expr) {
         match target {
@@ -71,8 +100,11 @@ impl<'ast> Visit<'ast> for Moves {
     fn visit_expr(&mut self, expr: &'ast Expr) {
         match expr {
             Expr::Assign(assign) => self.assign(&assign.left),
+            Expr::Let(node) => self.in_place |= is_lent(&node.expr),
+            Expr::Match(node) => self.in_place |= is_lent(&node.expr),
             Expr::MethodCall(call) => {
                 let method = call.method.to_string();
+                self.in_place |= IN_PLACE.contains(&method.as_str());
                 if LENGTH_METHODS.contains(&method.as_str()) {
                     self.resized.extend(name_of(&call.receiver));
                 }
@@ -95,6 +127,11 @@ impl<'ast> Visit<'ast> for Moves {
             _ => {}
         }
         visit::visit_expr(self, expr);
+    }
+
+    fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
+        self.in_place |= pat.by_ref.is_some() && pat.mutability.is_some();
+        visit::visit_pat_ident(self, pat);
     }
 
     fn visit_item(&mut self, _: &'ast syn::Item) {}
@@ -121,4 +158,8 @@ fn lent(expr: &Expr) -> Option<String> {
         Expr::Reference(inner) if inner.mutability.is_some() => name_of(&inner.expr),
         _ => None,
     }
+}
+
+fn is_lent(expr: &Expr) -> bool {
+    matches!(expr, Expr::Reference(inner) if inner.mutability.is_some())
 }

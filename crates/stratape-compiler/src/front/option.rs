@@ -131,6 +131,11 @@ impl Lowerer<'_> {
                             |me| me.default_of(&ty, span),
                         );
                     }
+                    if let Some(ty @ Type::Vec(_)) = self.type_of(&o.val) {
+                        let other =
+                            |me: &mut Self| Ok(Val::Place(LValue::Memory(me.empty(&ty, span)?)));
+                        return self.branch(o.good, span, |_| Ok(o.val), other);
+                    }
                     return Err(unsupported(
                         call.method.span(),
                         "`unwrap_or_default` of this",

@@ -306,6 +306,7 @@ impl Lowerer<'_> {
                 Ok(())
             }
             LValue::Value(_) if matches!(val, Val::Unit) => Ok(()),
+            LValue::Value(held) if matches!(**held, Val::Never) => Ok(()),
             LValue::Var(var) => {
                 let value = self.scalar(val, span)?;
                 self.unify(self.get(*var), value, span)?;

@@ -60,10 +60,10 @@ impl Lowerer<'_> {
                 let names: Vec<String> =
                     path.path.segments.iter().map(|part| part.ident.to_string()).collect();
                 match (names.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), ty) {
-                    ([.., "array", "from_fn"], Type::Array(_, extent)) => {
+                    ([.., "array", "from_fn"], Type::Array(item, extent)) => {
                         let Some(arg) = call.args.first() else { return Ok(None) };
                         let f = self.operand(arg)?;
-                        self.array_from_fn(extent.clone(), &f, span).map(Some)
+                        self.array_from_fn(extent.clone(), Some(item), &f, span).map(Some)
                     }
                     ([.., "Default", "default"], ty) => self.default_of(ty, span).map(Some),
                     _ => Ok(None),
