@@ -134,6 +134,9 @@ impl Joiner<'_> {
                     return Ok(Val::Place(LValue::Memory(memory)));
                 }
                 let joined = self.joined(lower, &memory.ty)?;
+                if lower.written_as_vec.contains(&memory.place.object) {
+                    lower.written_as_vec.insert(joined.place.object);
+                }
                 self.fill(lower, &joined, &memory, from_then)?;
                 Ok(Val::Place(LValue::Memory(joined)))
             }

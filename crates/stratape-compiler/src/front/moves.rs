@@ -106,7 +106,9 @@ impl<'ast> Visit<'ast> for Moves {
                 let method = call.method.to_string();
                 self.in_place |= IN_PLACE.contains(&method.as_str());
                 if LENGTH_METHODS.contains(&method.as_str()) {
-                    self.resized.extend(name_of(&call.receiver));
+                    // What a call lends out has no name.
+                    let lent = matches!(*call.receiver, Expr::MethodCall(_)).then(String::new);
+                    self.resized.extend(name_of(&call.receiver).or(lent));
                 }
                 if method == "clone_from" {
                     self.assigned.extend(name_of(&call.receiver));
