@@ -192,6 +192,10 @@ impl Lowerer<'_> {
             if let Some(def) = &def {
                 self.expect_type(&val, &def.fields[index].1, field.expr.span())?;
             }
+            let val = match &def {
+                Some(def) => self.completed(val, &def.fields[index].1, field.expr.span())?,
+                None => val,
+            };
             parts[index] = Some(self.owned_as(&field_name, val, field.expr.span())?);
         }
         if let Some(rest) = &literal.rest {

@@ -8,7 +8,7 @@ use syn::{Error, Result};
 use super::generic::base_name;
 use super::val::{Kind, LValue, Memory, Val, Window};
 use super::{Lowerer, left_to_rustc, unsupported};
-use stratape_ir::{Init, Origin, Scalar, Step, Stmt, Type, ValueId};
+use stratape_ir::{Init, ObjectId, Origin, Scalar, Step, Stmt, Type, ValueId};
 
 impl Lowerer<'_> {
     /// The part of an object that is the list, if that is not all of it.
@@ -409,4 +409,20 @@ pub(super) fn holds_lists(val: &Val) -> bool {
         Val::Place(LValue::Either(_, a, _)) => holds_lists(&Val::Place((**a).clone())),
         _ => false,
     }
+}
+
+/// Whether one list occurs twice in a value.
+pub(super) fn repeats_lists(val: &Val) -> bool {
+    fn repeats(val: &Val, seen: &mut Vec<ObjectId>) -> bool {
+        match val {
+            Val::Parts(_, parts) => parts.iter().any(|part| repeats(part, seen)),
+            Val::Place(LValue::Memory(memory)) if matches!(memory.ty, Type::Vec(_)) => {
+                let again = seen.contains(&memory.place.object);
+                seen.push(memory.place.object);
+                again
+            }
+            _ => false,
+        }
+    }
+    repeats(val, &mut Vec::new())
 }

@@ -142,7 +142,17 @@ fn lower_until_known<'m>(item: &syn::ItemFn, items: &'m Items) -> Result<Lowerer
                 }
                 shapes.insert(number, shape);
             }
-            (Ok(()), None) => return Ok(lowerer),
+            (Ok(()), None) => match lowerer.unknown_written {
+                None => return Ok(lowerer),
+                // What is written is made of what was there before, and nothing says what that is.
+                Some(span) => {
+                    return Err(unsupported(
+                        span,
+                        "a variable whose type shows only in what is made of itself",
+                        "write its type, as in `let mut best: Option<Vec<f64>> = None`",
+                    ));
+                }
+            },
             (Err(error), None) => return Err(error),
         }
     }
@@ -249,6 +259,8 @@ struct Lowerer<'m> {
     lifted: usize,
     /// Whether one was read whose shape is not known.
     read_unknown: bool,
+    /// Where something was written that depends on one.
+    unknown_written: Option<Span>,
     /// Objects made for variables of once unknown shape.
     made_later: Vec<ObjectId>,
     /// Whether the pattern that is being bound fits whatever comes.
@@ -284,6 +296,7 @@ impl<'m> Lowerer<'m> {
             texts: Vec::new(),
             lifted: 0,
             read_unknown: false,
+            unknown_written: None,
             made_later: Vec::new(),
             certainly_fits: false,
         }

@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::aggregate::stored_enum;
+use super::exchange::repeats_lists;
 use super::generic::base_name;
 use super::infer::Class;
 use super::unnamed::{given, structs};
@@ -286,6 +287,9 @@ impl Lowerer<'_> {
     /// Writes a value to a place, part by part.
     pub(super) fn write_parts(&mut self, lv: &LValue, val: Val, span: Span) -> Result<()> {
         if matches!(val, Val::Never) {
+            if self.read_unknown && is_open(lv) {
+                self.unknown_written.get_or_insert(span);
+            }
             return Ok(());
         }
         match lv {
@@ -315,6 +319,8 @@ impl Lowerer<'_> {
                 Ok(())
             }
             LValue::Parts(_, parts) => {
+                // Two variants of a choice may stand for one list, which cannot change places with both.
+                let val = if repeats_lists(&val) { self.cloned(val, span)? } else { val };
                 for (index, part) in parts.iter().enumerate() {
                     let item = self.part_of(&val, index, span)?;
                     self.write_parts(part, item, span)?;
@@ -526,6 +532,15 @@ fn holds_place(val: &Val) -> bool {
     match val {
         Val::Place(_) => true,
         Val::Parts(_, parts) => parts.iter().any(holds_place),
+        _ => false,
+    }
+}
+
+/// Whether a place has a part whose shape is not known yet.
+fn is_open(lv: &LValue) -> bool {
+    match lv {
+        LValue::Later(_) => true,
+        LValue::Parts(_, parts) => parts.iter().any(is_open),
         _ => false,
     }
 }
