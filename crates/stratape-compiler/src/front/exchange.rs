@@ -329,6 +329,43 @@ impl Lowerer<'_> {
         self.owned_under(&[name], val, span)
     }
 
+    /// The parts of a tuple or of a value with variants, as a variable holds them.
+    fn parts_of_owned(
+        &mut self,
+        kind: &Kind,
+        names: &[&str],
+        mut parts: Vec<Val>,
+        span: Span,
+    ) -> Result<Vec<Val>> {
+        let Kind::Choice(choice) = kind else {
+            let owned = parts.into_iter().enumerate().map(|(at, part)| {
+                let at = at.to_string();
+                let names: Vec<&str> = names.iter().copied().chain([at.as_str()]).collect();
+                self.owned_under(&names, part, span)
+            });
+            return owned.collect();
+        };
+        let moves = self.moves.last();
+        let assigned =
+            moves.is_some_and(|moves| names.iter().any(|name| moves.assigned.contains(*name)));
+        // What a pattern binds of an option in its place may grow there, under any name.
+        let grows = moves.filter(|moves| moves.in_place);
+        let grown = grows.and_then(|moves| moves.resized.iter().next().cloned());
+        let names: Vec<&str> = names.iter().copied().chain(grown.as_deref()).collect();
+        // The lists of other variants, which it may come to hold.
+        for variant in choice.variants.iter().filter(|_| assigned) {
+            for (part, ty) in parts[variant.first..].iter_mut().zip(&variant.types) {
+                if matches!((&*part, ty), (Val::Never, Type::Vec(_))) {
+                    *part = Val::Place(LValue::Memory(self.empty(ty, span)?));
+                }
+            }
+        }
+        let owned = parts.into_iter().map(|part| self.owned_under(&names, part, span));
+        let owned: Vec<Val> = owned.collect::<Result<_>>()?;
+        owned.iter().for_each(|part| self.copy_out(part));
+        Ok(owned)
+    }
+
     /// A value as a field holds it, of a variable or of a field of one: the names down to it.
     fn owned_under(&mut self, names: &[&str], val: Val, span: Span) -> Result<Val> {
         let memory = match val {
@@ -341,21 +378,7 @@ impl Lowerer<'_> {
                 return Ok(Val::Parts(Kind::Struct(def), held));
             }
             Val::Parts(kind, parts) => {
-                // What a pattern binds of an option in its place may grow there, under any name.
-                let mut names = names.to_vec();
-                let grows = self.moves.last().filter(|moves| moves.in_place);
-                let grown = grows.and_then(|moves| moves.resized.iter().next().cloned());
-                if matches!(kind, Kind::Choice(_)) {
-                    names.extend(grown.as_deref());
-                }
-                let names = &names;
-                let parts: Vec<Val> = parts
-                    .into_iter()
-                    .map(|part| self.owned_under(names, part, span))
-                    .collect::<Result<_>>()?;
-                if matches!(kind, Kind::Choice(_)) {
-                    parts.iter().for_each(|part| self.copy_out(part));
-                }
+                let parts = self.parts_of_owned(&kind, names, parts, span)?;
                 return Ok(Val::Parts(kind, parts));
             }
             Val::Place(LValue::Memory(memory)) if memory.place.path.is_empty() => memory,
