@@ -116,7 +116,8 @@ impl Lowerer<'_> {
             val @ Val::Ordering(..) => Ok(Val::Scalar(self.scalar(val, span)?)),
             Val::Parts(kind, parts) => {
                 let parts = parts.into_iter().map(|part| self.settled(part, span));
-                Ok(Val::Parts(kind, parts.collect::<Result<_>>()?))
+                let val = Val::Parts(kind, parts.collect::<Result<_>>()?);
+                if repeats_lists(&val) { self.cloned(val, span) } else { Ok(val) }
             }
             // Its length is that of now: the variable that holds it may be gone.
             Val::Place(LValue::Memory(memory)) if memory.len.is_some() => {

@@ -57,7 +57,7 @@ fn features(heading: &str, example: &str) -> Features {
 #[test]
 fn every_row_is_generated() {
     let mut made: BTreeMap<String, usize> = BTreeMap::new();
-    let everyday = (0..800).map(|seed| generate(seed, &Config::everyday()));
+    let everyday = (0..1500).map(|seed| generate(seed, &Config::everyday()));
     let single = (0..200).map(|seed| generate(seed, &Config::everyday().single()));
     let mut programs = 0;
     for program in everyday.chain(single) {
