@@ -8,6 +8,7 @@ mod bench;
 mod demo;
 mod explain;
 mod failure;
+mod model;
 mod saving;
 mod tape_info;
 mod terminal;
@@ -36,6 +37,7 @@ enum Command {
     Explain(explain::Arguments),
     Tape(tape_info::Arguments),
     Demo(demo::Arguments),
+    Model(model::Arguments),
     #[cfg(feature = "bench")]
     Bench(bench::Arguments),
     /// Prints a script that completes this command's words in a shell.
@@ -57,6 +59,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Tape(arguments) => tape_info::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Model(arguments) => model::run(&arguments),
         #[cfg(feature = "bench")]
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Completions { shell } => completions(shell),

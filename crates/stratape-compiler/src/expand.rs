@@ -9,11 +9,11 @@ use std::rc::Rc;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use stratape_ir::valid::Fault;
-use syn::parse::{Parse, ParseStream, Parser};
-use syn::punctuated::Punctuated;
+use syn::parse::{Parse, Parser};
 use syn::spanned::Spanned;
-use syn::{Error, Item, Result, Token};
+use syn::{Error, Item, Result};
 
+use crate::arguments::{Arguments, attribute_options};
 use crate::back::rust;
 use crate::driver::{Compiled, CompiledHalves, CompiledLoop, Options, compile, compile_halves};
 use crate::front::{self, Items, is_marked, strip_marks};
@@ -22,61 +22,6 @@ use crate::methods::{self, Method};
 use crate::source::Sources;
 
 const MARKS: [&str; 3] = ["gradient", "constant", "pullback"];
-
-/// The arguments of `#[gradient(…)]`.
-#[derive(Debug, Default)]
-pub(crate) struct Arguments(pub(crate) Options);
-
-impl Parse for Arguments {
-    fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let mut arguments = attribute_options();
-        while !input.is_empty() {
-            let key: Ident = input.parse()?;
-            match key.to_string().as_str() {
-                "wrt" if arguments.wrt.is_none() => {
-                    let list;
-                    syn::parenthesized!(list in input);
-                    let names = Punctuated::<Ident, Token![,]>::parse_terminated(&list)?;
-                    if names.is_empty() {
-                        let message = "`wrt` names no parameter: write `wrt(x)`, or leave it out";
-                        return Err(Error::new(key.span(), message));
-                    }
-                    arguments.wrt = Some(names.into_iter().collect());
-                }
-                "name" if arguments.name.is_none() => {
-                    input.parse::<Token![=]>()?;
-                    arguments.name = Some(input.parse()?);
-                }
-                name if name.starts_with(char::is_uppercase) => {
-                    input.parse::<Token![=]>()?;
-                    arguments.types.push((key, input.parse()?));
-                }
-                "parallel" if arguments.parallel.is_none() => arguments.parallel = Some(key.span()),
-                "plain" if !arguments.plain => arguments.plain = true,
-                "wrt" | "name" | "parallel" | "plain" => {
-                    return Err(Error::new(key.span(), format!("`{key}` is given twice")));
-                }
-                _ => {
-                    return Err(Error::new(
-                        key.span(),
-                        format!(
-                            "unknown argument `{key}`: `wrt(x, y)`, `name = my_grad`, `T = f64`, `parallel` and `plain` are known"
-                        ),
-                    ));
-                }
-            }
-            if !input.is_empty() {
-                input.parse::<Token![,]>()?;
-            }
-        }
-        Ok(Self(arguments))
-    }
-}
-
-/// How the attributes compile: the validator has the last word, but is not asked after every pass. Builds of users' crates would pay for it.
-fn attribute_options() -> Options {
-    Options { verify: false, ..Options::default() }
-}
 
 /// `#[gradient]` on a function.
 pub fn gradient(attribute: TokenStream, item: &TokenStream) -> TokenStream {

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ad;
+mod arguments;
 pub mod back;
 pub mod driver;
 pub mod expand;

@@ -425,14 +425,14 @@ struct Count {
 }
 
 impl Observer for Count {
-    fn operation(&mut self, _: &Op, _: Class) {
+    fn operation(&mut self, _: ValueId, _: &Op, _: Class) {
         self.operations += 1;
     }
 
     fn access(&mut self, access: Access<'_>, _: Class) {
         match access {
             Access::Read(..) => self.reads += 1,
-            Access::Write(..) => self.writes += 1,
+            Access::Write(..) | Access::Add(..) => self.writes += 1,
             Access::Push(..) => self.pushes += 1,
             Access::Pop(..) => self.pops += 1,
         }

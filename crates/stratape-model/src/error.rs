@@ -1,8 +1,8 @@
-//! [`ModelError`]: what is wrong with the description of a machine, and what to write instead.
+//! [`ModelError`]: what is wrong with a machine or a program, and what to write instead.
 
 use std::fmt;
 
-/// A machine cannot be modelled as it is described.
+/// A machine cannot be modelled as it is described, or a program cannot run on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -20,6 +20,13 @@ pub enum ModelError {
         /// What to write instead.
         instead: String,
     },
+    /// A program cannot be compiled or run.
+    Program {
+        /// Its name.
+        name: String,
+        /// Why, and what to do.
+        message: String,
+    },
 }
 
 impl fmt::Display for ModelError {
@@ -30,6 +37,7 @@ impl fmt::Display for ModelError {
                 "`{text}` is not a size; write a whole number of bytes, with `k` (1024) or `M` (1024k) after it if wanted: \
                  `512`, `32k`, `1M`"
             ),
+            Self::Program { name, message } => write!(f, "`{name}`: {message}"),
             Self::Setting { setting, value, instead } => {
                 write!(f, "`{setting}` is {value}; write {instead}")
             }

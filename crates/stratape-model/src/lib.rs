@@ -61,7 +61,10 @@
 //! | you want | use |
 //! |---|---|
 //! | to describe the hardware | [`Machine`], [`size`] |
-//! | to feed it a run | [`Simulation`] |
+//! | to run a function of yours on it | [`Program`] |
+//! | to repeat the paper's experiments | [`paper`] |
+//! | to run a gradient of the language on it | [`Trace`] |
+//! | to feed it a run of your own | [`Simulation`] |
 //! | figures | [`Report`], [`Comparison`] |
 //! | misses alone, without time | [`Cache`] |
 
@@ -75,10 +78,13 @@ pub mod energy;
 mod error;
 mod grid;
 mod machine;
+pub mod paper;
+mod program;
 mod report;
 mod scratchpad;
 mod simulation;
 mod stream;
+mod trace;
 
 pub use cache::{Cache, Lookup};
 pub use comparison::Comparison;
@@ -88,5 +94,7 @@ pub use machine::{
     Barrier, CacheSettings, DramSettings, Machine, ScratchpadSettings, StreamSettings, Timing,
     Timings, Unit, size,
 };
+pub use program::Program;
 pub use report::{Data, Pass, PassReport, Report, Stalls, Traffic};
 pub use simulation::Simulation;
+pub use trace::{Layout, Trace};

@@ -26,7 +26,7 @@ use stratape_ir::valid::{self, Fault, Valid};
 use stratape_ir::{Function, Param};
 
 pub use self::pipeline::{Context, GRADIENT, LOWERING, PRIMAL, Pass, Promise, Remark};
-pub use self::target::Target;
+pub use self::target::{Saving, TapeSettings, Target};
 
 /// What to compile, and how.
 #[derive(Clone, Debug)]

@@ -62,6 +62,27 @@ pub struct Target {
     pub part_operations: usize,
     /// How often an inner loop is assumed to run if nothing says.
     pub assumed_iterations: usize,
+    /// What goes on the tape, and in which pieces.
+    pub tape: TapeSettings,
+}
+
+/// What goes on the tape, and in which pieces: the argument `tape(…)` of `#[gradient]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TapeSettings {
+    /// Which values are saved.
+    pub saved: Saving,
+    /// The most bytes of records in a layer; what pays on a CPU, if `None`.
+    pub layer_bytes: Option<usize>,
+}
+
+/// Which values of the forward half are saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Saving {
+    /// Those that cost less to save than to compute or read again.
+    #[default]
+    Minimal,
+    /// Every float that the backward half needs, as tools do that know no other way. For comparisons.
+    All,
 }
 
 impl Default for Target {
@@ -92,6 +113,7 @@ impl Default for Target {
             reload_cost: 12,
             part_operations: 20_000,
             assumed_iterations: 64,
+            tape: TapeSettings::default(),
         }
     }
 }

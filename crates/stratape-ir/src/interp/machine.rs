@@ -108,7 +108,10 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                 (Param::Value(value), None) => {
                     return fault(format!("memory for the value parameter {value:?}"));
                 }
-                (Param::Object(object), _) => self.set_object(*object, memory)?,
+                (Param::Object(object), _) => {
+                    self.set_object(*object, memory)?;
+                    self.tell_object(*object);
+                }
             }
         }
         Ok(())
@@ -148,7 +151,7 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
             }
             Stmt::Store { place, value } => {
                 let datum = self.get(*value)?.fit(self.place_scalar(place)?)?;
-                self.tell_write(place)?;
+                self.tell_write(place, Some(*value), false)?;
                 self.store(place, datum)
             }
             Stmt::Accumulate { place, value, subtract } => {
@@ -158,7 +161,7 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                 };
                 let sign = if *subtract { Binary::Sub } else { Binary::Add };
                 let new = binary(sign, old, self.get(*value)?, ty)?;
-                self.tell_write(place)?;
+                self.tell_write(place, Some(*value), true)?;
                 self.store(place, new)
             }
             Stmt::New { object, init } => {
@@ -170,12 +173,14 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                     // Whoever reads it before it is written shall notice.
                     memory = memory.filled(f64::NAN);
                 }
-                self.set_object(*object, memory)
+                self.set_object(*object, memory)?;
+                self.tell_object(*object);
+                Ok(())
             }
             Stmt::Swap { a, b } => {
                 let (first, second) = (self.memory(a)?.clone(), self.memory(b)?.clone());
-                self.tell_write(a)?;
-                self.tell_write(b)?;
+                self.tell_write(a, None, false)?;
+                self.tell_write(b, None, false)?;
                 *self.memory_mut(a)? = second;
                 *self.memory_mut(b)? = first;
                 Ok(())
@@ -190,15 +195,17 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                 let sources: Vec<_> = node.merges.iter().map(chosen).collect();
                 let data = self.get_all(&sources)?;
                 self.forget(if condition { &node.then } else { &node.other });
-                self.set_all(node.merges.iter().map(|merge| merge.value), data)
+                let merged: Vec<_> = node.merges.iter().map(|merge| merge.value).collect();
+                self.tell_handed_on(&merged, &sources);
+                self.set_all(merged.into_iter(), data)
             }
             Stmt::Check { check, .. } => self.check(check),
-            Stmt::Push { record, values } => {
-                let values = self.get_all(values)?;
+            Stmt::Push { record, values: names } => {
+                let values = self.get_all(names)?;
                 self.pushes += 1;
                 self.on_tape += values.len();
                 self.peak = self.peak.max(self.on_tape);
-                self.tell_tape(Access::Push(*record, values.len()));
+                self.tell_tape(Access::Push(*record, names));
                 match self.regions.last_mut() {
                     Some(region) if region.record == *record => {
                         let filled = (self.iterations.clone(), values);
@@ -250,6 +257,8 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
             Range::Forever => (0, None),
         };
         let mut state = self.get_all(&inits)?;
+        let insides: Vec<_> = node.carried.iter().map(|carried| carried.inside).collect();
+        self.tell_handed_on(&insides, &inits);
         let mut trips = 0;
         while count.is_none_or(|count| trips < count) {
             let counter = match count {
@@ -263,7 +272,9 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                 break;
             }
         }
-        self.set_all(node.carried.iter().map(|carried| carried.after), state)?;
+        let afters: Vec<_> = node.carried.iter().map(|carried| carried.after).collect();
+        self.tell_handed_on(&afters, &insides);
+        self.set_all(afters.into_iter(), state)?;
         match node.trips {
             Some(value) => self.set(value, Datum::Int(trips)),
             None => Ok(()),
@@ -285,6 +296,10 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
         self.iterations.pop();
         let nexts: Vec<ValueId> = node.carried.iter().map(|carried| carried.next).collect();
         let state = self.get_all(&nexts)?;
+        if O::LISTENS {
+            let insides: Vec<_> = node.carried.iter().map(|carried| carried.inside).collect();
+            self.tell_handed_on(&insides, &nexts);
+        }
         let ends = node.exit.map(|exit| self.bool(exit)).transpose()?;
         self.forget(&node.body);
         Ok((state, ends == Some(true)))
@@ -340,7 +355,7 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
     }
 
     fn pop(&mut self, record: RecordId, values: &[ValueId]) -> Result<(), Trap> {
-        self.tell_tape(Access::Pop(record, values.len()));
+        self.tell_tape(Access::Pop(record, values));
         let open = self.regions.last_mut().filter(|region| region.record == record);
         let slot = open.and_then(|region| Some((record, region.slots[region.at].take()?)));
         let top = match slot {
@@ -452,7 +467,7 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
             return Ok(());
         }
         let class = self.class(value);
-        self.observer.operation(op, class);
+        self.observer.operation(value, op, class);
         if let Op::Load(place) = op {
             let path = self.path(place)?;
             let class = self.class_of(place.object);
@@ -461,13 +476,39 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
         Ok(())
     }
 
-    fn tell_write(&mut self, place: &Place) -> Result<(), Trap> {
+    /// Tells of values that become what others are.
+    pub(super) fn tell_handed_on(&mut self, to: &[ValueId], from: &[ValueId]) {
+        if O::LISTENS && !self.tried && !to.is_empty() {
+            self.observer.handed_on(to, from);
+        }
+    }
+
+    /// Tells of an object that is there from now on.
+    fn tell_object(&mut self, object: ObjectId) {
+        if !O::LISTENS || self.tried {
+            return;
+        }
+        if let Some(Some(memory)) = self.objects.get(object.index()) {
+            self.observer.object(object, &memory.sizes());
+        }
+    }
+
+    fn tell_write(
+        &mut self,
+        place: &Place,
+        value: Option<ValueId>,
+        adds: bool,
+    ) -> Result<(), Trap> {
         if !O::LISTENS || self.tried {
             return Ok(());
         }
         let path = self.path(place)?;
         let class = self.class_of(place.object);
-        self.observer.access(Access::Write(place.object, &path), class);
+        let access = match value {
+            Some(value) if adds => Access::Add(place.object, &path, value),
+            value => Access::Write(place.object, &path, value),
+        };
+        self.observer.access(access, class);
         Ok(())
     }
 

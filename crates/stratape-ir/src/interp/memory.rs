@@ -85,6 +85,14 @@ impl<N> From<Datum<N>> for Argument<N> {
 }
 
 impl<N: Number> Memory<N> {
+    /// How many numbers it holds, how many its first item, the first item of that, and so on.
+    pub(super) fn sizes(&self) -> Vec<usize> {
+        let Self::List(items) = self else { return vec![1] };
+        let count = items.iter().map(|item| item.sizes()[0]).sum();
+        let inner = items.first().map(Self::sizes).unwrap_or_default();
+        [count].into_iter().chain(inner).collect()
+    }
+
     /// An array of floats.
     pub fn floats(numbers: impl IntoIterator<Item = N>) -> Self {
         Self::List(numbers.into_iter().map(Self::Float).collect())

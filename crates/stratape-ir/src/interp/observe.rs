@@ -1,6 +1,6 @@
 //! Observers: what a run does, told as it happens.
 
-use crate::{ObjectId, Op, RecordId};
+use crate::{ObjectId, Op, RecordId, ValueId};
 
 /// What an operation or an access serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,12 +16,14 @@ pub enum Class {
 pub enum Access<'a> {
     /// An element of an object is read: the indices and fields on the way to it.
     Read(ObjectId, &'a [usize]),
-    /// An element of an object is written; adding to it reads it first.
-    Write(ObjectId, &'a [usize]),
-    /// A record of so many values is pushed.
-    Push(RecordId, usize),
-    /// A record of so many values is popped.
-    Pop(RecordId, usize),
+    /// An element of an object is written: the value, unless it is a whole list.
+    Write(ObjectId, &'a [usize], Option<ValueId>),
+    /// A value is added to an element of an object, which is read first.
+    Add(ObjectId, &'a [usize], ValueId),
+    /// A record of values is pushed.
+    Push(RecordId, &'a [ValueId]),
+    /// A record is popped, to these values.
+    Pop(RecordId, &'a [ValueId]),
 }
 
 /// Is told what a run does. `()` is told nothing, at no cost.
@@ -33,7 +35,7 @@ pub enum Access<'a> {
 /// #[derive(Default)]
 /// struct Count(usize);
 /// impl Observer for Count {
-///     fn operation(&mut self, _: &Op, _: Class) {
+///     fn operation(&mut self, _: ValueId, _: &Op, _: Class) {
 ///         self.0 += 1;
 ///     }
 /// }
@@ -53,9 +55,19 @@ pub trait Observer {
     /// Whether it is to be told anything.
     const LISTENS: bool = true;
 
-    /// An operation is evaluated.
-    fn operation(&mut self, op: &Op, class: Class) {
-        let _ = (op, class);
+    /// A value is computed by an operation. A load is told as an access too, after it.
+    fn operation(&mut self, value: ValueId, op: &Op, class: Class) {
+        let _ = (value, op, class);
+    }
+
+    /// Values become what others are, all at once: what a loop carries, what a branch yields.
+    fn handed_on(&mut self, to: &[ValueId], from: &[ValueId]) {
+        let _ = (to, from);
+    }
+
+    /// An object is there from now on: how many numbers an item has at each level, the whole first. Lists of a list are taken to be of one length.
+    fn object(&mut self, object: ObjectId, sizes: &[usize]) {
+        let _ = (object, sizes);
     }
 
     /// Memory or the tape is accessed.

@@ -17,9 +17,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::min_cut::{INFINITE, Network, SINK, SOURCE};
 use super::{Facts, Findings};
-use crate::driver::Target;
+use crate::driver::{Saving, Target};
 use stratape_ir::analysis::{Definition, ReloadSafety};
-use stratape_ir::{Op, ValueId};
+use stratape_ir::{Op, Scalar, ValueId};
 
 /// Why a value is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +139,8 @@ impl Graph<'_> {
         self.network.edge(recomputed, available, INFINITE);
         match definition {
             Definition::Op(op)
-                if self.can_recompute(value, &op) || self.reload(value).is_some() =>
+                if !self.is_saved_anyway(value)
+                    && (self.can_recompute(value, &op) || self.reload(value).is_some()) =>
             {
                 let op = match self.reload(value) {
                     Some(load)
@@ -168,6 +169,13 @@ impl Graph<'_> {
             _ => self.network.edge(recomputed, SINK, INFINITE),
         }
         Some((available, recomputed))
+    }
+
+    /// Whether a value is saved whatever it costs to have it again.
+    fn is_saved_anyway(&self, value: ValueId) -> bool {
+        self.target.tape.saved == Saving::All
+            && matches!(self.facts.function.ty(value), Scalar::Float(_))
+            && !self.found.fusion.is_early(value)
     }
 
     /// A load that yields a value again: from where it was stored, if it is still there.

@@ -1,0 +1,168 @@
+//! `stratape model`: a gradient on a modelled accelerator with a scratchpad for the tape, beside one without.
+
+mod paper;
+
+use std::io::Write;
+use std::path::Path;
+
+use clap::{Args, Subcommand, ValueEnum};
+use stratape_compiler::driver::Saving;
+use stratape_model::paper::Benchmark;
+use stratape_model::{Barrier, Layout, Machine, ModelError, Program, Report, size};
+
+use crate::failure::Failure;
+
+/// Runs gradients on a modelled accelerator: TapeFlow's scratchpad and streams, or a cache alone.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(Run),
+    Paper(paper::Arguments),
+}
+
+/// Runs the gradient of one function: cycles, misses, DRAM lines by class of data, energy.
+#[derive(Args)]
+struct Run {
+    /// One of the paper's nine programs, or a Rust file.
+    program: String,
+    /// The function of the file; needed if it has several under `#[gradient]`.
+    function: Option<String>,
+    /// The cache: 1k, 2k, 4k, … 128k.
+    #[arg(long, default_value = "32k")]
+    cache: String,
+    /// The scratchpad for the tape; 0 for none, the paper's baseline.
+    #[arg(long, default_value = "512")]
+    spad: String,
+    /// How the tape lies in memory where there is no scratchpad.
+    #[arg(long, value_enum, default_value = "aos")]
+    layout: LayoutName,
+    /// Which values are saved: every one that the reverse pass needs, as in the paper, or those that are cheaper to save than to have again.
+    #[arg(long, value_enum, default_value = "minimal")]
+    saved: SavedName,
+    /// What waits at the end of a layer.
+    #[arg(long, value_enum, default_value = "tape")]
+    barrier: BarrierName,
+    /// How long a list is, or what a number is, as in `x=1000`; 64 if nothing is said.
+    #[arg(long = "set", value_name = "PARAMETER=NUMBER")]
+    settings: Vec<String>,
+    /// Smaller inputs of the nine programs.
+    #[arg(long)]
+    quick: bool,
+    /// Prints a line of names and a line of figures.
+    #[arg(long)]
+    csv: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LayoutName {
+    /// Records side by side.
+    Aos,
+    /// An array for each saved value.
+    Soa,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SavedName {
+    All,
+    Minimal,
+}
+
+impl From<SavedName> for Saving {
+    fn from(name: SavedName) -> Self {
+        match name {
+            SavedName::All => Self::All,
+            SavedName::Minimal => Self::Minimal,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum BarrierName {
+    /// Accesses to the tape.
+    Tape,
+    /// Everything.
+    Everything,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    match &arguments.command {
+        Command::Run(arguments) => run_one(arguments),
+        Command::Paper(arguments) => paper::run(arguments),
+    }
+}
+
+fn run_one(arguments: &Run) -> Result<(), Failure> {
+    let spad = size(&arguments.spad).map_err(Failure::new)?;
+    let machine = Machine::default().with_cache(&arguments.cache).map_err(Failure::new)?;
+    let barrier = match arguments.barrier {
+        BarrierName::Tape => Barrier::Tape,
+        BarrierName::Everything => Barrier::Everything,
+    };
+    let machine = Machine { barrier, ..machine.with_scratchpad(spad) };
+    machine.check().map_err(Failure::new)?;
+    let layout = match arguments.layout {
+        LayoutName::Aos => Layout::Records,
+        LayoutName::Soa => Layout::Columns,
+    };
+    let report = program(arguments)?.run(&machine, layout).map_err(Failure::new)?;
+    let text = match arguments.csv {
+        true => format!("{}\n{}", Report::csv_header(), report.csv()),
+        false => report.to_string(),
+    };
+    writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(Failure::output)
+}
+
+/// The program that is named.
+fn program(arguments: &Run) -> Result<Program, Failure> {
+    let saved = arguments.saved.into();
+    let path = Path::new(&arguments.program);
+    if path.extension().is_none() && !path.exists() {
+        if !arguments.settings.is_empty() {
+            let message = "`--set` is for files; the inputs of the nine programs are those of the paper, or smaller ones with `--quick`";
+            return Err(Failure::new(message));
+        }
+        let benchmark = Benchmark::named(&arguments.program).map_err(|error| match error {
+            ModelError::Program { message, .. } => Failure::new(format!(
+                "`{}` is neither a file nor one of the paper's programs: {message}",
+                arguments.program
+            )),
+            error => Failure::new(error),
+        })?;
+        return benchmark.program(saved, arguments.quick).map_err(Failure::new);
+    }
+    let source = std::fs::read_to_string(path)
+        .map_err(|error| Failure::new(format!("{} cannot be read: {error}", path.display())))?;
+    let name = match &arguments.function {
+        Some(name) => name.clone(),
+        None => only_function(&source)?,
+    };
+    let settings: Vec<(&str, f64)> =
+        arguments.settings.iter().map(|text| setting(text)).collect::<Result<_, _>>()?;
+    Program::compile(&source, &name, saved, &settings).map_err(Failure::new)
+}
+
+/// The function under `#[gradient]` of a source that has one.
+fn only_function(source: &str) -> Result<String, Failure> {
+    let file = syn::parse_file(source)
+        .map_err(|error| Failure::new(format!("this is not Rust: {error}")))?;
+    let names = stratape_compiler::explain::survey(&file).names;
+    match names.as_slice() {
+        [name] => Ok(name.clone()),
+        [] => Err(Failure::new("there is no function under `#[gradient]` in this file")),
+        names => Err(Failure::new(format!("name one of the functions: {}", names.join(", ")))),
+    }
+}
+
+fn setting(text: &str) -> Result<(&str, f64), Failure> {
+    let found = text.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
+    found.ok_or_else(|| {
+        Failure::new(format!(
+            "`--set {text}`: write a parameter and a number, as in `--set x=1000`"
+        ))
+    })
+}

@@ -1,0 +1,232 @@
+//! [`Program`]: a gradient and its arguments, ready to run on a machine.
+
+use stratape_compiler::ad::Output;
+use stratape_compiler::driver::Saving;
+use stratape_compiler::explain;
+use stratape_ir::interp::{self, Argument, Memory, Trap};
+use stratape_ir::{Extent, Function, Origin, Param, Scalar, Type};
+use syn::visit_mut::VisitMut;
+
+use crate::{Layout, Machine, ModelError, Report, Trace};
+
+/// How long lists are, and what integers are, where nothing is said.
+const LENGTH: usize = 64;
+
+/// A gradient and its arguments.
+///
+/// ```
+/// use stratape_compiler::driver::Saving;
+/// use stratape_model::{Layout, Machine, Program};
+///
+/// let source = "#[gradient] fn product(x: &[f64]) -> f64 {
+///     let mut p = 1.0;
+///     for v in x { p *= v * v; }
+///     p
+/// }";
+/// let program = Program::compile(source, "product", Saving::All, &[("x", 1000.0)])?;
+/// let report = program.run(&Machine::default(), Layout::Records)?;
+/// assert!(report.forward.cycles > 1000);
+/// # Ok::<(), stratape_model::ModelError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    function: Function,
+    arguments: Vec<Argument<f64>>,
+    /// Steps of the interpreter it may take.
+    pub steps: u64,
+}
+
+impl Program {
+    /// The gradient of a function in a source text. Parameters that are named are so long, if they are lists, and what is said, if they are numbers.
+    ///
+    /// # Errors
+    /// If there is no such function under `#[gradient]`, if it is not accepted, or if a name is not that of a parameter.
+    pub fn compile(
+        source: &str,
+        name: &str,
+        saved: Saving,
+        settings: &[(&str, f64)],
+    ) -> Result<Self, ModelError> {
+        let outside = |message: String| ModelError::Program { name: name.to_owned(), message };
+        let mut file = syn::parse_file(source).map_err(|error| outside(error.to_string()))?;
+        if saved == Saving::All {
+            AsOthersDo.visit_file_mut(&mut file);
+        }
+        let survey = explain::survey_of(&file, name);
+        if let Some(error) = survey.errors.first() {
+            return Err(outside(error.to_string()));
+        }
+        let Some(subject) = survey.subjects.iter().find(|subject| subject.item.sig.ident == name)
+        else {
+            let known = match survey.names.is_empty() {
+                true => "there are none".to_owned(),
+                false => format!("there are {}", survey.names.join(", ")),
+            };
+            return Err(outside(format!("no such function under `#[gradient]`: {known}")));
+        };
+        let compiled = &subject.compiled;
+        if !compiled.loops.is_empty() || !compiled.recursive.is_empty() {
+            let message = "loops under `#[checkpoint]` and functions that call themselves are not modelled: take the mark away, or model the step alone";
+            return Err(outside(message.to_owned()));
+        }
+        let mut function = compiled.gradient.function.clone();
+        for output in &compiled.gradient.outputs {
+            if let Output::Object(object) = output {
+                function.params.push(Param::Object(*object));
+            }
+        }
+        let arguments = arguments(&function, settings).map_err(outside)?;
+        Ok(Self { name: name.to_owned(), function, arguments, steps: 2_000_000_000 })
+    }
+
+    /// Gives a list its numbers, by its name.
+    pub fn fill(&mut self, name: &str, numbers: &[f64]) {
+        let params = self.function.params.iter().zip(&mut self.arguments);
+        for (param, argument) in params {
+            if let Param::Object(object) = param {
+                let object = &self.function.objects[object.index()];
+                if object.name == name && object.shadow_of.is_none() {
+                    let items = numbers.iter().map(|number| Memory::Float(*number));
+                    *argument = Argument::Memory(Memory::List(items.collect()));
+                }
+            }
+        }
+    }
+
+    /// The gradient in the intermediate language.
+    pub fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// Runs it on a machine.
+    ///
+    /// # Errors
+    /// If the machine cannot be built, or the program panics or takes too many steps.
+    pub fn run(&self, machine: &Machine, layout: Layout) -> Result<Report, ModelError> {
+        let outside = |message: String| ModelError::Program { name: self.name.clone(), message };
+        let mut trace = Trace::new(&self.function, machine, layout)?;
+        let options = interp::Options { fuel: self.steps, ..interp::Options::default() };
+        let outcome =
+            interp::run_observed(&self.function, self.arguments.clone(), &options, &mut trace);
+        match outcome {
+            Ok(_) => Ok(trace.finish()),
+            Err(Trap::Panic(message)) => Err(outside(format!(
+                "with these inputs it panics: {message}. Say how long its lists are, and what its numbers are"
+            ))),
+            Err(Trap::Fuel) => Err(outside(format!(
+                "it takes more than {} million steps, some {} s: take smaller inputs",
+                self.steps / 1_000_000,
+                self.steps / 5_000_000
+            ))),
+            Err(trap) => Err(outside(trap.to_string())),
+        }
+    }
+}
+
+/// Puts `plain` and `tape(saved = "all")` on every `#[gradient]`.
+struct AsOthersDo;
+
+impl VisitMut for AsOthersDo {
+    fn visit_attribute_mut(&mut self, attribute: &mut syn::Attribute) {
+        if !attribute.path().segments.last().is_some_and(|last| last.ident == "gradient") {
+            return;
+        }
+        let path = attribute.path().clone();
+        let given = match &attribute.meta {
+            syn::Meta::List(list) if !list.tokens.is_empty() => {
+                let tokens = &list.tokens;
+                quote::quote!(#tokens,)
+            }
+            _ => quote::quote!(),
+        };
+        *attribute = syn::parse_quote!(#[#path(#given plain, tape(saved = "all"))]);
+    }
+}
+
+/// Arguments for the parameters of a gradient.
+fn arguments(function: &Function, settings: &[(&str, f64)]) -> Result<Vec<Argument<f64>>, String> {
+    let mut names = Vec::new();
+    let mut numbers = Numbers(1);
+    let mut arguments = Vec::new();
+    let said =
+        |name: &str| settings.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+    for param in &function.params {
+        arguments.push(match param {
+            Param::Value(value) => {
+                let name = function.values[value.index()].name.clone().unwrap_or_default();
+                let said = said(&name);
+                names.push(name.clone());
+                match function.ty(*value) {
+                    Scalar::Float(_) if name == "seed" => Argument::Float(said.unwrap_or(1.0)),
+                    Scalar::Float(_) => Argument::Float(said.unwrap_or_else(|| numbers.next())),
+                    Scalar::Bool => Argument::Bool(said.is_some_and(|value| value != 0.0)),
+                    _ => Argument::Int(said.unwrap_or(LENGTH as f64) as i128),
+                }
+            }
+            Param::Object(object) => {
+                let known = &function.objects[object.index()];
+                let primal =
+                    known.shadow_of.map_or(known, |primal| &function.objects[primal.index()]);
+                let said = said(&primal.name);
+                names.push(primal.name.clone());
+                let shadow = known.shadow_of.is_some() || known.origin == Origin::Local;
+                let mut next = || if shadow { 0.0 } else { numbers.next() };
+                let length = said.map_or(LENGTH, |value| value as usize);
+                Argument::Memory(memory(&known.ty, length, &mut next)?)
+            }
+        });
+    }
+    match settings.iter().find(|(name, _)| !names.iter().any(|known| known == name)) {
+        Some((name, _)) => {
+            names.dedup();
+            Err(format!("there is no parameter `{name}`: there are {}", names.join(", ")))
+        }
+        None => Ok(arguments),
+    }
+}
+
+/// Memory of a type whose lists are so long.
+fn memory(ty: &Type, length: usize, next: &mut dyn FnMut() -> f64) -> Result<Memory<f64>, String> {
+    let mut list = |item: &Type, count: usize| -> Result<Memory<f64>, String> {
+        Ok(Memory::List((0..count).map(|_| memory(item, length, next)).collect::<Result<_, _>>()?))
+    };
+    match ty {
+        Type::Scalar(Scalar::Float(_)) => Ok(Memory::Float(next())),
+        Type::Scalar(Scalar::Bool) => Ok(Memory::Bool(false)),
+        Type::Scalar(_) | Type::Enum(_) => Ok(Memory::Int(0)),
+        Type::Array(item, Extent::Known(count)) => list(item, *count),
+        Type::Array(..) => Err("an array whose length is a constant of elsewhere".to_owned()),
+        Type::Slice(item) | Type::Vec(item) => list(item, length),
+        Type::Tuple(items) => Ok(Memory::List(
+            items.iter().map(|item| memory(item, length, next)).collect::<Result<_, _>>()?,
+        )),
+        Type::Struct(def) => Ok(Memory::List(
+            def.fields
+                .iter()
+                .map(|(_, item)| memory(item, length, next))
+                .collect::<Result<_, _>>()?,
+        )),
+    }
+}
+
+/// Numbers between 0.1 and 1 that are the same in every run (splitmix64).
+#[derive(Clone, Debug)]
+pub(crate) struct Numbers(pub(crate) u64);
+
+impl Numbers {
+    fn next(&mut self) -> f64 {
+        self.within(0.1, 1.0)
+    }
+
+    /// A number between two.
+    pub(crate) fn within(&mut self, low: f64, high: f64) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^= z >> 31;
+        low + (high - low) * ((z >> 11) as f64 * 2.0_f64.powi(-53))
+    }
+}

@@ -1,0 +1,134 @@
+//! The tape of a run: where its values lie, and the layers they lie in.
+//!
+//! A layer is closed when the next record does not fit it any more; a record that is larger than a layer goes on in the next. How many values a layer
+//! holds is noted, and the reverse pass takes the layers back in the opposite order, so that branches and loops of any length are layered alike.
+
+use std::collections::HashMap;
+
+use stratape_ir::RecordId;
+
+use crate::{Data, Machine, Node, Pass, Simulation};
+
+use super::NUMBER;
+
+/// Where the tape lies, far from everything else.
+const TAPE: u64 = 1 << 40;
+
+/// How saved values lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Records side by side, in the order in which they are saved: an array of structs.
+    Records,
+    /// An array for each slot of each kind of record: a struct of arrays, as compilers that save values one by one have it.
+    Columns,
+}
+
+/// The tape.
+#[derive(Debug)]
+pub(super) struct Tape {
+    layout: Layout,
+    /// Values that fit a layer; none without a scratchpad.
+    room: u64,
+    /// Values on the tape.
+    top: u64,
+    /// Values in the layer that is open.
+    filled: u64,
+    /// Values in each layer that is closed.
+    layers: Vec<u64>,
+    /// How many values each column holds, and its number.
+    columns: HashMap<(RecordId, usize), (u64, u64)>,
+}
+
+impl Tape {
+    pub(super) fn new(machine: &Machine, layout: Layout) -> Self {
+        Self {
+            layout,
+            room: machine.layer_bytes() / NUMBER,
+            top: 0,
+            filled: 0,
+            layers: Vec::new(),
+            columns: HashMap::new(),
+        }
+    }
+
+    /// Saves the values of a record.
+    pub(super) fn push(&mut self, run: &mut Simulation, record: RecordId, nodes: &[Option<Node>]) {
+        if self.filled + nodes.len() as u64 > self.room {
+            self.end_layer(run);
+        }
+        for (slot, node) in nodes.iter().enumerate() {
+            if self.filled >= self.room {
+                self.end_layer(run);
+            }
+            let address = self.address_of_next(record, slot);
+            let after: Vec<Node> = node.iter().copied().collect();
+            run.store(Data::Tape, address, NUMBER as u32, &after);
+            self.filled += 1;
+        }
+    }
+
+    /// Takes the values of a record.
+    pub(super) fn pop(
+        &mut self,
+        run: &mut Simulation,
+        record: RecordId,
+        count: usize,
+    ) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        for slot in (0..count).rev() {
+            if self.room > 0 && self.filled == 0 {
+                run.layer_end(0);
+                self.filled = self.layers.pop().unwrap_or(0);
+                run.layer_start(NUMBER * self.filled);
+            }
+            let address = self.address_of_last(record, slot);
+            nodes.push(run.load(Data::Tape, address, NUMBER as u32, &[]));
+            self.filled = self.filled.saturating_sub(1);
+        }
+        nodes.reverse();
+        nodes
+    }
+
+    /// Closes the layer that is open, at the end of a pass.
+    pub(super) fn close(&mut self, run: &mut Simulation, pass: Pass) {
+        match pass {
+            Pass::Forward => self.end_layer(run),
+            Pass::Reverse => run.layer_end(0),
+        }
+    }
+
+    fn end_layer(&mut self, run: &mut Simulation) {
+        if self.room > 0 && self.filled > 0 {
+            run.layer_end(NUMBER * self.filled);
+            self.layers.push(self.filled);
+        }
+        self.filled = 0;
+    }
+
+    fn address_of_next(&mut self, record: RecordId, slot: usize) -> u64 {
+        let number = self.columns.len() as u64;
+        let (count, number) = self.columns.entry((record, slot)).or_insert((0, number));
+        let address = match self.layout {
+            Layout::Records => TAPE + NUMBER * self.top,
+            Layout::Columns => column(*number) + NUMBER * *count,
+        };
+        *count += 1;
+        self.top += 1;
+        address
+    }
+
+    fn address_of_last(&mut self, record: RecordId, slot: usize) -> u64 {
+        self.top = self.top.saturating_sub(1);
+        let Some((count, number)) = self.columns.get_mut(&(record, slot)) else { return TAPE };
+        *count = count.saturating_sub(1);
+        match self.layout {
+            Layout::Records => TAPE + NUMBER * self.top,
+            Layout::Columns => column(*number) + NUMBER * *count,
+        }
+    }
+}
+
+/// Where a column begins: a few lines beyond a round address, so that columns do not all meet in the same sets of a cache.
+fn column(number: u64) -> u64 {
+    TAPE + (number << 32) + number * 7 * 64
+}
