@@ -51,8 +51,14 @@ fn examples(page: &str) -> Vec<Example> {
                 }
                 Some(("target", setting)) => {
                     let (name, number) = setting.split_once(':').unwrap();
-                    assert_eq!(name, "jam_rows", "another number of the target: add it here");
-                    example.target.jam_rows = number.parse().unwrap();
+                    let number = number.parse().unwrap();
+                    match name {
+                        "jam_rows" => example.target.jam_rows = number,
+                        "layer_bytes" => {
+                            example.target.tape.layer_bytes = usize::try_from(number).ok();
+                        }
+                        _ => panic!("`{name}` of the target: add it here"),
+                    }
                 }
                 _ => panic!("`{word}` in the info string of line {}", at + 1),
             }
@@ -208,6 +214,8 @@ const SPOILED: &[Spoiled] = &[
             ("(a: f64)", "(a: f64) as f64"),
         ],
     ),
+    // Records that are pushed one by one.
+    ("layers", &[(" region as f64", " as f64")]),
     (
         "strip_mine",
         &[(", n: usize)", ")"), ("first: usize = 0", "first: usize = 0\n  n: usize = 3")],

@@ -11,6 +11,8 @@ pub struct Record {
     pub types: Vec<Scalar>,
     /// Whether its instances lie side by side, in a region for each strip of the loops that push and pop it.
     pub region: bool,
+    /// The most instances in a layer, which are on the way at once; as many as the tape finds good, if `None`.
+    pub layer: Option<usize>,
     /// What its slots are stored as, once that is decided.
     pub cell: Option<Cell>,
 }
@@ -18,7 +20,7 @@ pub struct Record {
 impl Record {
     /// A record whose layout is not decided yet.
     pub fn new(slots: Vec<ValueId>, types: Vec<Scalar>) -> Self {
-        Self { slots, types, region: false, cell: None }
+        Self { slots, types, region: false, layer: None, cell: None }
     }
 }
 

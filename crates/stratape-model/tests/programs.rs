@@ -32,8 +32,8 @@ fn every_program_runs_in_both_settings() {
         if benchmark.name == "lenet" && cfg!(debug_assertions) {
             continue;
         }
-        let [all, minimal] = [Saving::All, Saving::Minimal]
-            .map(|saved| benchmark.program(saved, true).unwrap());
+        let [all, minimal] =
+            [Saving::All, Saving::Minimal].map(|saved| benchmark.program(saved, true).unwrap());
         let run = |program: &Program, spad| {
             program.run(&Machine::default().with_scratchpad(spad), Layout::Records).unwrap()
         };
@@ -100,7 +100,10 @@ fn what_cannot_be_run_is_told() {
     let compile = |source, name, settings| Program::compile(source, name, Saving::All, settings);
     assert!(message(compile(PRODUCT, "sum", &[])).contains("there are product"));
     assert!(message(compile("fn f() {}", "f", &[])).contains("there are none"));
-    assert!(message(compile(PRODUCT, "product", &[("y", 3.0)])).contains("there is no parameter `y`: there are x, k"));
+    assert!(
+        message(compile(PRODUCT, "product", &[("y", 3.0)]))
+            .contains("there is no parameter `y`: there are x, k")
+    );
     assert!(message(compile("fn f( {", "f", &[])).contains("`f`"));
     let refused = "#[gradient] fn f(x: f64) -> f64 { unsafe { x } }";
     assert!(message(compile(refused, "f", &[])).contains("unsafe"));

@@ -130,5 +130,10 @@ pub static GRADIENT: &[Pass] = &[
 ];
 
 /// How the loops of a gradient are to run.
-pub static LOWERING: &[Pass] =
-    &[lower::PRIVATIZE, tapeflow::REGIONS, lower::STRIP_MINE, lower::VECTOR_REDUCTION];
+pub static LOWERING: &[Pass] = &[
+    lower::PRIVATIZE,
+    tapeflow::REGIONS,
+    tapeflow::LAYERS,
+    lower::STRIP_MINE,
+    lower::VECTOR_REDUCTION,
+];

@@ -57,22 +57,22 @@ fn show(seed: u64, program: &Program, failure: &Failure) -> String {
 
 #[test]
 fn straight_lines() {
-    compare(&Config::straight(), 0..1000);
+    compare(&Config::straight(), 0..600);
 }
 
 #[test]
 fn loops_branches_and_arrays() {
-    compare(&Config::core(), 0..1500);
+    compare(&Config::core(), 0..800);
 }
 
 #[test]
 fn every_control_flow() {
-    compare(&Config::control(), 0..1000);
+    compare(&Config::control(), 0..500);
 }
 
 #[test]
 fn closures_and_iterators() {
-    compare(&Config::full(), 0..1000);
+    compare(&Config::full(), 0..500);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn single_precision() {
 
 #[test]
 fn loops_as_people_write_them() {
-    compare(&Config::loops(), 0..1500);
+    compare(&Config::loops(), 0..800);
 }
 
 #[test]

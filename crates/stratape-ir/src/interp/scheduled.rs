@@ -139,7 +139,9 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
         let mut left = to - from;
         while left > 0 {
             let slots = if pushes {
-                vec![None; left.min(self.options.strip.max(1) as i128) as usize]
+                let layer = self.function.records.get(record.index()).and_then(|known| known.layer);
+                let most = self.options.strip.min(layer.unwrap_or(usize::MAX)).max(1);
+                vec![None; left.min(most as i128) as usize]
             } else {
                 self.take_region(record)?
             };

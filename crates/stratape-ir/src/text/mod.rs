@@ -55,8 +55,8 @@
 //! function   = "fn" path "(" param,* ")" "parallel"? "plain"? ("recursive" "(" path,* ")")?
 //!              "{" head* statement* return? "}"
 //! param      = value ":" mark | object
-//! head       = "record" record "(" (value ":" scalar),* ")" "region"? ("as" cell)?
-//!            | "record" record "(" value,* ")" "of" "(" scalar,* ")" "region"? ("as" cell)?
+//! head       = "record" record "(" (value ":" scalar),* ")" ("region" ("of" number)?)? ("as" cell)?
+//!            | "record" record "(" value,* ")" "of" "(" scalar,* ")" ("region" ("of" number)?)? ("as" cell)?
 //!            | "declare" (value ":" mark | object)         -- what is mentioned, and defined nowhere
 //!            | "checkpoint" value "(" (name "=" value),* ")" ("disk" opaque)? ("schedule" opaque)?
 //! return     = "return" value,* (@object),*                -- results, then local objects that are kept

@@ -36,3 +36,4 @@ mod shapes;
 mod slices;
 mod statements;
 mod strips;
+mod tape_settings;

@@ -120,6 +120,9 @@ impl Emitter<'_> {
                 #run
             };
         };
+        // A layer that the program was given a size for, within what the tape finds good.
+        let layer = self.function.records[record.index()].layer;
+        let layer = layer.map(|most| quote!(.min(#most)));
         let record = self.record_type(record);
         let tape = self.tape();
         if pushes {
@@ -136,7 +139,7 @@ impl Emitter<'_> {
                 let #total = #length;
                 let mut #done = 0_usize;
                 while #done < #total {
-                    let #count = #tape.layer::<#record>(#total - #done);
+                    let #count = #tape.layer::<#record>(#total - #done)#layer;
                     let #first = #begin;
                     let #slots = &mut #tape.reserve::<#record>(#count)?[..#count];
                     #run

@@ -125,6 +125,9 @@ impl Parser {
         }
         let mut record = Record::new(slots.into_iter().map(|(slot, _)| slot).collect(), types);
         record.region = self.accept_word("region");
+        if record.region && self.accept_word("of") {
+            record.layer = Some(self.number()?);
+        }
         if self.accept_word("as") {
             let cell = match self.peek() {
                 Token::Word(word) => Cell::from_name(word),

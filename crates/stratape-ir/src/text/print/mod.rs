@@ -286,7 +286,7 @@ impl<'a> Printer<'a> {
     fn records(&mut self) {
         let function = self.function;
         for (number, record) in function.records.iter().enumerate() {
-            let Record { slots, types, region, cell } = record;
+            let Record { slots, types, region, layer, cell } = record;
             let mut text = format!("record {:?} ", RecordId(number as u32));
             if slots.len() == types.len() {
                 let slots: Vec<_> = slots
@@ -301,6 +301,9 @@ impl<'a> Printer<'a> {
             }
             if *region {
                 text += " region";
+            }
+            if let Some(count) = layer {
+                text += &format!(" of {count}");
             }
             if let Some(cell) = cell {
                 text += &format!(" as {}", cell.name());

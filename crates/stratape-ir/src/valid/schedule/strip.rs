@@ -162,9 +162,11 @@ impl Checker<'_> {
             .collect();
         match (strip.region, &records[..]) {
             (Some(region), [record]) if region == *record => {
-                match self.function.records[record.index()].region {
-                    true => Ok(()),
-                    false => fault(format!("{record:?} has no regions")),
+                let known = &self.function.records[record.index()];
+                match (known.region, known.layer) {
+                    (false, _) => fault(format!("{record:?} has no regions")),
+                    (true, Some(0)) => fault(format!("a layer of {record:?} holds nothing")),
+                    (true, _) => Ok(()),
                 }
             }
             (None, []) => Ok(()),
