@@ -97,4 +97,4 @@ pub use machine::{
 pub use program::Program;
 pub use report::{Data, Pass, PassReport, Report, Stalls, Traffic};
 pub use simulation::Simulation;
-pub use trace::{Layout, Trace};
+pub use trace::{ColumnLengths, Layout, Trace};

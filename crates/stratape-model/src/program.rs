@@ -3,11 +3,11 @@
 use stratape_compiler::ad::Output;
 use stratape_compiler::driver::Saving;
 use stratape_compiler::explain;
-use stratape_ir::interp::{self, Argument, Memory, Trap};
+use stratape_ir::interp::{self, Argument, Memory, Observer, Trap};
 use stratape_ir::{Extent, Function, Origin, Param, Scalar, Type};
 use syn::visit_mut::VisitMut;
 
-use crate::{Layout, Machine, ModelError, Report, Trace};
+use crate::{ColumnLengths, Layout, Machine, ModelError, Report, Trace};
 
 /// How long lists are, and what integers are, where nothing is said.
 const LENGTH: usize = 64;
@@ -105,13 +105,25 @@ impl Program {
     /// # Errors
     /// If the machine cannot be built, or the program panics or takes too many steps.
     pub fn run(&self, machine: &Machine, layout: Layout) -> Result<Report, ModelError> {
-        let outside = |message: String| ModelError::Program { name: self.name.clone(), message };
-        let mut trace = Trace::new(&self.function, machine, layout)?;
         let options = interp::Options { fuel: self.steps, ..interp::Options::default() };
-        let outcome =
-            interp::run_observed(&self.function, self.arguments.clone(), &options, &mut trace);
-        match outcome {
-            Ok(_) => Ok(trace.finish()),
+        let mut trace = Trace::new(&self.function, machine, layout)?;
+        if layout == Layout::Columns {
+            let mut lengths = ColumnLengths::default();
+            self.observed(&options, &mut lengths)?;
+            trace = trace.with_columns(&lengths);
+        }
+        self.observed(&options, &mut trace)?;
+        Ok(trace.finish())
+    }
+
+    fn observed(
+        &self,
+        options: &interp::Options,
+        observer: &mut impl Observer,
+    ) -> Result<(), ModelError> {
+        let outside = |message: String| ModelError::Program { name: self.name.clone(), message };
+        match interp::run_observed(&self.function, self.arguments.clone(), options, observer) {
+            Ok(_) => Ok(()),
             Err(Trap::Panic(message)) => Err(outside(format!(
                 "with these inputs it panics: {message}. Say how long its lists are, and what its numbers are"
             ))),

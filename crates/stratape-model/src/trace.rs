@@ -12,8 +12,8 @@ use stratape_ir::{Function, Math, ObjectId, Op, Origin, Scalar, ValueId};
 use crate::{Data, Machine, ModelError, Node, Pass, Report, Simulation, Unit};
 use stratape_ir::Binary;
 
-pub use tape::Layout;
 use tape::Tape;
+pub use tape::{ColumnLengths, Layout};
 
 /// Bytes of a number.
 const NUMBER: u64 = 8;
@@ -90,6 +90,13 @@ impl<'f> Trace<'f> {
             pass: Pass::Forward,
             loading: None,
         })
+    }
+
+    /// The columns of the tape lie one after the other, each as long as it gets.
+    #[must_use]
+    pub fn with_columns(mut self, lengths: &ColumnLengths) -> Self {
+        self.tape.lay_out(lengths);
+        self
     }
 
     /// What the run has cost.

@@ -3,9 +3,10 @@
 //! A layer is closed when the next record does not fit it any more; a record that is larger than a layer goes on in the next. How many values a layer
 //! holds is noted, and the reverse pass takes the layers back in the opposite order, so that branches and loops of any length are layered alike.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use stratape_ir::RecordId;
+use stratape_ir::interp::{Access, Class, Observer};
 
 use crate::{Data, Machine, Node, Pass, Simulation};
 
@@ -23,6 +24,54 @@ pub enum Layout {
     Columns,
 }
 
+/// How many values each column of a tape holds in the end: an observer of a run that counts them, for arrays that lie one after the other.
+///
+/// ```
+/// use stratape_ir::interp;
+/// use stratape_ir::text::parse_function;
+/// use stratape_model::ColumnLengths;
+///
+/// let text = "fn f(x: f64) { push #0 x, x; pop #0 a, b }";
+/// let function = parse_function(text).unwrap();
+/// let mut lengths = ColumnLengths::default();
+/// let args = vec![interp::Argument::Float(1.0)];
+/// interp::run_observed(&function, args, &interp::Options::default(), &mut lengths).unwrap();
+/// assert_eq!(lengths.total(), 2);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct ColumnLengths {
+    /// For each record and slot.
+    counts: BTreeMap<(RecordId, usize), u64>,
+}
+
+impl ColumnLengths {
+    /// How many values all columns hold.
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// Where each column begins: one after the other, from the start of a line.
+    fn bases(&self) -> HashMap<(RecordId, usize), u64> {
+        let mut next = TAPE;
+        let mut base = |length: u64| {
+            let base = next;
+            next += (NUMBER * length).next_multiple_of(64);
+            base
+        };
+        self.counts.iter().map(|(column, length)| (*column, base(*length))).collect()
+    }
+}
+
+impl Observer for ColumnLengths {
+    fn access(&mut self, access: Access<'_>, _: Class) {
+        if let Access::Push(record, values) = access {
+            for slot in 0..values.len() {
+                *self.counts.entry((record, slot)).or_default() += 1;
+            }
+        }
+    }
+}
+
 /// The tape.
 #[derive(Debug)]
 pub(super) struct Tape {
@@ -35,8 +84,10 @@ pub(super) struct Tape {
     filled: u64,
     /// Values in each layer that is closed.
     layers: Vec<u64>,
-    /// How many values each column holds, and its number.
+    /// How many values each column holds, and where it begins.
     columns: HashMap<(RecordId, usize), (u64, u64)>,
+    /// Where columns begin whose length is known.
+    bases: HashMap<(RecordId, usize), u64>,
 }
 
 impl Tape {
@@ -48,7 +99,12 @@ impl Tape {
             filled: 0,
             layers: Vec::new(),
             columns: HashMap::new(),
+            bases: HashMap::new(),
         }
+    }
+
+    pub(super) fn lay_out(&mut self, lengths: &ColumnLengths) {
+        self.bases = lengths.bases();
     }
 
     /// Saves the values of a record.
@@ -107,10 +163,11 @@ impl Tape {
 
     fn address_of_next(&mut self, record: RecordId, slot: usize) -> u64 {
         let number = self.columns.len() as u64;
-        let (count, number) = self.columns.entry((record, slot)).or_insert((0, number));
+        let base = self.bases.get(&(record, slot)).copied().unwrap_or_else(|| column(number));
+        let (count, base) = self.columns.entry((record, slot)).or_insert((0, base));
         let address = match self.layout {
             Layout::Records => TAPE + NUMBER * self.top,
-            Layout::Columns => column(*number) + NUMBER * *count,
+            Layout::Columns => *base + NUMBER * *count,
         };
         *count += 1;
         self.top += 1;
@@ -119,16 +176,16 @@ impl Tape {
 
     fn address_of_last(&mut self, record: RecordId, slot: usize) -> u64 {
         self.top = self.top.saturating_sub(1);
-        let Some((count, number)) = self.columns.get_mut(&(record, slot)) else { return TAPE };
+        let Some((count, base)) = self.columns.get_mut(&(record, slot)) else { return TAPE };
         *count = count.saturating_sub(1);
         match self.layout {
             Layout::Records => TAPE + NUMBER * self.top,
-            Layout::Columns => column(*number) + NUMBER * *count,
+            Layout::Columns => *base + NUMBER * *count,
         }
     }
 }
 
-/// Where a column begins: a few lines beyond a round address, so that columns do not all meet in the same sets of a cache.
+/// Where a column of unknown length begins: a few lines beyond a round address, so that columns do not all meet in the same sets of a cache.
 fn column(number: u64) -> u64 {
     TAPE + (number << 32) + number * 7 * 64
 }
