@@ -28,6 +28,7 @@ mod measurement;
 pub mod programs;
 mod runner;
 mod tape;
+mod tapeflow;
 mod wild;
 
 use std::path::PathBuf;
@@ -57,6 +58,8 @@ pub enum Suite {
     Checkpoint,
     /// The tape from C++, beside arrays of its own. Needs g++, and the source of the workspace.
     Cpp,
+    /// Layers of the tape: what their size costs, and what saving every value does.
+    Tapeflow,
 }
 
 impl Suite {
@@ -72,6 +75,7 @@ impl Suite {
             Self::Programs => "programs",
             Self::Checkpoint => "checkpoint",
             Self::Cpp => "cpp",
+            Self::Tapeflow => "tapeflow",
         }
     }
 }
@@ -171,5 +175,6 @@ fn run_with(suite: Suite, runner: &mut Runner<'_>) -> Result<(), BenchError> {
         Suite::Programs => programs::run(runner),
         Suite::Checkpoint => checkpoint::run(runner),
         Suite::Cpp => cpp::run(runner),
+        Suite::Tapeflow => tapeflow::run(runner),
     }
 }

@@ -7,11 +7,11 @@ mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use stratape_ir::Op;
 use stratape_ir::interp::{
     self, Access, Argument, Class, Datum, Memory, Observer, Options, Outcome, Trap,
 };
 use stratape_ir::text::parse;
+use stratape_ir::{Op, ValueId};
 
 use common::{accepted, all_refused, read, refused};
 

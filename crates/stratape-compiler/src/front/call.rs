@@ -6,12 +6,12 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
-use super::control::{Frame, has_jumps, lv_of};
+use super::control::{Frame, lv_of};
 use super::iter::Iter;
 use super::mention::words_of;
 use super::moves::Moves;
 use super::plain;
-use super::val::{Closure, Kind, LValue, Names, Val};
+use super::val::{Kind, LValue, Names, Val};
 use super::written::{Written, scalar_named};
 use super::{Lowerer, signature, unsupported, wanted};
 use crate::library;
@@ -60,80 +60,12 @@ impl Lowerer<'_> {
         self.apply(&f, args, span)
     }
 
-    /// Calls a function or closure with values.
-    pub(super) fn apply(&mut self, f: &Val, args: Vec<Val>, span: Span) -> Result<Val> {
-        match f {
-            Val::Closure(closure) => self.apply_closure(&closure.clone(), args, None, span),
-            Val::Function(path) => self.apply_path(&path.clone(), args, span),
-            Val::Ref(LValue::Value(val)) | Val::Place(LValue::Value(val)) => {
-                self.apply(&val.clone(), args, span)
-            }
-            _ => Err(Error::new(span, "a function or closure was expected")),
-        }
-    }
-
-    /// Calls a closure whose result has a type that is known from where it goes.
-    pub(super) fn apply_as(
-        &mut self,
-        f: &Val,
-        args: Vec<Val>,
-        ty: Option<&Type>,
-        span: Span,
-    ) -> Result<Val> {
-        match f {
-            Val::Closure(closure) => self.apply_closure(&closure.clone(), args, ty, span),
-            f => self.apply(f, args, span),
-        }
-    }
-
-    fn apply_closure(
-        &mut self,
-        closure: &Rc<Closure>,
-        args: Vec<Val>,
-        ty: Option<&Type>,
-        span: Span,
-    ) -> Result<Val> {
-        if closure.text.inputs.len() != args.len() {
-            return Err(Error::new(
-                span,
-                format!("the closure takes {} arguments", closure.text.inputs.len()),
-            ));
-        }
-        let output = match &closure.text.output {
-            syn::ReturnType::Type(_, ty) => self.annotation(ty)?,
-            syn::ReturnType::Default => None,
-        };
-        let scopes = std::mem::replace(&mut self.scopes, closure.scopes.clone());
-        self.moves.push(Moves::of_expr(&closure.text.body));
-        let result = self.in_frame(Names::new(), |me| {
-            for (pat, arg) in closure.text.inputs.iter().zip(args) {
-                me.bind_surely(pat, arg)?;
-            }
-            match &*closure.text.body {
-                Expr::Block(block) if block.label.is_none() => {
-                    let block = wanted::with_result(&block.block, &closure.text.output);
-                    me.body(&block, output.clone())
-                }
-                body => {
-                    let block: syn::Block = syn::parse_quote!({ #body });
-                    if has_jumps(&block) {
-                        return me.body(&block, output.clone());
-                    }
-                    me.expr_as(body, ty)
-                }
-            }
-        });
-        self.scopes = scopes;
-        self.moves.pop();
-        let val = result?;
-        if let Some(output) = &output {
-            self.expect_type(&val, output, span)?;
-        }
-        Ok(val)
-    }
-
     /// Runs `f` in a frame and scope of its own, on top of the names in sight.
-    fn in_frame(&mut self, names: Names, f: impl FnOnce(&mut Self) -> Result<Val>) -> Result<Val> {
+    pub(super) fn in_frame(
+        &mut self,
+        names: Names,
+        f: impl FnOnce(&mut Self) -> Result<Val>,
+    ) -> Result<Val> {
         let live = self.live.len();
         self.scopes.push(names);
         self.frames.push(Frame::default());
@@ -144,7 +76,12 @@ impl Lowerer<'_> {
         result
     }
 
-    fn apply_path(&mut self, path: &syn::ExprPath, args: Vec<Val>, span: Span) -> Result<Val> {
+    pub(super) fn apply_path(
+        &mut self,
+        path: &syn::ExprPath,
+        args: Vec<Val>,
+        span: Span,
+    ) -> Result<Val> {
         let segments: Vec<String> =
             path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let name = segments.last().cloned().unwrap_or_default();

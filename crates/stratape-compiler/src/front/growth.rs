@@ -37,6 +37,11 @@ impl Lowerer<'_> {
                 let list = self.own_list(&val, true, span)?;
                 Ok(Val::Place(LValue::Memory(list)))
             }
+            // `Vec::len` and other methods as functions.
+            (method, Some(receiver)) if args.len() == 0 => {
+                let method = syn::Ident::new(method, at);
+                self.method_on(receiver, &syn::parse_quote_spanned!(span=> it.#method()))
+            }
             _ => Err(unsupported(
                 at,
                 &format!("`Vec::{name}`"),

@@ -11,6 +11,7 @@
 
 mod adapters;
 mod aggregate;
+mod apply;
 mod block;
 mod build;
 mod call;

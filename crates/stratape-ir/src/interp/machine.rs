@@ -4,12 +4,10 @@ use super::access::out_of_bounds;
 use super::message::message;
 use super::operation::binary;
 use super::scheduled::{Region, Slots};
-use super::{
-    Access, Argument, Class, Datum, Memory, Number, Observer, Options, Outcome, Trap, fault,
-};
+use super::{Access, Argument, Datum, Memory, Number, Observer, Options, Outcome, Trap, fault};
 use crate::{
-    Binary, Block, Check, Extent, Function, Init, Loop, ObjectId, Op, Param, Place, Range,
-    RecordId, Scalar, Slice, Stmt, Type, ValueId,
+    Binary, Block, Check, Extent, Function, Init, Loop, ObjectId, Param, Place, Range, RecordId,
+    Scalar, Slice, Stmt, Type, ValueId,
 };
 
 /// What a record on the tape holds.
@@ -46,7 +44,7 @@ pub(super) type Record<N> = (RecordId, Vec<Iteration>, Entry<N>);
 pub(super) struct Machine<'a, N, O> {
     pub(super) function: &'a Function,
     pub(super) options: &'a Options,
-    observer: &'a mut O,
+    pub(super) observer: &'a mut O,
     /// Whether a run is only tried: its observer is told nothing.
     pub(super) tried: bool,
     pub(super) values: Vec<Option<Datum<N>>>,
@@ -448,72 +446,6 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
     pub(super) fn burn(&mut self) -> Result<(), Trap> {
         self.fuel = self.fuel.checked_sub(1).ok_or(Trap::Fuel)?;
         Ok(())
-    }
-
-    /// What a value serves.
-    fn class(&self, value: ValueId) -> Class {
-        let adjoint = self.function.values.get(value.index()).is_some_and(|known| known.adjoint);
-        if adjoint { Class::Adjoint } else { Class::Primal }
-    }
-
-    fn tell_tape(&mut self, access: Access<'_>) {
-        if !self.tried {
-            self.observer.access(access, Class::Primal);
-        }
-    }
-
-    fn tell_operation(&mut self, value: ValueId, op: &Op) -> Result<(), Trap> {
-        if !O::LISTENS || self.tried {
-            return Ok(());
-        }
-        let class = self.class(value);
-        self.observer.operation(value, op, class);
-        if let Op::Load(place) = op {
-            let path = self.path(place)?;
-            let class = self.class_of(place.object);
-            self.observer.access(Access::Read(place.object, &path), class);
-        }
-        Ok(())
-    }
-
-    /// Tells of values that become what others are.
-    pub(super) fn tell_handed_on(&mut self, to: &[ValueId], from: &[ValueId]) {
-        if O::LISTENS && !self.tried && !to.is_empty() {
-            self.observer.handed_on(to, from);
-        }
-    }
-
-    /// Tells of an object that is there from now on.
-    fn tell_object(&mut self, object: ObjectId) {
-        if !O::LISTENS || self.tried {
-            return;
-        }
-        if let Some(Some(memory)) = self.objects.get(object.index()) {
-            self.observer.object(object, &memory.sizes());
-        }
-    }
-
-    fn tell_write(
-        &mut self,
-        place: &Place,
-        value: Option<ValueId>,
-        adds: bool,
-    ) -> Result<(), Trap> {
-        if !O::LISTENS || self.tried {
-            return Ok(());
-        }
-        let path = self.path(place)?;
-        let class = self.class_of(place.object);
-        let access = match value {
-            Some(value) if adds => Access::Add(place.object, &path, value),
-            value => Access::Write(place.object, &path, value),
-        };
-        self.observer.access(access, class);
-        Ok(())
-    }
-
-    fn class_of(&self, object: ObjectId) -> Class {
-        if self.function.holds_adjoints(object) { Class::Adjoint } else { Class::Primal }
     }
 
     /// The number a constant stands for.

@@ -24,6 +24,7 @@ mod operation;
 mod rotating;
 mod scheduled;
 mod shuffle;
+mod tell;
 #[cfg(test)]
 mod tests;
 

@@ -30,7 +30,7 @@ pub enum Access<'a> {
 ///
 /// ```
 /// use stratape_ir::interp::{self, Argument, Class, Observer};
-/// use stratape_ir::{Binary, Builder, Float, Function, Op, Param, Scalar, SourceId};
+/// use stratape_ir::{Binary, Builder, Float, Function, Op, Param, Scalar, SourceId, ValueId};
 ///
 /// #[derive(Default)]
 /// struct Count(usize);

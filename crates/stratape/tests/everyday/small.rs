@@ -5,6 +5,7 @@
 #![deny(unused_variables)]
 
 programs! {
+    methods_of_lists_as_functions: 4,
     lists_of_lists_in_a_loop: 2,
     ranges_that_contain: 4,
     names_with_capitals: 4,
@@ -210,4 +211,21 @@ mod defaults_of_options {
         let m = some(x[0]).unwrap_or_default();
         m.0 * x[1] + m.1 + x[0]
     }
+}
+
+mod methods_of_lists_as_functions {
+    #[stratape::differentiable]
+    mod m {
+        #[gradient]
+        pub fn f(x: &[f64]) -> f64 {
+            let rows: Vec<Vec<f64>> = x.chunks(3).map(<[f64]>::to_vec).collect();
+            let copies: Vec<Vec<f64>> = rows.iter().map(Vec::clone).collect();
+            let lengths: Vec<usize> = copies.iter().map(Vec::len).collect();
+            let squares: [[f64; 2]; 2] =
+                std::array::from_fn(|i| std::array::from_fn(|j| x[i] * x[j]));
+            let pair = (copies[0].clone(), squares[0][1]).clone();
+            pair.0[2] * lengths[0] as f64 + pair.1 * copies[1][0]
+        }
+    }
+    pub use m::{f, f_grad};
 }
