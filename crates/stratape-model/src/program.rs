@@ -142,7 +142,7 @@ struct AsOthersDo;
 
 impl VisitMut for AsOthersDo {
     fn visit_attribute_mut(&mut self, attribute: &mut syn::Attribute) {
-        if !attribute.path().segments.last().is_some_and(|last| last.ident == "gradient") {
+        if attribute.path().segments.last().is_none_or(|last| last.ident != "gradient") {
             return;
         }
         let path = attribute.path().clone();
