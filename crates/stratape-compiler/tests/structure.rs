@@ -7,10 +7,13 @@
 use std::collections::BTreeSet;
 
 use stratape_compiler::driver::{
-    self, Compiled, GRADIENT, LOWERING, Options, PRIMAL, Pass, Promise, Target,
+    self, Compiled, GRADIENT, LOWERING, Options, PRIMAL, Pass, Promise, TapeSettings, Target,
 };
 use stratape_compiler::front::Items;
 use stratape_ir::{Binary, Block, Check, Function, Loop, Math, Op, Stmt, walk};
+
+/// The size of layers.
+const LAYER_BYTES: usize = 4096;
 
 /// A program on which a pass shows.
 struct Case {
@@ -319,6 +322,19 @@ const CASES: &[Case] = &[
         }",
         holds: |compiled| compiled.lowered.records.iter().any(|record| record.region),
     },
+    // Where a size is given, as here for all cases.
+    Case {
+        pass: "layers",
+        source: "fn f(x0: f64, n: usize) -> f64 {
+            let mut x = x0;
+            for _ in 0..n { x = x.sin() * x; }
+            x
+        }",
+        holds: |compiled| {
+            let of_eight = Some(LAYER_BYTES / 8);
+            compiled.lowered.records.iter().any(|record| record.layer == of_eight)
+        },
+    },
     Case {
         pass: "strip_mine",
         source: "fn f(x: &[f64], y: &mut [f64]) {
@@ -349,7 +365,8 @@ const CASES: &[Case] = &[
 fn compile(case: &Case, disabled: &[&str]) -> Compiled {
     let item = syn::parse_str(case.source).unwrap();
     let disabled = disabled.iter().map(|name| (*name).to_owned()).collect();
-    let target = Target { part_operations: 1, ..Target::default() };
+    let tape = TapeSettings { layer_bytes: Some(LAYER_BYTES), ..TapeSettings::default() };
+    let target = Target { part_operations: 1, tape, ..Target::default() };
     let options = Options { disabled, target, ..Options::default() };
     driver::compile(&item, &Items::empty(), &options)
         .unwrap_or_else(|error| panic!("{}: {error}", case.pass))
