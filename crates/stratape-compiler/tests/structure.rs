@@ -331,8 +331,11 @@ const CASES: &[Case] = &[
             x
         }",
         holds: |compiled| {
-            let of_eight = Some(LAYER_BYTES / 8);
-            compiled.lowered.records.iter().any(|record| record.layer == of_eight)
+            compiled
+                .lowered
+                .records
+                .iter()
+                .any(|record| record.layer == Some(LAYER_BYTES / (8 * record.types.len())))
         },
     },
     Case {
