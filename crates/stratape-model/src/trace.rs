@@ -7,10 +7,9 @@
 mod tape;
 
 use stratape_ir::interp::{Access, Class, Observer};
-use stratape_ir::{Function, Math, ObjectId, Op, Origin, Scalar, ValueId};
+use stratape_ir::{Binary, Function, Math, ObjectId, Op, Origin, Scalar, ValueId};
 
 use crate::{Data, Machine, ModelError, Node, Pass, Report, Simulation, Unit};
-use stratape_ir::Binary;
 
 use tape::Tape;
 pub use tape::{ColumnLengths, Layout};

@@ -29,13 +29,23 @@ impl Lowerer<'_> {
         &mut self,
         f: &Val,
         args: Vec<Val>,
-        ty: Option<&Type>,
+        ty: &Type,
         span: Span,
     ) -> Result<Val> {
         match f {
-            Val::Closure(closure) => self.apply_closure(&closure.clone(), args, ty, span),
+            Val::Closure(closure) => self.apply_closure(&closure.clone(), args, Some(ty), span),
             f => self.apply(f, args, span),
         }
+    }
+
+    /// Calls a method without arguments that is named as a function.
+    pub(super) fn method_as_function(
+        &mut self,
+        receiver: Val,
+        method: &syn::Ident,
+        span: Span,
+    ) -> Result<Val> {
+        self.method_on(receiver, &syn::parse_quote_spanned!(span=> it.#method()))
     }
 
     fn apply_closure(

@@ -237,18 +237,15 @@ impl Lowerer<'_> {
         if segments.len() == 1 && self.names_stack.contains(&name) {
             return Err(recursion(path.span()));
         }
-        // A method of lists or options as a function: `<[f64]>::to_vec`, `Vec::len`.
+        // A method of slices or options as a function: `<[f64]>::to_vec`, `Option::unwrap`.
         let of_library = match &path.qself {
             Some(qself) => matches!(*qself.ty, syn::Type::Slice(_)),
-            None => {
-                matches!(&segments[..], [owner, _] if ["Vec", "Option", "Result"].contains(&owner.as_str()))
-            }
+            None => matches!(&segments[..], [owner, _] if owner == "Option" || owner == "Result"),
         };
         if let (true, Ok([receiver]), Some(method)) =
             (of_library, <[Val; 1]>::try_from(args), path.path.segments.last())
         {
-            let method = &method.ident;
-            return self.method_on(receiver, &syn::parse_quote_spanned!(span=> it.#method()));
+            return self.method_as_function(receiver, &method.ident, span);
         }
         // A variant of an enum, or a function of a struct, that is refused as a whole.
         for owner in segments.iter().rev().skip(1) {

@@ -6,6 +6,7 @@ use proc_macro2::Span;
 use syn::{Error, Result};
 
 use super::generic::base_name;
+use super::join::owns_list;
 use super::val::{Kind, LValue, Memory, Val, Window};
 use super::{Lowerer, left_to_rustc, unsupported};
 use stratape_ir::{Init, ObjectId, Origin, Scalar, Step, Stmt, Type, ValueId};
@@ -94,7 +95,7 @@ impl Lowerer<'_> {
     /// What `clone` makes of a value: each list in it is an object of its own.
     pub(super) fn cloned(&mut self, val: Val, span: Span) -> Result<Val> {
         match val {
-            Val::Place(lv) if holds_lists(&Val::Place(lv.clone())) => self.clone_of(&lv, span),
+            Val::Place(lv) if owns_list(&Val::Place(lv.clone())) => self.clone_of(&lv, span),
             Val::Parts(kind, parts) => {
                 let parts = parts.into_iter().map(|part| self.cloned(part, span));
                 Ok(Val::Parts(kind, parts.collect::<Result<_>>()?))
@@ -417,20 +418,6 @@ impl Lowerer<'_> {
             self.reassigned.insert(list.place.object);
         }
         Ok(Val::Place(LValue::Memory(list)))
-    }
-}
-
-/// Whether a value owns lists.
-pub(super) fn holds_lists(val: &Val) -> bool {
-    match val {
-        Val::Parts(_, parts) => parts.iter().any(holds_lists),
-        Val::Place(LValue::Memory(memory)) => !memory.ty.is_fixed(),
-        Val::Place(LValue::Parts(_, parts)) => {
-            parts.iter().any(|part| holds_lists(&Val::Place(part.clone())))
-        }
-        Val::Place(LValue::Value(val)) => holds_lists(val),
-        Val::Place(LValue::Either(_, a, _)) => holds_lists(&Val::Place((**a).clone())),
-        _ => false,
     }
 }
 

@@ -119,7 +119,7 @@ impl Lowerer<'_> {
     pub(super) fn array_from_fn(
         &mut self,
         extent: Extent,
-        item: Option<&Type>,
+        item: &Type,
         f: &Val,
         span: Span,
     ) -> Result<Val> {

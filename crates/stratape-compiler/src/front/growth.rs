@@ -39,8 +39,7 @@ impl Lowerer<'_> {
             }
             // `Vec::len` and other methods as functions.
             (method, Some(receiver)) if args.len() == 0 => {
-                let method = syn::Ident::new(method, at);
-                self.method_on(receiver, &syn::parse_quote_spanned!(span=> it.#method()))
+                self.method_as_function(receiver, &syn::Ident::new(method, at), span)
             }
             _ => Err(unsupported(
                 at,

@@ -283,19 +283,27 @@ fn replace_in_place(lv: &mut LValue, replaced: &HashMap<ValueId, ValueId>) {
     }
 }
 
-/// Whether reading a value would take a list away from it.
+/// Whether reading a value would take a list away from it, or from what it refers to.
 pub(super) fn holds_list(val: &Val) -> bool {
+    has_list(val, true)
+}
+
+/// Whether a value has a list that is its own.
+pub(super) fn owns_list(val: &Val) -> bool {
+    has_list(val, false)
+}
+
+/// Whether there is a list in a value, behind references too or not.
+fn has_list(val: &Val, behind: bool) -> bool {
+    let in_place = |lv: &LValue| has_list(&Val::Place(lv.clone()), behind);
     match val {
-        Val::Parts(_, parts) => parts.iter().any(holds_list),
+        Val::Parts(_, parts) => parts.iter().any(|part| has_list(part, behind)),
+        Val::Ref(_) if !behind => false,
         Val::Place(lv) | Val::Ref(lv) => match lv {
             LValue::Memory(memory) => !memory.ty.is_fixed(),
-            LValue::Parts(_, parts) => {
-                parts.iter().any(|part| holds_list(&Val::Place(part.clone())))
-            }
-            LValue::Value(val) => holds_list(val),
-            LValue::Either(_, a, b) => {
-                holds_list(&Val::Place((**a).clone())) || holds_list(&Val::Place((**b).clone()))
-            }
+            LValue::Parts(_, parts) => parts.iter().any(in_place),
+            LValue::Value(val) => has_list(val, behind),
+            LValue::Either(_, a, b) => in_place(a) || in_place(b),
             LValue::Var(_) | LValue::Later(_) | LValue::Pointer(_) => false,
         },
         _ => false,

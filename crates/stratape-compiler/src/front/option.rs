@@ -9,8 +9,8 @@ use syn::{Error, Result};
 
 use super::choice::Choice;
 use super::control::lv_of;
-use super::exchange::holds_lists;
 use super::iter::Iter;
+use super::join::owns_list;
 use super::mention::Mentioned;
 use super::val::{Kind, LValue, Val};
 use super::{Lowerer, unsupported};
@@ -252,7 +252,7 @@ impl Lowerer<'_> {
                 };
                 self.cloned_option(&o, val, span)
             }
-            "clone" => match holds_lists(&value) {
+            "clone" => match owns_list(&value) {
                 true => self.cloned_option(&o, o.val.clone(), span),
                 false => Ok(value),
             },
@@ -271,7 +271,7 @@ impl Lowerer<'_> {
 
     /// An option or a result with another value of which lists are copied, where there is one.
     fn cloned_option(&mut self, o: &Opened, val: Val, span: Span) -> Result<Val> {
-        if !holds_lists(&val) && !holds_lists(&o.error) {
+        if !owns_list(&val) && !owns_list(&o.error) {
             return Ok(o.with(o.good, val));
         }
         let error = o.error.clone();

@@ -63,7 +63,7 @@ impl Lowerer<'_> {
                     ([.., "array", "from_fn"], Type::Array(item, extent)) => {
                         let Some(arg) = call.args.first() else { return Ok(None) };
                         let f = self.operand(arg)?;
-                        self.array_from_fn(extent.clone(), Some(item), &f, span).map(Some)
+                        self.array_from_fn(extent.clone(), item, &f, span).map(Some)
                     }
                     ([.., "Default", "default"], ty) => self.default_of(ty, span).map(Some),
                     _ => Ok(None),

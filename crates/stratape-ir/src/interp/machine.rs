@@ -193,9 +193,9 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                 let sources: Vec<_> = node.merges.iter().map(chosen).collect();
                 let data = self.get_all(&sources)?;
                 self.forget(if condition { &node.then } else { &node.other });
-                let merged: Vec<_> = node.merges.iter().map(|merge| merge.value).collect();
-                self.tell_handed_on(&merged, &sources);
-                self.set_all(merged.into_iter(), data)
+                let merged = node.merges.iter().map(|merge| merge.value);
+                self.tell_handed_on(merged.clone(), sources.into_iter());
+                self.set_all(merged, data)
             }
             Stmt::Check { check, .. } => self.check(check),
             Stmt::Push { record, values: names } => {
@@ -255,8 +255,8 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
             Range::Forever => (0, None),
         };
         let mut state = self.get_all(&inits)?;
-        let insides: Vec<_> = node.carried.iter().map(|carried| carried.inside).collect();
-        self.tell_handed_on(&insides, &inits);
+        let insides = node.carried.iter().map(|carried| carried.inside);
+        self.tell_handed_on(insides.clone(), inits.into_iter());
         let mut trips = 0;
         while count.is_none_or(|count| trips < count) {
             let counter = match count {
@@ -270,9 +270,9 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                 break;
             }
         }
-        let afters: Vec<_> = node.carried.iter().map(|carried| carried.after).collect();
-        self.tell_handed_on(&afters, &insides);
-        self.set_all(afters.into_iter(), state)?;
+        let afters = node.carried.iter().map(|carried| carried.after);
+        self.tell_handed_on(afters.clone(), insides);
+        self.set_all(afters, state)?;
         match node.trips {
             Some(value) => self.set(value, Datum::Int(trips)),
             None => Ok(()),
@@ -294,10 +294,8 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
         self.iterations.pop();
         let nexts: Vec<ValueId> = node.carried.iter().map(|carried| carried.next).collect();
         let state = self.get_all(&nexts)?;
-        if O::LISTENS {
-            let insides: Vec<_> = node.carried.iter().map(|carried| carried.inside).collect();
-            self.tell_handed_on(&insides, &nexts);
-        }
+        let insides = node.carried.iter().map(|carried| carried.inside);
+        self.tell_handed_on(insides, nexts.into_iter());
         let ends = node.exit.map(|exit| self.bool(exit)).transpose()?;
         self.forget(&node.body);
         Ok((state, ends == Some(true)))

@@ -87,10 +87,19 @@ impl<N> From<Datum<N>> for Argument<N> {
 impl<N: Number> Memory<N> {
     /// How many numbers it holds, how many its first item, the first item of that, and so on.
     pub(super) fn sizes(&self) -> Vec<usize> {
-        let Self::List(items) = self else { return vec![1] };
-        let count = items.iter().map(|item| item.sizes()[0]).sum();
-        let inner = items.first().map(Self::sizes).unwrap_or_default();
-        [count].into_iter().chain(inner).collect()
+        let inner = match self {
+            Self::List(items) => items.first().map(Self::sizes).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        [self.count()].into_iter().chain(inner).collect()
+    }
+
+    /// How many numbers it holds.
+    fn count(&self) -> usize {
+        match self {
+            Self::List(items) => items.iter().map(Self::count).sum(),
+            _ => 1,
+        }
     }
 
     /// An array of floats.

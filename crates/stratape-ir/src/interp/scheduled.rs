@@ -38,15 +38,15 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
         let to = to.max(from);
         let inits: Vec<_> = node.carried.iter().map(|carried| carried.init).collect();
         let state = self.get_all(&inits)?;
-        let insides: Vec<_> = node.carried.iter().map(|carried| carried.inside).collect();
-        self.tell_handed_on(&insides, &inits);
+        let insides = node.carried.iter().map(|carried| carried.inside);
+        self.tell_handed_on(insides.clone(), inits.into_iter());
         let state = match &schedule.parts {
             Some(parts) => self.in_parts(node, schedule, parts, (from, to), state)?,
             None => self.in_strips(node, schedule, (from, to), state)?,
         };
-        let afters: Vec<_> = node.carried.iter().map(|carried| carried.after).collect();
-        self.tell_handed_on(&afters, &insides);
-        self.set_all(afters.into_iter(), state)
+        let afters = node.carried.iter().map(|carried| carried.after);
+        self.tell_handed_on(afters.clone(), insides);
+        self.set_all(afters, state)
     }
 
     /// Runs the parts one after the other, each on its lane.

@@ -32,9 +32,17 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
     }
 
     /// Tells of values that become what others are.
-    pub(super) fn tell_handed_on(&mut self, to: &[ValueId], from: &[ValueId]) {
-        if O::LISTENS && !self.tried && !to.is_empty() {
-            self.observer.handed_on(to, from);
+    pub(super) fn tell_handed_on(
+        &mut self,
+        to: impl Iterator<Item = ValueId>,
+        from: impl Iterator<Item = ValueId>,
+    ) {
+        if !O::LISTENS || self.tried {
+            return;
+        }
+        let (to, from): (Vec<_>, Vec<_>) = to.zip(from).unzip();
+        if !to.is_empty() {
+            self.observer.handed_on(&to, &from);
         }
     }
 
