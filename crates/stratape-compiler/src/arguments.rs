@@ -6,6 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::{Error, LitInt, LitStr, Result, Token};
 
 use crate::driver::{Options, Saving, TapeSettings};
+use crate::tapeflow::layout_of_name;
 
 /// The arguments of `#[gradient(…)]`.
 #[derive(Debug, Default)]
@@ -90,9 +91,14 @@ fn tape_settings(input: ParseStream<'_>) -> Result<TapeSettings> {
                 }
                 settings.layer_bytes = Some(bytes);
             }
+            "layout" => {
+                let text: LitStr = input.parse()?;
+                settings.layout = layout_of_name(&text.value())
+                    .ok_or_else(|| Error::new(text.span(), "`layout` is \"aos\" or \"soa\""))?;
+            }
             _ => {
                 let message = format!(
-                    "unknown argument `{key}` of `tape`: `saved = \"all\"` and `layer_bytes = 16384` are known"
+                    "unknown argument `{key}` of `tape`: `saved = \"all\"`, `layer_bytes = 16384` and `layout = \"soa\"` are known"
                 );
                 return Err(Error::new(key.span(), message));
             }

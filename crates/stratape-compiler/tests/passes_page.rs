@@ -212,10 +212,21 @@ const SPOILED: &[Spoiled] = &[
             (", n: usize)", ")"),
             ("first: usize = 0", "first: usize = 0\n  n: usize = 3"),
             ("(a: f64)", "(a: f64) as f64"),
+            ("(c: f64)", "(c: f64) as f64"),
         ],
     ),
     // Records that are pushed one by one.
-    ("layers", &[(" region as f64", " as f64")]),
+    ("layers", &[("  region 0 of 1 f64\n", ""), (" in region 0", "")]),
+    (
+        "streams",
+        &[
+            ("  region 0 of 1 f64\n", ""),
+            (" in region 0", ""),
+            (" strip region 0 view @x", ""),
+            (" strip region 0 view mut @dx", ""),
+        ],
+    ),
+    ("scratchpad", &[("  region 0 of 7 f64\n", ""), (" in region 0", "")]),
     (
         "strip_mine",
         &[(", n: usize)", ")"), ("first: usize = 0", "first: usize = 0\n  n: usize = 3")],

@@ -320,7 +320,7 @@ const CASES: &[Case] = &[
             for _ in 0..n { x = x.sin() * x; }
             x
         }",
-        holds: |compiled| compiled.lowered.records.iter().any(|record| record.region),
+        holds: |compiled| compiled.lowered.records.iter().any(|record| record.room.is_some()),
     },
     // Where a size is given, as here for all cases.
     Case {
@@ -331,11 +331,36 @@ const CASES: &[Case] = &[
             x
         }",
         holds: |compiled| {
-            compiled
-                .lowered
-                .records
-                .iter()
-                .any(|record| record.layer == Some(LAYER_BYTES / (8 * record.types.len())))
+            let regions = &compiled.lowered.regions;
+            regions.iter().any(|region| region.layer == Some(LAYER_BYTES / region.frame_bytes()))
+        },
+    },
+    Case {
+        pass: "streams",
+        source: "fn f(x0: f64, n: usize) -> f64 {
+            let mut x = x0;
+            for _ in 0..n { x = x.sin() * x; }
+            x
+        }",
+        holds: |compiled| {
+            any_loop(&compiled.lowered, |node| {
+                let strip = node.schedule.as_ref().and_then(|schedule| schedule.strip.as_ref());
+                strip.is_some_and(|strip| strip.stream.is_some())
+            })
+        },
+    },
+    Case {
+        pass: "scratchpad",
+        source: "fn f(x0: f64, n: usize) -> f64 {
+            let mut x = x0;
+            for _ in 0..n { x = x.sin() * x; }
+            x
+        }",
+        holds: |compiled| {
+            let records = &compiled.lowered.records;
+            records.iter().any(|record| {
+                record.room.as_ref().is_some_and(|room| room.offset.is_some())
+            })
         },
     },
     Case {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Block, Carried, Checkpoint, ObjectId, Op, Place, Record, Scalar, SourceId, Step, Stmt, StmtId,
+    Block, Carried, Checkpoint, ObjectId, Op, Place, Record, Region, Scalar, SourceId, Step, Stmt, StmtId,
     Type, ValueId,
 };
 
@@ -89,6 +89,8 @@ pub struct Function {
     pub objects: Vec<Object>,
     /// What is known of its records.
     pub records: Vec<Record>,
+    /// The regions that records lie in.
+    pub regions: Vec<Region>,
     /// Local objects that are returned.
     pub kept: Vec<ObjectId>,
     /// Whether every independent loop is to run in parallel.
@@ -121,6 +123,7 @@ impl Function {
             values: Vec::new(),
             objects: Vec::new(),
             records: Vec::new(),
+            regions: Vec::new(),
             kept: Vec::new(),
             parallel: false,
             strided_copies: BTreeMap::new(),

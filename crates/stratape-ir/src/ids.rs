@@ -36,6 +36,10 @@ id!(
     RecordId "#"
 );
 id!(
+    /// A region of the tape.
+    RegionId "region "
+);
+id!(
     /// A branch or a call, while a transform keeps tables about it: see [`Function::number_statements`](crate::Function::number_statements).
     StmtId "s"
 );

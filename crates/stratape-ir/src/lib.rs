@@ -172,6 +172,7 @@ mod op;
 mod place;
 mod polynomial;
 mod record;
+mod region;
 mod schedule;
 mod stmt;
 pub mod text;
@@ -184,14 +185,15 @@ pub use self::call::{Argument, Call, Half, Slice, seeded};
 pub use self::checkpoint::Checkpoint;
 pub use self::copy::copy;
 pub use self::function::{Function, Object, Origin, Param, StridedCopy, Value};
-pub use self::ids::{ObjectId, RecordId, SourceId, StmtId, TokensId, ValueId};
+pub use self::ids::{ObjectId, RecordId, RegionId, SourceId, StmtId, TokensId, ValueId};
 pub use self::module::{Module, Position};
 pub use self::op::{Binary, Compare, Math, Op, Unary};
 pub use self::place::{Init, Place, Step};
 pub use self::polynomial::Polynomial;
 pub use self::record::{Cell, Record};
+pub use self::region::{Layout, Offset, Region, Room};
 pub use self::schedule::{
-    Parts, Reduction, Rotation, Schedule, Side, Simd, Split, Strip, View, Window,
+    Parts, Reduction, Rotation, Schedule, Side, Simd, Split, Stream, Strip, View, Window,
 };
 pub use self::stmt::{Block, Carried, Check, If, Loop, Merge, Parallel, Range, Stmt};
 pub use self::types::{Extent, Float, Int, Opaque, Scalar, Struct, Type};

@@ -1,6 +1,6 @@
 //! Records: what a push writes to the tape, and how it lies there.
 
-use super::{Float, Scalar, ValueId};
+use super::{Float, Room, Scalar, ValueId};
 
 /// What is known of a kind of record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,18 +9,16 @@ pub struct Record {
     pub slots: Vec<ValueId>,
     /// The types of its slots.
     pub types: Vec<Scalar>,
-    /// Whether its instances lie side by side, in a region for each strip of the loops that push and pop it.
-    pub region: bool,
-    /// The most instances in a layer, which are on the way at once; as many as the tape finds good, if `None`.
-    pub layer: Option<usize>,
-    /// What its slots are stored as, once that is decided.
+    /// What its slots are stored as where it lies alone, once that is decided.
     pub cell: Option<Cell>,
+    /// Where its instances lie, if that is in a region.
+    pub room: Option<Room>,
 }
 
 impl Record {
     /// A record whose layout is not decided yet.
     pub fn new(slots: Vec<ValueId>, types: Vec<Scalar>) -> Self {
-        Self { slots, types, region: false, layer: None, cell: None }
+        Self { slots, types, cell: None, room: None }
     }
 }
 

@@ -4,8 +4,9 @@
 //! validator, obeyed by the interpreter, and printed by back ends. The clauses are those of OpenMP's loops, and mean the same:
 //!
 //! - [`Strip`]: the iterations run in strips, one after the other. Memory that is accessed at `stride * i + base` is seen through
-//!   [`View`]s, sliced when the strip begins; a view that does not fit panics then. The records of a strip lie in one region of the
-//!   tape: what iteration `k` of a strip has pushed, iteration `k` of the same strip pops, whatever their order.
+//!   [`View`]s, sliced when the strip begins; a view that does not fit panics then. What the iterations of a strip push lies in
+//!   one layer of a [`Region`](crate::Region): what iteration `k` of a strip has pushed, iteration `k` of the same strip pops, whatever their order. A loop that ends when
+//!   it will can have a region too, and no views; its last layer is as long as it turns out to be.
 //! - [`Simd`]: within a strip the iterations run in blocks of `width`, what is left over one by one. A reduction that may be reassociated has
 //!   one partial sum for each place in a block, added up pairwise after the last block; an ordered one adds the terms of a block in order
 //!   when the block is done. Additions to memory that are *delayed* wait for the end of the block too; those of a
@@ -13,7 +14,7 @@
 //! - [`Parts`]: the range is cut into parts that may run at the same time, each on a lane of the tape of its own. Objects are shared, divided by
 //!   [`Window`]s, or private: zeros to begin with, added up in the order of the parts. Carried sums start from zero in each part.
 
-use super::{ObjectId, Polynomial, RecordId, ValueId};
+use super::{ObjectId, Polynomial, RegionId, ValueId};
 
 /// How a loop runs. Without clauses: one iteration after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,12 +32,23 @@ pub struct Schedule {
 /// A loop in strips.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Strip {
-    /// The record whose instances lie in a region for each strip; without one, the loop is one strip.
-    pub region: Option<RecordId>,
+    /// The region that its iterations leave a frame in, or take it from; without one, the loop is one strip.
+    pub region: Option<RegionId>,
+    /// What happens at the ends of a layer, once that is said.
+    pub stream: Option<Stream>,
     /// The slices of memory that its iterations access.
     pub views: Vec<View>,
     /// Objects that are cut in two, so that one side can be written while the other is read.
     pub splits: Vec<Split>,
+}
+
+/// What happens at the ends of a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// A layer that is full is handed to the tape.
+    Out,
+    /// A layer is taken from the tape, and the one before it is asked for.
+    In,
 }
 
 /// A part of an object that iterations of a strip access at `stride * i + base`, and up to `stride - 1` elements beyond.

@@ -64,7 +64,7 @@ fn what_the_grammar_allows_is_read_and_printed_the_same() {
         "fn f(c: bool) { check c or \"a \\\"quoted\\\" message\" }",
         "fn f(@x: &mut [f64], n: usize, a: f64) { call r: f64 = `m::g`(a, &mut @x[n for n]) pullback h }",
         "fn f(n: usize) { checkpoint i (slots = n) disk d schedule s\n for i in n..n { } }",
-        "fn f(a: f64) { record #2 (a: f64) region as f64\n push #2 a; pop #2 b restores nothing }",
+        "fn f(a: f64) { region 0 of 3 f64 columns layer 5\n record #2 (a: f64) as f64 in region 0 at 1 step 1 step 0\n record #3 (a: f64) in region 0\n push #2 a; pop #2 b restores nothing }",
         "fn f() { declare x: f64\n return x }",
     ];
     for text in texts {
@@ -113,8 +113,8 @@ fn what_is_wrong_is_an_error_at_its_place() {
 
 #[test]
 fn a_text_that_ends_anywhere_or_nests_too_deep_is_an_error() {
-    let whole = "struct P { x: f64 } fn f(@x.0: &[f64; 3], c.1: bool, n.0: usize) { record #0 (a.2: f64) as f64\n \
-        for i.3 in n.0..n.0 unordered strip #0 view @x.0 from 2 * n.0 simd 4 { if c.1 { check i.3 < n.0 } else { } } trips t.4\n \
+    let whole = "struct P { x: f64 } fn f(@x.0: &[f64; 3], c.1: bool, n.0: usize) { region 0 of 2 f64 columns layer 3\n record #0 (a.2: f64) as f64 in region 0 at 1 step 1\n \
+        for i.3 in n.0..n.0 unordered strip region 0 stream out view @x.0 from 2 * n.0 simd 4 { if c.1 { check i.3 < n.0 } else { } } trips t.4\n \
         return t.4 }";
     for end in (0..whole.len()).filter(|end| whole.is_char_boundary(*end)) {
         drop(parse(&whole[..end]));
@@ -231,9 +231,9 @@ fn memory_behind_a_shared_reference_is_never_written() {
 #[test]
 fn a_cell_holds_its_slots() {
     all_refused(&[
-        "fn f(@y: &mut [f64], n: usize) { record #0 (c: u64) region as u32\n z: usize = 0
-           for i in z..n strip #0 { c = i as u64; push #0 c }
-           for k in z..n reversed strip #0 view mut @y { pop #0 b; d = b as f64; @y[k] += d } }",
+        "fn f(@y: &mut [f64], n: usize) { region 0 of 1 u32\n record #0 (c: u64) in region 0\n z: usize = 0
+           for i in z..n strip region 0 { c = i as u64; push #0 c }
+           for k in z..n reversed strip region 0 view mut @y { pop #0 b; d = b as f64; @y[k] += d } }",
         "fn f(a: f64) { record #0 (a: f64) as f32\n push #0 a; pop #0 b; return b }",
         "fn f(a: f64) { record #0 (a: f64) as u8\n push #0 a; pop #0 b; return b }",
     ]);

@@ -158,39 +158,132 @@ fn a_loop_with_checks_has_no_views() {
     );
 }
 
+/// The two halves of a function that saves in loops with a region, and what they leave and take.
+fn in_region(head: &str, push: &str, pop: &str) -> String {
+    format!(
+        "fn f(@x: &[f64], @dx: &mut [f64] shadow of @x, n: usize, c: bool) {{ {head}\n z: usize = 0; two: usize = 2; one: f64 = 1.0
+           for i in z..n strip {push}\n for k in z..n reversed strip {pop} }}"
+    )
+}
+
+const ONE: &str = "region 0 of 1 f64\n record #0 (a: f64) in region 0 at 0";
+
 #[test]
 fn regions_and_records_agree_in_both_halves() {
-    let halves = |record: &str, push: &str, pop: &str| {
-        format!(
-            "fn f(@x: &[f64], @dx: &mut [f64] shadow of @x, n: usize, c: bool) {{ record #0 (a: f64) {record}\n z: usize = 0
-               for i in z..n strip {push}\n for k in z..n reversed strip {pop} }}"
-        )
-    };
-    let (push, pop) =
-        ("#0 view @x { a = @x[i]; push #0 a }", "#0 view mut @dx { pop #0 b; @dx[k] += b }");
+    let (push, pop) = (
+        "region 0 view @x { a = @x[i]; push #0 a }",
+        "region 0 view mut @dx { pop #0 b; @dx[k] += b }",
+    );
     let args = [floats(7), zeros(7), int(7), Argument::Bool(true)];
-    runs_the_same(&halves("region as f64", push, pop), &args);
-    for (record, push, pop) in [
-        ("as f64", push, pop),
-        ("region as f64", push, "view mut @dx { pop #0 b; @dx[k] += b }"),
+    let places = ["", " at 0"].map(|at| format!("region 0 of 1 f64\n record #0 (a: f64) in region 0{at}"));
+    for head in places.iter().flat_map(|head| [head.clone(), head.replace("f64\n", "f64 layer 3\n")]) {
+        runs_the_same(&in_region(&head, push, pop), &args);
+    }
+    for (head, push, pop) in [
+        ("region 0 of 1 f64\n record #0 (a: f64) as f64", push, pop),
+        (ONE, push, "view mut @dx { pop #0 b; @dx[k] += b }"),
         (
-            "region as f64",
-            "#0 view @x { a = @x[i]; if c { push #0 a } }",
-            "#0 { if c { pop #0 b; @dx[k] += b } }",
+            ONE,
+            "region 0 view @x { a = @x[i]; push #0 a; push #0 a }",
+            "region 0 { pop #0 b; pop #0 d; @dx[k] += b }",
         ),
         (
-            "region as f64",
-            "#0 view @x { a = @x[i]; push #0 a; push #0 a }",
-            "#0 { pop #0 b; pop #0 d; @dx[k] += b }",
+            ONE,
+            "region 0 view @x { a = @x[i]; push #1 i; push #0 a }",
+            "region 0 { pop #0 b; pop #1 j; @dx[k] += b }",
         ),
+        ("region 0 of 1 f64 layer 0\n record #0 (a: f64) in region 0 at 0", push, pop),
+        ("region 0 of 1 f64\n record #0 (a: f64) in region 0 at 1", push, pop),
+        ("region 0 of 1 f64\n record #0 (a: f64) in region 0 at 0 step 1", push, pop),
         (
-            "region as f64",
-            "#0 view @x { a = @x[i]; push #1 i; push #0 a }",
-            "#0 { pop #0 b; pop #1 j; @dx[k] += b }",
+            "region 0 of 1 f64\n region 1 of 1 f64\n record #0 (a: f64) in region 1 at 0",
+            push,
+            pop,
         ),
     ] {
-        refused("schedule", &halves(record, push, pop));
+        refused("schedule", &in_region(head, push, pop));
     }
+    refused("scope", &in_region("record #0 (a: f64) in region 0 at 0", push, pop));
+}
+
+#[test]
+fn a_frame_has_room_for_inner_loops_and_branches() {
+    let push = "region 0 { a = @x[i]; push #0 a
+        for j in z..two { d = a * a; push #1 d, i }
+        if c { e = a + a; push #2 e } else { f = a - one; push #3 f } }";
+    let pop = "region 0 {
+        if c { pop #2 e2; @dx[k] += e2 } else { pop #3 f2; @dx[k] += f2 }
+        for m in z..two reversed { pop #1 d2, i2; g = i2 as f64; h = d2 * g; @dx[k] += h }
+        pop #0 b; @dx[k] += b }";
+    let head = |places: [&str; 4]| {
+        let [a, b, c, d] = places;
+        format!(
+            "region 0 of 6 u64\n record #0 (a: f64) in region 0{a}\n record #1 (d: f64, i: usize) in region 0{b}
+             record #2 (e: f64) in region 0{c}\n record #3 (f: f64) in region 0{d}"
+        )
+    };
+    for c in [true, false] {
+        let args = [floats(7), zeros(7), int(7), Argument::Bool(c)];
+        runs_the_same(&in_region(&head([""; 4]), push, pop), &args);
+        let places = [" at 5", " at 1 step 2", " at 0", " at 0"];
+        runs_the_same(&in_region(&head(places), push, pop), &args);
+    }
+    for places in [
+        [" at 5", " at 1 step 1", " at 0", " at 0"],
+        [" at 5", " at 2 step 2", " at 0", " at 0"],
+        [" at 0", " at 1 step 2", " at 0", " at 5"],
+        [" at 5", " at 1", " at 0", " at 0"],
+        [" at 5", " at 1 step 2 step 1", " at 0", " at 0"],
+        [" at 6", " at 1 step 2", " at 0", " at 0"],
+    ] {
+        refused("schedule", &in_region(&head(places), push, pop));
+    }
+    // The arms of two branches are not those of one.
+    let both = push.replace("} else {", "}\n if c {");
+    let both_pop = "region 0 {
+        if c { pop #3 f2; @dx[k] += f2 }
+        if c { pop #2 e2; @dx[k] += e2 }
+        for m in z..two reversed { pop #1 d2, i2; g = i2 as f64; h = d2 * g; @dx[k] += h }
+        pop #0 b; @dx[k] += b }";
+    refused("schedule", &in_region(&head([" at 5", " at 1 step 2", " at 0", " at 0"]), &both, both_pop));
+    // How often an inner loop runs is the same each time.
+    let (longer, longer_pop) = (push.replace("z..two", "z..n"), pop.replace("z..two", "z..n"));
+    refused("schedule", &in_region(&head([" at 5", " at 1 step 2", " at 0", " at 0"]), &longer, &longer_pop));
+}
+
+#[test]
+fn a_layer_that_is_streamed_out_is_streamed_in() {
+    let push = |stream: &str| format!("region 0 {stream} view @x {{ a = @x[i]; push #0 a }}");
+    let pop = |stream: &str| format!("region 0 {stream} view mut @dx {{ pop #0 b; @dx[k] += b }}");
+    let args = [floats(7), zeros(7), int(7), Argument::Bool(true)];
+    runs_the_same(&in_region(ONE, &push("stream out"), &pop("stream in")), &args);
+    for (out, back) in [("stream in", "stream in"), ("stream out", "stream out")] {
+        refused("schedule", &in_region(ONE, &push(out), &pop(back)));
+    }
+    for (out, back) in [("stream out", ""), ("", "stream in")] {
+        refused("tape", &in_region(ONE, &push(out), &pop(back)));
+    }
+    refused(
+        "schedule",
+        "fn f(@x: &mut [f64], n: usize) { z: usize = 0; for i in z..n strip stream out view mut @x { a = @x[i]; @x[i] = a } }",
+    );
+}
+
+#[test]
+fn a_loop_that_ends_when_it_will_fills_layers() {
+    let text = |clause: &str| {
+        format!(
+            "fn f(@x: &[f64], @dx: &mut [f64] shadow of @x, most: f64) {{
+               region 0 of 1 f64 layer 2\n record #0 (a: f64) in region 0 at 0\n z: usize = 0; first: f64 = 0.0
+               loop i, s = first strip region 0 {clause} {{ a = @x[i]; push #0 a; t = s + a; done = t > most }} exit if done, carry s <- t -> u, trips m
+               for k in z..m reversed strip region 0 view mut @dx {{ pop #0 b; @dx[k] += b }}\n return u }}"
+        )
+    };
+    for most in [0.0, 1.0, 2.5] {
+        runs_the_same(&text(""), &[floats(40), zeros(40), Argument::Float(most)]);
+    }
+    refused("schedule", &text("view @x"));
+    refused("schedule", &text("simd 4"));
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Passes as data, and the sequences they run in.
 
-use std::collections::HashSet;
-
-use stratape_ir::{Function, RecordId, SourceId};
+use stratape_ir::{Function, SourceId};
 
 use super::target::Target;
 use crate::transform::{adjoint, canonical, loops, memory};
@@ -41,8 +39,8 @@ pub struct Context<'t> {
     pub remarks: Vec<Remark>,
     /// Whether there are lanes of the tape to run parts of loops on.
     pub lanes: bool,
-    /// The records that lie in regions, where two halves of a function must agree on them.
-    pub regions: Option<HashSet<RecordId>>,
+    /// The regions, where two halves of a function must agree on them.
+    pub regions: Option<Vec<tapeflow::Found>>,
     pass: &'static str,
 }
 
@@ -135,5 +133,7 @@ pub static LOWERING: &[Pass] = &[
     tapeflow::REGIONS,
     tapeflow::LAYERS,
     lower::STRIP_MINE,
+    tapeflow::STREAMS,
+    tapeflow::SCRATCHPAD,
     lower::VECTOR_REDUCTION,
 ];

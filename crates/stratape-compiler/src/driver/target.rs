@@ -3,7 +3,7 @@
 //! Every number that decides whether a rewrite pays stands here, with what it was measured by. Figures are from x86-64 with 256-bit vectors
 //! (docs/performance.md); a back end for another machine starts from [`Target::default`] and changes what differs.
 
-use stratape_ir::{Binary, Float, Function, Math, Op, Scalar};
+use stratape_ir::{Binary, Float, Function, Layout, Math, Op, Scalar};
 
 /// A machine, as the passes see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Target {
     /// The fewest iterations, where they are known, of a loop that runs in strips: slices and regions cost as much as a few iterations,
     /// and LLVM unrolls what is shorter (kalman, fem, cutoff: 0.44 to 0.72 of the time without strips; somier, 6 iterations: 1.6).
     pub strip_iterations: i128,
+    /// The most cells of a frame that holds several records: a page of `f64`.
+    pub frame_cells: usize,
     /// The largest stride of a view: beyond a cache line or so of elements nothing is gained by slicing.
     pub widest_stride: i128,
     /// A loop of at most so many iterations around a row …
@@ -71,8 +73,10 @@ pub struct Target {
 pub struct TapeSettings {
     /// Which values are saved.
     pub saved: Saving,
-    /// The most bytes of records in a layer; what pays on a CPU, if `None`.
+    /// The most bytes of frames in a layer; what pays on a CPU, if `None`.
     pub layer_bytes: Option<usize>,
+    /// How the frames of a layer lie.
+    pub layout: Layout,
 }
 
 /// Which values of the forward half are saved.
@@ -92,6 +96,7 @@ impl Default for Target {
             simd_width_wide: 16,
             simd_width_strided: 32,
             strip_iterations: 5,
+            frame_cells: 512,
             widest_stride: 64,
             rolled_outer: 8,
             rolled_row: (6, 16),

@@ -18,10 +18,10 @@ use std::collections::HashMap;
 
 use super::{Enclosing, Facts, each_loop, matching, reschedule};
 use crate::driver::{Context, Pass, Promise, Target};
-use crate::tapeflow::{contains, is_short, is_strip_shaped, only_record, uses_tape};
+use crate::tapeflow::{Frames, contains, is_counted, is_short, uses_tape};
 use stratape_ir::analysis::{DefUse, Polynomial};
 use stratape_ir::{
-    Block, Function, Init, Loop, ObjectId, Op, Place, RecordId, Scalar, Split, Stmt, Strip, Type,
+    Block, Function, Init, Loop, ObjectId, Op, Place, RecordId, RegionId, Scalar, Split, Stmt, Strip, Type,
     View, made, walk,
 };
 
@@ -42,14 +42,19 @@ fn strip_mine(function: &mut Function, cx: &mut Context<'_>) {
         let definitions = DefUse::new(function);
         let facts = Facts::new(function, &definitions);
         let target = cx.target;
+        let frames = Frames::new(function, target);
         each_loop(&function.body, &mut Enclosing::default(), &mut |node, around| {
             rolled.insert(node.counter, stays_rolled(&facts, node, target));
-            if !is_strip(function, node) || is_short(node, &facts.integers, target) {
+            let region = region_of(&frames, function, node);
+            if is_short(node, &facts.integers, target) || !(region.is_some() || is_strip(node)) {
                 return None;
             }
-            let region = region_of(function, node);
-            let (views, splits) = Finder { facts: &facts, target, around, node }.views();
-            let strip = Strip { region, views, splits };
+            let (views, splits) = match is_counted(node) {
+                true => Finder { facts: &facts, target, around, node }.views(),
+                // It ends when it will: nothing is accessed in every iteration of a strip.
+                false => (Vec::new(), Vec::new()),
+            };
+            let strip = Strip { region, stream: None, views, splits };
             strips.insert(node.counter, strip.clone());
             Some(strip)
         });
@@ -60,17 +65,20 @@ fn strip_mine(function: &mut Function, cx: &mut Context<'_>) {
     });
 }
 
-/// Whether a loop runs in strips: it has records in regions, or is innermost and does not use the tape.
-fn is_strip(function: &Function, node: &Loop) -> bool {
-    let has_loops =
-        node.body.iter().any(|item| contains(item, &|node| matches!(node, Stmt::Loop(_))));
-    is_strip_shaped(node)
-        && (region_of(function, node).is_some() || !(has_loops || uses_tape(&node.body)))
+/// Whether a loop without a region runs as a strip: it is innermost, counted, calls nothing and does not use the tape.
+fn is_strip(node: &Loop) -> bool {
+    let plain = |item: &Stmt| !contains(item, &|node| matches!(node, Stmt::Loop(_) | Stmt::Call(_)));
+    is_counted(node) && node.body.iter().all(plain) && !uses_tape(&node.body)
 }
 
-/// The record of a loop's iterations, if it lies in regions.
-fn region_of(function: &Function, node: &Loop) -> Option<RecordId> {
-    only_record(node).filter(|record| function.records[record.index()].region)
+/// The region that a loop's iterations leave their frames in, or take them from.
+fn region_of(frames: &Frames<'_>, function: &Function, node: &Loop) -> Option<RegionId> {
+    let records = frames.of(node).ok()?.records();
+    let region = |record: &RecordId| {
+        function.records[record.index()].room.as_ref().map(|room| room.region)
+    };
+    let first = region(records.first()?)?;
+    records.iter().all(|record| region(record) == Some(first)).then_some(first)
 }
 
 /// Whether a short loop does nothing but add a short row to an array, again and again. LLVM would unroll both, tear the row

@@ -125,7 +125,7 @@ fn fits(facts: &Facts<'_>, node: &Loop, strip: &Strip, item: &Stmt) -> bool {
         Stmt::Store { place, .. } | Stmt::Accumulate { place, .. } => {
             facts.sees(strip, node.counter, place)
         }
-        Stmt::Push { record, .. } | Stmt::Pop { record, .. } => strip.region == Some(*record),
+        Stmt::Push { .. } | Stmt::Pop { .. } => strip.region.is_some(),
         _ => false,
     }
 }

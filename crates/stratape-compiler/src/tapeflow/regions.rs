@@ -1,24 +1,28 @@
-//! Regions: the records of a loop's iterations side by side, as an array of structs.
+//! Regions: what the iterations of a loop save side by side, as an array of structs.
 //!
-//! A record that is pushed alone costs a compare against the tape's limit and lies wherever the top of the tape is. Where the iterations of a
-//! loop push one record each, and nothing else in the loop uses the tape, the records of many iterations are reserved at once: the loop runs
-//! over a slice, without compares.
+//! A record that is pushed alone costs a compare against the tape's limit and lies wherever the top of the tape is. In a loop whose iterations leave
+//! *frames* of one size, the frames of many iterations are reserved at once: the loop runs over a slice, without compares.
 //!
 //! ```text
-//! for i in 0..n { …; push #0 x }   …   for i in 0..n reversed { pop #0 x; … }
-//! →  record #0 (x) region as f64, and strip_mine writes:
-//!    for i in 0..n strip #0 { …; push #0 x }   …   for i in 0..n reversed strip #0 { pop #0 x; … }
+//! for i in 0..n { …; push #0 x; for c in 0..3 { …; push #1 y, z } }   …   and the loop that pops them
+//! →  region 0 of 7 f64: record #1 (y, z) in region 0, record #0 (x) in region 0, and strip_mine writes:
+//!    for i in 0..n strip region 0 { … }
 //! ```
 //!
-//! Legal where both loops, the one that pushes and the one that pops, have a known number of iterations, and hold no call and no parallel loop:
-//! records that were pushed one by one are popped one by one. In a record all slots are stored as numbers of one width, the narrowest that
-//! holds each of them. Pays from `Target::strip_iterations` (docs/performance.md); runs after `privatize`.
+//! A frame holds the records of an iteration in the order in which the backward half uses them: what is used together lies together. It holds those of inner
+//! loops that are short and run as often each time, and those of branches, where both arms have the same room. Legal where both loops, the one that pushes
+//! and the one that pops, have the same frames, use the tape for nothing else, and call nothing. The loop that pushes may end when it will; its last layer
+//! is as long as it turns out to be. All slots of a frame are stored as numbers of one width, the narrowest that holds each of them. Pays
+//! from `Target::strip_iterations` on, up to `Target::frame_cells`, and where at most half of a frame may stay empty (docs/performance.md); runs after `privatize`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::frame::Frames;
 use crate::driver::{Context, Pass, Promise, Target};
-use crate::transform::{integers, trips};
-use stratape_ir::{Cell, Function, Half, Loop, Range, RecordId, Stmt, ValueId, walk};
+use crate::transform::trips;
+use stratape_ir::{
+    Cell, Function, Half, Layout, Loop, RecordId, Region, RegionId, Room, Stmt, ValueId, walk,
+};
 
 /// The pass.
 pub const REGIONS: Pass = Pass {
@@ -29,63 +33,66 @@ pub const REGIONS: Pass = Pass {
     run: assign,
 };
 
-/// Decides for each record whether it lies in regions, and what its slots are stored as.
+/// A region, and the records that lie in it.
+#[derive(Clone, Debug)]
+pub struct Found {
+    records: Vec<RecordId>,
+    region: Region,
+}
+
+/// Decides for each record whether it lies in a region, and what its slots are stored as.
 fn assign(function: &mut Function, cx: &mut Context<'_>) {
     let found = match &cx.regions {
         // Of a function in two halves both must agree.
         Some(agreed) => agreed.clone(),
         None => regions(&[function], cx.target),
     };
-    for (number, record) in function.records.iter_mut().enumerate() {
-        record.region = found.contains(&RecordId(number as u32));
+    for record in &mut function.records {
         record.cell = Some(Cell::of(&record.types));
     }
-}
-
-/// The records that lie in regions: those whose loops have the shape in the forward half *and* in the backward half.
-pub(crate) fn regions(functions: &[&Function], target: &Target) -> HashSet<RecordId> {
-    let (mut fit, mut unfit) = (HashSet::new(), HashSet::new());
-    for function in functions {
-        let mut in_loops = HashSet::new();
-        let integers = integers(&function.body);
-        walk(&function.body, &mut |node| {
-            let Stmt::Loop(node) = node else { return };
-            for item in &node.body {
-                let (Stmt::Push { record, .. } | Stmt::Pop { record, .. }) = item else { continue };
-                in_loops.insert(*record);
-                let fits = is_strip_shaped(node) && !is_short(node, &integers, target);
-                if fits && only_record(node) == Some(*record) {
-                    fit.insert(*record);
-                } else {
-                    unfit.insert(*record);
-                }
-            }
-        });
-        walk(&function.body, &mut |node| {
-            if let Stmt::Push { record, .. } | Stmt::Pop { record, .. } = node
-                && !in_loops.contains(record)
-            {
-                unfit.insert(*record);
-            }
-        });
+    for (number, Found { records, region }) in found.into_iter().enumerate() {
+        for record in records {
+            let room = Room { region: RegionId(number as u32), offset: None };
+            function.records[record.index()].room = Some(room);
+        }
+        function.regions.push(region);
     }
-    fit.difference(&unfit).copied().collect()
 }
 
-/// Whether the number of a loop's iterations is known beforehand, and nothing in it is called that may use the tape.
-pub(crate) fn is_strip_shaped(node: &Loop) -> bool {
-    // A loop in parts asks for what strips around it have viewed.
-    let calls = node.body.iter().any(|item| {
-        contains(item, &|node| match node {
-            Stmt::Call(_) => true,
-            Stmt::Loop(node) => node.parallel.is_some(),
-            _ => false,
-        })
-    });
-    node.exit.is_none()
-        && node.trips.is_none()
-        && matches!(node.range, Range::UpTo { .. })
-        && !calls
+/// The regions of a function, or of its two halves: where the loop that pushes and the loop that pops have the same frames.
+pub(crate) fn regions(functions: &[&Function], target: &Target) -> Vec<Found> {
+    // By their records: the regions, how many of them are filled and taken, and where their records lie.
+    let mut sets: BTreeMap<BTreeSet<RecordId>, (Found, [usize; 2], Vec<_>)> = BTreeMap::new();
+    let mut uses: HashMap<RecordId, usize> = HashMap::new();
+    for function in functions {
+        walk(&function.body, &mut |item| {
+            if let Stmt::Push { record, .. } | Stmt::Pop { record, .. } = item {
+                *uses.entry(*record).or_default() += 1;
+            }
+        });
+        let frames = Frames::new(function, target);
+        for frame in frames.all() {
+            let records = frame.records();
+            let set: BTreeSet<RecordId> = records.iter().copied().collect();
+            let layout = target.tape.layout;
+            let region = Region { cell: frame.cell, cells: frame.cells, layout, layer: None };
+            let (found, times, offsets) = sets
+                .entry(set)
+                .or_insert_with(|| (Found { records, region }, [0; 2], Vec::new()));
+            times[usize::from(frame.half == Half::Backward)] += 1;
+            // Columns are as long as the layer, which must be known.
+            if !frame.counted {
+                found.region.layout = Layout::Frames;
+            }
+            offsets.push(frames.offsets(&frame));
+        }
+    }
+    let fits = |(set, (found, times, offsets)): (BTreeSet<RecordId>, (Found, [usize; 2], Vec<_>))| {
+        let everywhere = set.iter().all(|record| uses.get(record) == Some(&times.iter().sum()));
+        let alike = offsets.windows(2).all(|pair| pair[0] == pair[1]);
+        (everywhere && alike && times.iter().all(|times| *times > 0)).then_some(found)
+    };
+    sets.into_iter().filter_map(fits).collect()
 }
 
 /// Whether a loop is known to run so few times that a strip costs more than it saves.
@@ -97,37 +104,35 @@ pub(crate) fn contains(node: &Stmt, test: &dyn Fn(&Stmt) -> bool) -> bool {
     test(node) || node.blocks().into_iter().flatten().any(|inner| contains(inner, test))
 }
 
-/// The record a loop's iterations push or pop, if nothing else inside uses the tape.
-pub(crate) fn only_record(node: &Loop) -> Option<RecordId> {
-    let mut records = Vec::new();
-    for item in &node.body {
-        match item {
-            Stmt::Push { record, .. } | Stmt::Pop { record, .. } => records.push(*record),
-            item if uses_tape(std::slice::from_ref(item)) => return None,
-            _ => {}
-        }
-    }
-    match records[..] {
-        [record] => Some(record),
-        _ => None,
-    }
-}
-
 /// Whether one of the statements uses the tape.
 pub(crate) fn uses_tape(block: &[Stmt]) -> bool {
     block.iter().any(|node| node.uses_tape(Half::Forward) || node.uses_tape(Half::Backward))
 }
 
 /// Bytes of each kind of record on the tape. In a region they lie side by side, by themselves they take whole words; what
-/// a region adds as a whole is not counted.
+/// a layer adds as a whole is not counted.
 pub fn record_bytes(function: &Function, target: &Target) -> Vec<usize> {
-    let regions = regions(&[function], target);
-    let records = function.records.iter().enumerate();
-    records
-        .map(|(number, record)| {
-            let bytes = Cell::of(&record.types).bytes() * record.types.len();
-            let packed = regions.contains(&RecordId(number as u32));
-            if packed { bytes } else { bytes.next_multiple_of(8) }
+    let mut bytes: Vec<usize> = function
+        .records
+        .iter()
+        .map(|record| {
+            let cell = record.cell.unwrap_or_else(|| Cell::of(&record.types));
+            (cell.bytes() * record.types.len()).next_multiple_of(8)
         })
-        .collect()
+        .collect();
+    for Found { records, region } in regions(&[function], target) {
+        for record in records {
+            bytes[record.index()] = region.cell.bytes() * function.records[record.index()].types.len();
+        }
+    }
+    bytes
+}
+
+/// The layout that `#[gradient(tape(layout = …))]` names.
+pub(crate) fn layout_of_name(name: &str) -> Option<Layout> {
+    match name {
+        "aos" => Some(Layout::Frames),
+        "soa" => Some(Layout::Columns),
+        _ => None,
+    }
 }

@@ -3,7 +3,7 @@
 use super::access::out_of_bounds;
 use super::message::message;
 use super::operation::binary;
-use super::scheduled::{Region, Slots};
+use super::region::{Frames, Open};
 use super::{Access, Argument, Datum, Memory, Number, Observer, Options, Outcome, Trap, fault};
 use crate::{
     Binary, Block, Check, Extent, Function, Init, Loop, ObjectId, Param, Place, Range, RecordId,
@@ -15,17 +15,19 @@ use crate::{
 pub(super) enum Entry<N> {
     Values(Vec<Datum<N>>),
     Copy(Vec<Memory<N>>),
-    /// The records of a strip.
-    Region(Slots<N>),
+    /// What the iterations of a strip have left.
+    Layer(Frames<N>),
 }
 
 /// An iteration that is being run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Iteration {
     /// The loop's counter.
-    counter: i128,
+    pub(super) counter: i128,
     /// How many were run before it.
     number: i128,
+    /// Its place in the range.
+    pub(super) place: i128,
 }
 
 /// Whether a record of some iterations is popped in others: they have the same counters, or count what the loop that pushed had run.
@@ -37,8 +39,8 @@ fn belong(pushed: &[Iteration], popped: &[Iteration]) -> bool {
             .all(|(from, to)| to.counter == from.counter || to.counter == from.number)
 }
 
-/// What lies on the tape: the kind of record, the iterations of the loops around it that left it there, its contents.
-pub(super) type Record<N> = (RecordId, Vec<Iteration>, Entry<N>);
+/// What lies on the tape: the kind of record, if it is one, the iterations of the loops around it that left it there, its contents.
+pub(super) type Record<N> = (Option<RecordId>, Vec<Iteration>, Entry<N>);
 
 /// A run of a function.
 pub(super) struct Machine<'a, N, O> {
@@ -52,8 +54,8 @@ pub(super) struct Machine<'a, N, O> {
     pub(super) tape: Vec<Record<N>>,
     /// The tapes of the parts of loops.
     pub(super) lanes: Vec<Vec<Record<N>>>,
-    /// The regions of the strips that are being run, innermost last.
-    pub(super) regions: Vec<Region<N>>,
+    /// The layer that is being filled or taken.
+    pub(super) open: Option<Open<N>>,
     /// What a part may access of objects that are divided: from, to.
     pub(super) windows: Vec<(ObjectId, i128, i128)>,
     /// The iterations that are being run, outermost first.
@@ -77,7 +79,7 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
             objects: vec![None; function.objects.len()],
             tape: Vec::new(),
             lanes: Vec::new(),
-            regions: Vec::new(),
+            open: None,
             windows: Vec::new(),
             iterations: Vec::new(),
             on_tape: 0,
@@ -204,13 +206,10 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                 self.on_tape += values.len();
                 self.peak = self.peak.max(self.on_tape);
                 self.tell_tape(Access::Push(*record, names));
-                match self.regions.last_mut() {
-                    Some(region) if region.record == *record => {
-                        let filled = (self.iterations.clone(), values);
-                        region.slots[region.at] = Some(filled);
-                    }
-                    _ => self.tape.push((*record, self.iterations.clone(), Entry::Values(values))),
+                if self.open.is_some() {
+                    return self.fill(*record, values);
                 }
+                self.tape.push((Some(*record), self.iterations.clone(), Entry::Values(values)));
                 Ok(())
             }
             Stmt::Pop { record, values } => self.pop(*record, values),
@@ -219,18 +218,18 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                 self.pushes += 1;
                 self.on_tape += items.len();
                 self.peak = self.peak.max(self.on_tape);
-                self.tape.push((*record, self.iterations.clone(), Entry::Copy(items)));
+                self.tape.push((Some(*record), self.iterations.clone(), Entry::Copy(items)));
                 Ok(())
             }
             Stmt::Restore { record, object } => match self.tape.pop() {
                 Some((found, iterations, Entry::Copy(items)))
-                    if found == *record && belong(&iterations, &self.iterations) =>
+                    if found == Some(*record) && belong(&iterations, &self.iterations) =>
                 {
                     self.on_tape -= items.len();
                     self.set_object(*object, Memory::List(items))
                 }
                 other => {
-                    let found = other.map(|(found, ..)| found);
+                    let found = other.and_then(|(found, ..)| found);
                     fault(format!("{record:?} is restored where {found:?} lies"))
                 }
             },
@@ -242,9 +241,13 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
         if self.options.shuffle.is_some() && self.has_no_order(node) {
             return self.shuffled(node);
         }
-        if let (Some(schedule), None) = (&node.schedule, self.options.shuffle) {
+        let counted = node.exit.is_none() && node.trips.is_none();
+        let schedule = node.schedule.as_ref().filter(|_| self.options.shuffle.is_none());
+        if let Some(schedule) = schedule.filter(|_| counted) {
             return self.scheduled(node, schedule);
         }
+        let strip = schedule.and_then(|schedule| schedule.strip.as_ref());
+        let region = strip.and_then(|strip| strip.region);
         let inits: Vec<_> = node.carried.iter().map(|carried| carried.init).collect();
         let (from, count) = match node.range {
             Range::UpTo { from, to } => {
@@ -263,12 +266,18 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                 Some(count) if node.reversed => from + (count - 1 - trips),
                 _ => from + trips,
             };
+            if let Some(region) = region {
+                self.next_frame(node, region)?;
+            }
             let ends;
             (state, ends) = self.iteration(node, counter, state)?;
             trips += 1;
             if ends {
                 break;
             }
+        }
+        if region.is_some() {
+            self.close_layer(node)?;
         }
         let afters = node.carried.iter().map(|carried| carried.after);
         self.tell_handed_on(afters.clone(), insides);
@@ -302,12 +311,15 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
     }
 
     pub(super) fn begin_iteration(&mut self, node: &Loop, counter: i128) -> Result<(), Trap> {
-        let number = match node.range {
-            Range::UpTo { to, .. } if node.reversed => self.int(to)? - 1 - counter,
+        let place = match node.range {
             Range::UpTo { from, .. } => counter - self.int(from)?,
             Range::Forever => counter,
         };
-        self.iterations.push(Iteration { counter, number });
+        let number = match node.range {
+            Range::UpTo { to, .. } if node.reversed => self.int(to)? - 1 - counter,
+            _ => place,
+        };
+        self.iterations.push(Iteration { counter, number, place });
         Ok(())
     }
 
@@ -352,22 +364,20 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
 
     fn pop(&mut self, record: RecordId, values: &[ValueId]) -> Result<(), Trap> {
         self.tell_tape(Access::Pop(record, values));
-        let open = self.regions.last_mut().filter(|region| region.record == record);
-        let slot = open.and_then(|region| Some((record, region.slots[region.at].take()?)));
-        let top = match slot {
-            Some((record, (iterations, saved))) => Some((record, iterations, Entry::Values(saved))),
-            None => self.tape.pop(),
+        let top = if self.open.is_some() {
+            let (iterations, saved) = self.take_out(record)?;
+            Some((Some(record), iterations, Entry::Values(saved)))
+        } else {
+            self.tape.pop()
         };
         let (found, iterations, saved) = match top {
             Some((found, iterations, Entry::Values(saved))) => (found, iterations, saved),
             Some((found, ..)) => {
-                return fault(format!(
-                    "{record:?} is popped where {found:?} lies, a copy or a region"
-                ));
+                return fault(format!("{record:?} is popped where {found:?} lies, a copy or a layer"));
             }
             None => return fault(format!("{record:?} is popped from an empty tape")),
         };
-        if found != record || saved.len() != values.len() {
+        if found != Some(record) || saved.len() != values.len() {
             return fault(format!(
                 "{record:?} with {} slots is popped where {found:?} with {} lies",
                 values.len(),

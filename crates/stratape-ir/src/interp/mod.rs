@@ -22,6 +22,7 @@ mod number;
 mod observe;
 mod operation;
 mod rotating;
+mod region;
 mod scheduled;
 mod shuffle;
 mod tell;

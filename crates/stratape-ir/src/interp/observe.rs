@@ -1,6 +1,6 @@
 //! Observers: what a run does, told as it happens.
 
-use crate::{ObjectId, Op, RecordId, ValueId};
+use crate::{Half, ObjectId, Op, RecordId, RegionId, ValueId};
 
 /// What an operation or an access serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,6 +68,11 @@ pub trait Observer {
     /// An object is there from now on: how many numbers an item has at each level, the whole first. Lists of a list are taken to be of one length.
     fn object(&mut self, object: ObjectId, sizes: &[usize]) {
         let _ = (object, sizes);
+    }
+
+    /// A layer of so many frames is handed to the tape, or taken from it.
+    fn layer(&mut self, region: RegionId, frames: usize, half: Half) {
+        let _ = (region, frames, half);
     }
 
     /// Memory or the tape is accessed.

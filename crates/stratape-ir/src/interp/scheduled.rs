@@ -3,25 +3,13 @@
 //! What a schedule claims is checked as it runs: a part keeps to its windows, a view covers what it is said to, nothing looks at a sum that
 //! is kept in several partial ones, an addition that waits finds its element where the schedule says it is.
 
-use super::machine::{Entry, Iteration, Machine};
+use super::machine::Machine;
 use super::operation::binary;
 use super::rotating::Rotating;
 use super::{Datum, Memory, Number, Observer, Trap, fault};
 use crate::{
-    Binary, Loop, ObjectId, Parts, Place, Polynomial, Range, RecordId, Schedule, Simd, Step, Stmt,
-    Strip, View,
+    Binary, Loop, ObjectId, Parts, Place, Polynomial, Range, Schedule, Simd, Step, Stmt, Strip, View,
 };
-
-/// For each iteration of a strip: the iterations around it, and the values of its record.
-pub(super) type Slots<N> = Vec<Option<(Vec<Iteration>, Vec<Datum<N>>)>>;
-
-/// A region of the tape that is being filled or taken.
-pub(super) struct Region<N> {
-    pub(super) record: RecordId,
-    pub(super) slots: Slots<N>,
-    /// The iteration that is being run.
-    pub(super) at: usize,
-}
 
 /// What a loop carries.
 type State<N> = Vec<Datum<N>>;
@@ -31,9 +19,6 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
         let Range::UpTo { from, to } = node.range else {
             return fault("a loop without end has a schedule");
         };
-        if node.exit.is_some() || node.trips.is_some() {
-            return fault("a loop with an exit has a schedule");
-        }
         let (from, to) = (self.int(from)?, self.int(to)?);
         let to = to.max(from);
         let inits: Vec<_> = node.carried.iter().map(|carried| carried.init).collect();
@@ -132,45 +117,18 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             }
             return Ok(state);
         };
-        let Some(record) = strip.region else {
+        let Some(region) = strip.region else {
             return self.strip(node, schedule, strip, (from, to - from), state);
         };
-        let pushes = node.body.iter().any(|item| matches!(item, Stmt::Push { .. }));
         let mut left = to - from;
         while left > 0 {
-            let slots = if pushes {
-                let layer = self.function.records.get(record.index()).and_then(|known| known.layer);
-                let most = self.options.strip.min(layer.unwrap_or(usize::MAX)).max(1);
-                vec![None; left.min(most as i128) as usize]
-            } else {
-                self.take_region(record)?
-            };
-            let count = slots.len() as i128;
-            if count > left {
-                return fault(format!("a region of {count} {record:?} for {left} iterations"));
-            }
+            let count = self.open_layer(node, region, left)?;
             let first = if node.reversed { from + left - count } else { to - left };
-            self.regions.push(Region { record, slots, at: 0 });
             state = self.strip(node, schedule, strip, (first, count), state)?;
-            let slots = self.regions.pop().map(|region| region.slots).unwrap_or_default();
-            if pushes {
-                self.tape.push((record, Vec::new(), Entry::Region(slots)));
-            } else if slots.iter().any(Option::is_some) {
-                return fault(format!("{record:?} of a region is not popped"));
-            }
+            self.close_layer(node)?;
             left -= count;
         }
         Ok(state)
-    }
-
-    fn take_region(&mut self, record: RecordId) -> Result<Slots<N>, Trap> {
-        match self.tape.pop() {
-            Some((found, _, Entry::Region(slots))) if found == record => Ok(slots),
-            other => {
-                let found = other.map(|(found, ..)| found);
-                fault(format!("a region of {record:?} is taken where {found:?} lies"))
-            }
-        }
     }
 
     /// Runs the iterations of one strip.
@@ -197,10 +155,18 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             (0..count).collect()
         };
         for k in order {
-            self.enter_slot(node, k);
+            self.enter_region(node, k);
             (state, _) = self.iteration(node, first + k, state)?;
         }
         Ok(state)
+    }
+
+    /// The iteration of a strip that is run next; it has a frame, if the strip has a region.
+    fn enter_region(&mut self, node: &Loop, k: i128) {
+        let strip = node.schedule.as_ref().and_then(|schedule| schedule.strip.as_ref());
+        if strip.is_some_and(|strip| strip.region.is_some()) {
+            self.enter_frame(k);
+        }
     }
 
     /// Slices a view.
@@ -215,16 +181,6 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             return Err(self.no_element(view.object, start.max(len), len));
         }
         Ok(())
-    }
-
-    /// The iteration of a strip that is run next; its record has a place in the strip's region, if the strip has one.
-    fn enter_slot(&mut self, node: &Loop, k: i128) {
-        let strip = node.schedule.as_ref().and_then(|schedule| schedule.strip.as_ref());
-        if strip.is_some_and(|strip| strip.region.is_some())
-            && let Some(region) = self.regions.last_mut()
-        {
-            region.at = k as usize;
-        }
     }
 
     fn in_blocks(
@@ -252,7 +208,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             let mut delayed: Vec<Vec<(Vec<usize>, Datum<N>)>> =
                 vec![Vec::new(); simd.delayed.len()];
             for lane in 0..width {
-                self.enter_slot(node, block * width as i128 + lane as i128);
+                self.enter_region(node, block * width as i128 + lane as i128);
                 let (terms, late, turning) = self.lane(node, simd, start + lane as i128)?;
                 for (number, (reduction, term)) in simd.reductions.iter().zip(terms).enumerate() {
                     if reduction.reassociate {
@@ -328,7 +284,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             }
         }
         for k in done..count {
-            self.enter_slot(node, k);
+            self.enter_region(node, k);
             let (terms, late, turning) = self.lane(node, simd, first + k)?;
             for (number, (reduction, term)) in simd.reductions.iter().zip(terms).enumerate() {
                 let ty = self.ty(node.carried[number].inside)?;

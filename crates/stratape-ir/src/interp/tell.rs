@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::{Access, Class, Number, Observer, Trap};
-use crate::{ObjectId, Op, Place, ValueId};
+use crate::{Half, ObjectId, Op, Place, RegionId, ValueId};
 
 impl<N: Number, O: Observer> Machine<'_, N, O> {
     /// What a value serves.
@@ -14,6 +14,12 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
     pub(super) fn tell_tape(&mut self, access: Access<'_>) {
         if !self.tried {
             self.observer.access(access, Class::Primal);
+        }
+    }
+
+    pub(super) fn tell_layer(&mut self, region: RegionId, frames: usize, half: Half) {
+        if !self.tried {
+            self.observer.layer(region, frames, half);
         }
     }
 

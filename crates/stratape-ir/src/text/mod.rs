@@ -55,10 +55,12 @@
 //! function   = "fn" path "(" param,* ")" "parallel"? "plain"? ("recursive" "(" path,* ")")?
 //!              "{" head* statement* return? "}"
 //! param      = value ":" mark | object
-//! head       = "record" record "(" (value ":" scalar),* ")" ("region" ("of" number)?)? ("as" cell)?
-//!            | "record" record "(" value,* ")" "of" "(" scalar,* ")" ("region" ("of" number)?)? ("as" cell)?
+//! head       = "region" int "of" int cell "columns"? ("layer" int)?  -- cells of a frame, frames of a layer
+//!            | "record" record "(" (value ":" scalar),* ")" ("as" cell)? room?
+//!            | "record" record "(" value,* ")" "of" "(" scalar,* ")" ("as" cell)? room?
 //!            | "declare" (value ":" mark | object)         -- what is mentioned, and defined nowhere
 //!            | "checkpoint" value "(" (name "=" value),* ")" ("disk" opaque)? ("schedule" opaque)?
+//! room       = "in" "region" int ("at" int ("step" int)*)?
 //! return     = "return" value,* (@object),*                -- results, then local objects that are kept
 //!
 //! mark       = "~"? scalar                                 -- "~" marks an adjoint
@@ -104,7 +106,7 @@
 //!              "reversed"? "unordered"? ("," defined "=" value)* clause* block end?
 //! end        = ("exit" "if" value | "carry" (value "<-" value "->" defined),* | "trips" defined),*
 //! clause     = "sequential" | "rolled"
-//!            | "strip" record?
+//!            | "strip" ("region" int)? ("stream" ("out" | "in"))?
 //!            | "view" "mut"? @object ("from" polynomial)? ("step" int)? ("low" | "high")?
 //!            | "split" @object "at" polynomial "others" ("below" | "above") ("read" | "added")
 //!            | "simd" int

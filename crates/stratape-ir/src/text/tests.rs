@@ -23,7 +23,9 @@ fn everything(
   declare %90: f64
   declare lost.91: ~f32
   declare @gone.20: Vec<f64> shadow of @p.0
-  record #0 (x.10: f64, %11: bool) region as f64
+  region 0 of 5 u64
+  region 1 of 1 f64 columns layer 12
+  record #0 (x.10: f64, %11: bool) as f64 in region 0 at 1 step 2
   record #1 ()
   record #2 (%90) of (f64, u8) as u8
   checkpoint i.30 (slots = n.3, memory = n.3) disk `path ( "a" )` schedule Binomial
@@ -79,7 +81,7 @@ fn everything(
   {
   }
   for j.38 in n.3..n.3, s.39 = x.10
-      strip #0
+      strip region 0 stream out
         view @a.5
         view mut @d.8 from 2 * n.3 * n.3 + 1 step -2 high
         split @a.5 at %25 - n.3 - 1 others below read

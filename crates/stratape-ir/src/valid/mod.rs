@@ -23,8 +23,8 @@
 //!   as a list of what was saved;
 //! - a loop pops as often as its mirror has pushed, in the opposite direction: the ends of the two ranges are the same numbers, or the
 //!   range has the length that the other counted;
-//! - it runs like its mirror: in parts if that does, with the same number and grain where both are marked, and with its record in a region if
-//!   that has;
+//! - it runs like its mirror: in parts if that does, with the same number and grain where both are marked, and with its records in the same region, if
+//!   that has one, from which a layer is streamed if it was streamed there;
 //! - a branch pops under the same condition, its arms mirror the other's arms;
 //! - their blocks mirror each other, last to first.
 //!
@@ -40,7 +40,10 @@
 //! writes, up to additions to memory of adjoints, and nothing is carried but sums of floats.
 //!
 //! **Schedules** (`schedule`):
-//! - *Strips.* A strip has records in a region exactly if the record says so, and both of its loops do. Every iteration accesses the first and the last
+//! - *Regions.* What is pushed or popped in a loop with a region lies in that region, whose loop uses the tape for nothing else; what lies in a region is
+//!   pushed and popped in its loops alone. Each instance of a record has cells of its own in the frame, shared at most with what the other arm of a branch
+//!   leaves. Inner loops with records run as often each time. A layer that is streamed out is streamed in.
+//! - *Strips.* Every iteration accesses the first and the last
 //!   element that a view has for it, so that slicing it panics only where an access would. A loop with views holds no check: it would come
 //!   after views that are sliced early. An object that is written has one view, which is mutable, and every access to the object in the loop goes
 //!   through it; other views are not written through. The sides of a split are those that the accesses prove

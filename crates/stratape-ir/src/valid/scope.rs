@@ -2,8 +2,8 @@
 
 use super::Fault;
 use crate::{
-    Block, Check, Function, Loop, ObjectId, Op, Param, Place, Polynomial, Range, RecordId, Stmt,
-    ValueId,
+    Block, Check, Function, Loop, ObjectId, Op, Param, Place, Polynomial, Range, RecordId, RegionId,
+    Stmt, ValueId,
 };
 
 pub(super) fn check(function: &Function) -> Result<(), Fault> {
@@ -109,6 +109,13 @@ impl Scope<'_> {
         }
     }
 
+    fn region(&self, region: RegionId) -> Result<(), Fault> {
+        match region.index() < self.function.regions.len() {
+            true => Ok(()),
+            false => fault(format!("{region:?} is not in the function's table")),
+        }
+    }
+
     fn record(&self, record: RecordId) -> Result<(), Fault> {
         match record.index() < self.function.records.len() {
             true => Ok(()),
@@ -201,7 +208,7 @@ impl Scope<'_> {
             symbols.try_for_each(|symbol| self.visible(symbol))
         };
         if let Some(strip) = &schedule.strip {
-            strip.region.into_iter().try_for_each(|record| self.record(record))?;
+            strip.region.into_iter().try_for_each(|region| self.region(region))?;
             strip.views.iter().try_for_each(|view| known(view.object, &[&view.base]))?;
             strip.splits.iter().try_for_each(|split| known(split.object, &[&split.pivot]))?;
         }

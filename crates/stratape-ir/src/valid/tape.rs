@@ -7,7 +7,7 @@ use super::Fault;
 use super::same::Same;
 use crate::analysis::{Affine, DefUse};
 use crate::{
-    Binary, Block, Call, Function, Half, If, Loop, Op, Range, RecordId, Scalar, Schedule, Stmt,
+    Binary, Block, Call, Function, Half, If, Loop, Op, Range, RecordId, Scalar, Schedule, Stmt, Stream,
     Type, ValueId, walk,
 };
 
@@ -52,6 +52,12 @@ pub(super) fn balanced(function: &Function) -> Result<(), Fault> {
 pub(super) fn mirrored(forward: &Function, backward: &Function) -> Result<(), Fault> {
     slots(forward)?;
     slots(backward)?;
+    let rooms = |function: &Function| -> Vec<_> {
+        function.records.iter().map(|record| record.room.clone()).collect()
+    };
+    if forward.regions != backward.regions || rooms(forward) != rooms(backward) {
+        return fault("the two halves have other regions".to_owned());
+    }
     let (pushes, pops) = (DefUse::new(forward), DefUse::new(backward));
     let (first, second) = (Affine::new(forward, &pushes), Affine::new(backward, &pops));
     let (push, pop) = ((forward, &pushes, &first), (backward, &pops, &second));
@@ -297,11 +303,17 @@ fn ways(pushes: &Loop, pops: &Loop) -> Result<(), Fault> {
             pops.counter, pushes.counter
         ));
     }
-    let [pushed, popped] =
-        schedules.map(|schedule| schedule.and_then(|known| known.strip.as_ref()?.region));
-    match pushed == popped {
-        true => Ok(()),
-        false => fault(format!("{pushed:?} is pushed to a region, {popped:?} popped from one")),
+    let strips = schedules.map(|schedule| schedule.and_then(|known| known.strip.as_ref()));
+    let [pushed, popped] = strips.map(|strip| strip.and_then(|strip| strip.region));
+    if pushed != popped {
+        return fault(format!(
+            "the loop over {:?} takes its records from {popped:?}, the loop over {:?} leaves them in {pushed:?}",
+            pops.counter, pushes.counter
+        ));
+    }
+    match strips.map(|strip| strip.and_then(|strip| strip.stream)) {
+        [None, None] | [Some(Stream::Out), Some(Stream::In)] => Ok(()),
+        [out, back] => fault(format!("a layer of {pushed:?} is streamed {out:?}, and {back:?} for it")),
     }
 }
 

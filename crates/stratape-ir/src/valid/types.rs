@@ -75,8 +75,12 @@ impl Types<'_> {
     /// Whether the cells of records hold what is put there.
     fn records(&self) -> Result<(), Fault> {
         for record in &self.function.records {
-            let holds = record.cell.is_none_or(|cell| cell.holds(&record.types));
-            self.require(holds, record)?;
+            let room = record.room.as_ref();
+            let region = room.and_then(|room| self.function.regions.get(room.region.index()));
+            let holds = |cell: crate::Cell| cell.holds(&record.types);
+            let fits = record.cell.is_none_or(holds)
+                && (room.is_none() || region.is_some_and(|region| holds(region.cell)));
+            self.require(fits, record)?;
         }
         Ok(())
     }

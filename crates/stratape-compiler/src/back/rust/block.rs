@@ -129,28 +129,8 @@ impl Emitter<'_> {
                     let #ident = &mut *#owner;
                 }
             }
-            Stmt::Push { record, values } => {
-                let cells = self.record(*record, values);
-                match self.region(*record) {
-                    Some(slot) => quote!(#slot = #cells;),
-                    None => {
-                        let tape = self.tape();
-                        quote!(#tape.push(#cells)?;)
-                    }
-                }
-            }
-            Stmt::Pop { record, values } => {
-                let ty = self.record_type(*record);
-                let cells = Ident::new("cells", Span::mixed_site());
-                let unpack = self.unpack(*record, values, &quote!(#cells));
-                match self.region(*record) {
-                    Some(slot) => quote!(let #cells = &#slot; #unpack),
-                    None => {
-                        let tape = self.tape();
-                        quote!(let #cells = &#tape.pop::<#ty>()?; #unpack)
-                    }
-                }
-            }
+            Stmt::Push { record, values } => self.push(*record, values),
+            Stmt::Pop { record, values } => self.pop(*record, values),
         }
     }
 
@@ -219,12 +199,24 @@ impl Emitter<'_> {
     }
 
     fn repeat(&self, node: &Loop) -> TokenStream {
+        self.repeat_with(node, &TokenStream::new(), &TokenStream::new())
+    }
+
+    /// A loop with something before and after each iteration.
+    pub(super) fn repeat_with(
+        &self,
+        node: &Loop,
+        before: &TokenStream,
+        behind: &TokenStream,
+    ) -> TokenStream {
         let starts = node.carried.iter().map(|carried| {
             let (ident, init) = (self.names.value(carried.inside), self.entry(node, carried));
             quote!(let mut #ident = #init;)
         });
         let counter = self.names.value(node.counter);
+        self.enter_inner(node);
         let body = self.block(&node.body);
+        self.leave_inner(node);
         let assigns = self.assigns(node);
         let trips = node
             .trips
@@ -248,7 +240,7 @@ impl Emitter<'_> {
                 quote! {
                     #(#starts)*
                     #start_trips
-                    for #counter in #range { #body #assigns #count_trips #exit }
+                    for #counter in #range { #before #body #assigns #count_trips #behind #exit }
                 }
             }
             None => {
@@ -262,7 +254,7 @@ impl Emitter<'_> {
                     #(#starts)*
                     #start_trips
                     #start
-                    loop { #body #assigns #count_trips #step #exit }
+                    loop { #before #body #assigns #count_trips #step #behind #exit }
                 }
             }
         }

@@ -10,6 +10,7 @@ mod border;
 mod names;
 mod operation;
 mod parallel;
+mod region;
 mod rotation;
 mod signature;
 mod simd;
@@ -111,6 +112,8 @@ struct Emitter<'a> {
     affine: Affine<'a>,
     /// The strips around what is being emitted, innermost last.
     strips: RefCell<Vec<strip::Strip>>,
+    /// The loops around what is being emitted that are no strips, innermost last: their counters, and the lower ends of their ranges.
+    inner: RefCell<Vec<(ValueId, ValueId)>>,
     /// Whether loops run in parts.
     has_parts: bool,
     /// Values that windows of parts are computed from.
@@ -167,6 +170,7 @@ impl<'a> Emitter<'a> {
             literals,
             affine: Affine::new(function, definitions),
             strips: RefCell::default(),
+            inner: RefCell::default(),
             has_parts,
             divided,
             swapped: swapped(&function.body),

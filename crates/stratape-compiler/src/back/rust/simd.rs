@@ -6,6 +6,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
+use super::region::OpenRegion;
 use super::rotation::{Blocks, sign};
 use super::strip::Strip;
 use super::views::OpenView;
@@ -42,17 +43,21 @@ impl Emitter<'_> {
             }
             views.push(OpenView { ident: inner, ..view.clone() });
         }
-        let region = strip.region.as_ref().map(|(record, slots)| {
-            let inner = in_block(slots);
-            let all = Ident::new(&format!("{slots}_blocks"), Span::mixed_site());
-            if node.body.iter().any(|item| matches!(item, Stmt::Push { .. })) {
-                opens.push(quote!(let #all = &mut #slots.as_chunks_mut::<#width>().0[..#blocks];));
-                picks.push(quote!(let #inner = &mut #all[#block];));
-            } else {
-                opens.push(quote!(let #all = &#slots.as_chunks::<#width>().0[..#blocks];));
-                picks.push(quote!(let #inner = &#all[#block];));
+        let region = strip.region.as_ref().map(|open| {
+            for slots in open.slots.slices() {
+                let inner = in_block(slots);
+                let all = Ident::new(&format!("{slots}_blocks"), Span::mixed_site());
+                if node.body.iter().any(|item| matches!(item, Stmt::Push { .. })) {
+                    opens.push(
+                        quote!(let #all = &mut #slots.as_chunks_mut::<#width>().0[..#blocks];),
+                    );
+                    picks.push(quote!(let #inner = &mut #all[#block];));
+                } else {
+                    opens.push(quote!(let #all = &#slots.as_chunks::<#width>().0[..#blocks];));
+                    picks.push(quote!(let #inner = &#all[#block];));
+                }
             }
-            (*record, inner)
+            OpenRegion { id: open.id, slots: open.slots.map(in_block) }
         });
 
         let mut starts = Vec::new();

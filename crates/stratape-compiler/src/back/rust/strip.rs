@@ -4,11 +4,13 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
+use super::region::OpenRegion;
 use super::views::{OpenSplit, OpenView};
 use crate::lower::matching;
+use crate::tapeflow::is_counted;
 use stratape_ir::analysis::Polynomial;
 use stratape_ir::{
-    self as ir, Loop, Op, Place, Range, RecordId, Scalar, Step, Stmt, ValueId, used,
+    self as ir, Half, Loop, Op, Place, Range, Scalar, Step, Stmt, ValueId, used,
 };
 
 /// A strip that is being emitted.
@@ -18,8 +20,8 @@ pub(super) struct Strip {
     pub(super) k: Ident,
     pub(super) views: Vec<OpenView>,
     pub(super) splits: Vec<OpenSplit>,
-    /// The record whose region is open, and the region.
-    pub(super) region: Option<(RecordId, Ident)>,
+    /// The layer that is open.
+    pub(super) region: Option<OpenRegion>,
 }
 
 /// Arguments of a function that runs a strip.
@@ -40,6 +42,9 @@ impl Arguments {
 impl Emitter<'_> {
     /// A loop as one strip, or several if it uses the tape.
     pub(super) fn strips(&self, node: &Loop, clause: &ir::Strip) -> TokenStream {
+        if let Some(id) = clause.region.filter(|_| !is_counted(node)) {
+            return self.open_ended(node, id);
+        }
         let Some((from_tokens, to_tokens)) = self.range(node) else { return TokenStream::new() };
         let starts = node.carried.iter().map(|carried| {
             let (ident, init) = (self.names.value(carried.inside), self.entry(node, carried));
@@ -61,15 +66,18 @@ impl Emitter<'_> {
         } else {
             quote!((if #from_tokens < #to_tokens { #to_tokens - #from_tokens } else { 0 }) as usize)
         };
-        let region = clause.region;
-        let pushes = node.body.iter().any(|item| matches!(item, Stmt::Push { .. }));
+        let half = match uses_forward(node) {
+            true => Half::Forward,
+            false => Half::Backward,
+        };
         let (views, splits) = self.name_views(node, clause);
         let slots = name("slots");
+        let region = clause.region.map(|id| self.open_region(id, &slots, &count));
         let strip = Strip {
             counter: node.counter,
             k: k.clone(),
             views: views.clone(),
-            region: region.map(|record| (record, slots.clone())),
+            region: region.clone(),
             splits: splits.clone(),
         };
         let simd = node.schedule.as_ref().and_then(|schedule| schedule.simd.as_ref());
@@ -112,7 +120,7 @@ impl Emitter<'_> {
                 quote!(#(#opens)* #run)
             }
         };
-        let Some(record) = region else {
+        let Some(open) = region else {
             return quote! {
                 #(#starts)*
                 let #count = #length;
@@ -120,12 +128,13 @@ impl Emitter<'_> {
                 #run
             };
         };
+        let region = &self.function.regions[open.id.index()];
         // A layer that the program was given a size for, within what the tape finds good.
-        let layer = self.function.records[record.index()].layer;
-        let layer = layer.map(|most| quote!(.min(#most)));
-        let record = self.record_type(record);
+        let layer = region.layer.map(|most| quote!(.min(#most)));
+        let frame = self.frame_type(region);
+        let slices = self.slice_region(&open, &slots, &count, half);
         let tape = self.tape();
-        if pushes {
+        if half == Half::Forward {
             let done = name("done");
             let begin = if node.reversed {
                 let offset = as_counter(quote!((#total - #done - #count)));
@@ -139,11 +148,12 @@ impl Emitter<'_> {
                 let #total = #length;
                 let mut #done = 0_usize;
                 while #done < #total {
-                    let #count = #tape.layer::<#record>(#total - #done)#layer;
+                    let #count = #tape.layer::<#frame>(#total - #done)#layer;
                     let #first = #begin;
-                    let #slots = &mut #tape.reserve::<#record>(#count)?[..#count];
+                    let #slots = &mut #tape.reserve::<#frame>(#count)?[..#count];
+                    #slices
                     #run
-                    #tape.commit::<#record>(#count)?;
+                    #tape.commit::<#frame>(#count)?;
                     #done += #count;
                 }
             }
@@ -161,9 +171,10 @@ impl Emitter<'_> {
                 let #total = #length;
                 let mut #left = #total;
                 while #left > 0 {
-                    let #slots = &*#tape.take::<#record>()?;
+                    let #slots = &*#tape.take::<#frame>()?;
                     let #count = #slots.len();
                     let #slots = &#slots[..#count];
+                    #slices
                     let #first = #begin;
                     #run
                     #left -= #count;
@@ -213,19 +224,6 @@ impl Emitter<'_> {
     /// Whether a place is an element of one of a strip's views.
     fn sees(&self, strip: &Strip, place: &Place) -> bool {
         self.matching(strip, place).is_some()
-    }
-
-    /// The region that a push or pop of a record goes to.
-    pub(super) fn region(&self, record: RecordId) -> Option<TokenStream> {
-        let strips = self.strips.borrow();
-        let strip = strips.last()?;
-        match &strip.region {
-            Some((open, slots)) if *open == record => {
-                let k = &strip.k;
-                Some(quote!(#slots[#k]))
-            }
-            _ => None,
-        }
     }
 
     /// A place as an element of a view.
@@ -287,6 +285,11 @@ impl Emitter<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether the iterations of a loop push.
+fn uses_forward(node: &Loop) -> bool {
+    node.body.iter().any(|item| item.uses_tape(Half::Forward))
 }
 
 /// Whether the body uses the loop's own number.

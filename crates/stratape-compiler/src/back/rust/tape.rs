@@ -1,6 +1,6 @@
 //! Records of the tape as arrays of plain numbers.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
@@ -46,37 +46,67 @@ impl Emitter<'_> {
     /// What the slots of a record are stored as.
     fn cell(&self, record: RecordId) -> Cell {
         let known = &self.function.records[record.index()];
-        known.cell.unwrap_or_else(|| Cell::of(&known.types))
+        match &known.room {
+            Some(room) => self.function.regions[room.region.index()].cell,
+            None => known.cell.unwrap_or_else(|| Cell::of(&known.types)),
+        }
+    }
+
+    /// Puts a record on the tape, or where it lies in the layer that is open.
+    pub(super) fn push(&self, record: RecordId, values: &[ValueId]) -> TokenStream {
+        let stored = self.stored(record, values);
+        if let Some(frame) = self.whole_frame(record) {
+            return quote!(#frame = [#(#stored),*];);
+        }
+        match self.cells_in_region(record) {
+            Some(cells) => quote!(#(#cells = #stored;)*),
+            None => {
+                let tape = self.tape();
+                quote!(#tape.push([#(#stored),*])?;)
+            }
+        }
+    }
+
+    /// Takes a record from there.
+    pub(super) fn pop(&self, record: RecordId, values: &[ValueId]) -> TokenStream {
+        let all = Ident::new("cells", Span::mixed_site());
+        let of_array = || (0..values.len()).map(|slot| quote!(#all[#slot])).collect::<Vec<_>>();
+        if let Some(frame) = self.whole_frame(record) {
+            let unpack = self.unpack(record, values, &of_array());
+            return quote!(let #all = &#frame; #unpack);
+        }
+        match self.cells_in_region(record) {
+            Some(cells) => self.unpack(record, values, &cells),
+            None => {
+                let (tape, ty) = (self.tape(), self.record_type(record));
+                let unpack = self.unpack(record, values, &of_array());
+                quote!(let #all = &#tape.pop::<#ty>()?; #unpack)
+            }
+        }
     }
 
     /// The type of a record.
-    pub(super) fn record_type(&self, record: RecordId) -> TokenStream {
+    fn record_type(&self, record: RecordId) -> TokenStream {
         let types = &self.function.records[record.index()].types;
         let (cell, count) = (tokens(self.cell(record).name()), types.len());
         quote!([#cell; #count])
     }
 
-    /// A record of values.
-    pub(super) fn record(&self, record: RecordId, values: &[ValueId]) -> TokenStream {
+    /// What is written for the values of a record.
+    fn stored(&self, record: RecordId, values: &[ValueId]) -> Vec<TokenStream> {
         let types = &self.function.records[record.index()].types;
         let cell = self.cell(record);
-        let cells =
-            values.iter().zip(types).map(|(value, ty)| store(cell, &self.operand(*value), *ty));
-        quote!([#(#cells),*])
+        let store = |(value, ty): (&ValueId, &Scalar)| store(cell, &self.operand(*value), *ty);
+        values.iter().zip(types).map(store).collect()
     }
 
-    /// Values out of a record.
-    pub(super) fn unpack(
-        &self,
-        record: RecordId,
-        values: &[ValueId],
-        from: &TokenStream,
-    ) -> TokenStream {
+    /// Values out of the cells of a record.
+    fn unpack(&self, record: RecordId, values: &[ValueId], from: &[TokenStream]) -> TokenStream {
         let types = &self.function.records[record.index()].types;
         let cell = self.cell(record);
-        let lets = values.iter().zip(types).enumerate().map(|(index, (value, ty))| {
+        let lets = values.iter().zip(types).zip(from).map(|((value, ty), from)| {
             let ident = self.names.value(*value);
-            let load = load(cell, &quote!(#from[#index]), *ty);
+            let load = load(cell, from, *ty);
             quote!(let #ident = #load;)
         });
         quote!(#(#lets)*)

@@ -3,7 +3,9 @@
 use super::super::lex::Token;
 use super::symbols::{Symbols, fail};
 use super::{Parser, Result};
-use crate::{Cell, Checkpoint, Function, Origin, Param, Record, SourceId};
+use crate::{
+    Cell, Checkpoint, Function, Layout, Offset, Origin, Param, Record, Region, RegionId, Room, SourceId,
+};
 
 impl Parser {
     /// What stands after `fn`.
@@ -85,6 +87,8 @@ impl Parser {
     fn head(&mut self) -> Result<bool> {
         if self.accept_word("record") {
             self.record_line()?;
+        } else if self.accept_word("region") {
+            self.region_line()?;
         } else if self.accept_word("declare") {
             if matches!(self.peek(), Token::Object { .. }) {
                 self.declaration(Origin::Local)?;
@@ -99,6 +103,37 @@ impl Parser {
         }
         self.end_of_statement()?;
         Ok(true)
+    }
+
+    /// The number of a region.
+    pub(super) fn region(&mut self) -> Result<RegionId> {
+        self.number().map(RegionId)
+    }
+
+    fn cell(&mut self) -> Result<Cell> {
+        let cell = match self.peek() {
+            Token::Word(word) => Cell::from_name(word),
+            _ => None,
+        };
+        let Some(cell) = cell else {
+            return self.expected("`f64`, `f32`, `u128`, `u64`, `u32` or `u8`");
+        };
+        self.next();
+        Ok(cell)
+    }
+
+    fn region_line(&mut self) -> Result<()> {
+        let at = self.here();
+        if self.region()?.index() != self.function.regions.len() {
+            return fail(&at, "regions are numbered from 0, in their order");
+        }
+        self.expect_word("of")?;
+        let (cells, cell) = (self.number()?, self.cell()?);
+        let layout =
+            if self.accept_word("columns") { Layout::Columns } else { Layout::Frames };
+        let layer = if self.accept_word("layer") { Some(self.number()?) } else { None };
+        self.function.regions.push(Region { cell, cells, layout, layer });
+        Ok(())
     }
 
     fn record_line(&mut self) -> Result<()> {
@@ -124,20 +159,21 @@ impl Parser {
             ty.iter().for_each(|ty| self.symbols.slot(slot.0, *ty));
         }
         let mut record = Record::new(slots.into_iter().map(|(slot, _)| slot).collect(), types);
-        record.region = self.accept_word("region");
-        if record.region && self.accept_word("of") {
-            record.layer = Some(self.number()?);
-        }
         if self.accept_word("as") {
-            let cell = match self.peek() {
-                Token::Word(word) => Cell::from_name(word),
-                _ => None,
-            };
-            let Some(cell) = cell else {
-                return self.expected("`f64`, `f32`, `u128`, `u64`, `u32` or `u8`");
-            };
-            self.next();
-            record.cell = Some(cell);
+            record.cell = Some(self.cell()?);
+        }
+        if self.accept_word("in") {
+            self.expect_word("region")?;
+            let region = self.region()?;
+            let mut offset = None;
+            if self.accept_word("at") {
+                let (at, mut steps) = (self.number()?, Vec::new());
+                while self.accept_word("step") {
+                    steps.push(self.number()?);
+                }
+                offset = Some(Offset { at, steps });
+            }
+            record.room = Some(Room { region, offset });
         }
         match self.records.insert(id.0, record) {
             Some(_) => fail(&at, format!("the record {id:?} is defined twice")),

@@ -4,7 +4,7 @@ use super::super::lex::Token;
 use super::symbols::fail;
 use super::{Parser, Result};
 use crate::{
-    Parts, Polynomial, Reduction, Rotation, Schedule, Side, Simd, Split, Strip, View, Window,
+    Parts, Polynomial, Reduction, Rotation, Schedule, Side, Simd, Split, Stream, Strip, View, Window,
 };
 
 impl Parser {
@@ -39,10 +39,15 @@ impl Parser {
             }
             "strip" => {
                 self.next();
-                let record = matches!(self.peek(), Token::Record(_));
-                let region = if record { Some(self.record()?) } else { None };
-                region.into_iter().for_each(|record| self.mention(record));
-                schedule.strip = Some(Strip { region, ..Strip::default() });
+                let region = if self.accept_word("region") { Some(self.region()?) } else { None };
+                let stream = if !self.accept_word("stream") {
+                    None
+                } else if self.either("out", "in")? {
+                    Some(Stream::Out)
+                } else {
+                    Some(Stream::In)
+                };
+                schedule.strip = Some(Strip { region, stream, ..Strip::default() });
             }
             "simd" => {
                 self.next();

@@ -76,7 +76,7 @@ impl Parser {
                         Ok(Stmt::Restore { record, object: self.declaration(Origin::Local)? })
                     }
                     "call" => self.call(),
-                    "record" | "declare" | "checkpoint" => {
+                    "record" | "region" | "declare" | "checkpoint" => {
                         fail(&at, format!("`{word}` stands at the beginning of a function"))
                     }
                     _ => {

@@ -9,8 +9,8 @@ use std::fmt;
 
 use super::word;
 use crate::{
-    Function, Module, ObjectId, Origin, Param, Place, Polynomial, Record, RecordId, Scalar, Step,
-    ValueId,
+    Function, Layout, Module, ObjectId, Offset, Origin, Param, Place, Polynomial, Record, RecordId,
+    Region, RegionId, Room, Scalar, Step, ValueId,
 };
 
 /// Columns that a list of parameters may take on one line.
@@ -285,8 +285,19 @@ impl<'a> Printer<'a> {
 
     fn records(&mut self) {
         let function = self.function;
+        for (number, region) in function.regions.iter().enumerate() {
+            let Region { cell, cells, layout, layer } = region;
+            let mut text = format!("{:?} of {cells} {}", RegionId(number as u32), cell.name());
+            if *layout == Layout::Columns {
+                text += " columns";
+            }
+            if let Some(frames) = layer {
+                text += &format!(" layer {frames}");
+            }
+            self.line(&text);
+        }
         for (number, record) in function.records.iter().enumerate() {
-            let Record { slots, types, region, layer, cell } = record;
+            let Record { slots, types, cell, room } = record;
             let mut text = format!("record {:?} ", RecordId(number as u32));
             if slots.len() == types.len() {
                 let slots: Vec<_> = slots
@@ -299,14 +310,15 @@ impl<'a> Printer<'a> {
                 let types: Vec<_> = types.iter().map(|ty| word::scalar(*ty)).collect();
                 text += &format!("({}) of ({})", self.values(slots), types.join(", "));
             }
-            if *region {
-                text += " region";
-            }
-            if let Some(count) = layer {
-                text += &format!(" of {count}");
-            }
             if let Some(cell) = cell {
                 text += &format!(" as {}", cell.name());
+            }
+            if let Some(Room { region, offset }) = room {
+                text += &format!(" in {region:?}");
+                if let Some(Offset { at, steps }) = offset {
+                    text += &format!(" at {at}");
+                    steps.iter().for_each(|step| text += &format!(" step {step}"));
+                }
             }
             self.line(&text);
         }

@@ -1,7 +1,7 @@
 //! Schedules as text: one clause a line, between the head of a loop and its body.
 
 use super::Printer;
-use crate::{Parts, Polynomial, Schedule, Side, Simd, Strip};
+use crate::{Parts, Polynomial, Schedule, Side, Simd, Stream, Strip};
 
 impl Printer<'_> {
     pub(super) fn schedule(&mut self, schedule: &Schedule) {
@@ -30,10 +30,16 @@ impl Printer<'_> {
     }
 
     fn strip(&mut self, strip: &Strip) {
-        match strip.region {
-            Some(record) => self.line(&format!("strip {record:?}")),
-            None => self.line("strip"),
+        let mut text = "strip".to_owned();
+        if let Some(region) = strip.region {
+            text += &format!(" {region:?}");
         }
+        text += match strip.stream {
+            None => "",
+            Some(Stream::Out) => " stream out",
+            Some(Stream::In) => " stream in",
+        };
+        self.line(&text);
         for view in &strip.views {
             let sign = if view.mutable { "mut " } else { "" };
             let mut text = format!("view {sign}{}", self.object(view.object));

@@ -24,9 +24,8 @@ impl Checker<'_> {
                     rotates(simd, at) || self.sees(node, strip, place)
                 }
                 Stmt::Store { place, .. } => self.sees(node, strip, place),
-                Stmt::Push { record, .. } | Stmt::Pop { record, .. } => {
-                    strip.region == Some(*record)
-                }
+                // That it goes to the strip's region is checked with the region.
+                Stmt::Push { .. } | Stmt::Pop { .. } => strip.region.is_some(),
                 _ => false,
             };
             if !fits {

@@ -2,43 +2,26 @@
 
 mod blocks;
 mod parts;
+mod region;
 mod strip;
-
-use std::collections::BTreeMap;
 
 use super::Fault;
 use crate::analysis::Affine;
-use crate::{Function, Loop, Range, RecordId, Stmt, walk};
+use crate::{Function, Loop, Range, Schedule, Stmt, walk};
 
 pub(super) fn check(function: &Function, affine: &Affine<'_>) -> Result<(), Fault> {
     let checker = Checker { function, affine };
     let mut outcome = Ok(());
-    let mut lowered = false;
-    let mut in_regions: BTreeMap<RecordId, usize> = BTreeMap::new();
     walk(&function.body, &mut |node| {
         let Stmt::Loop(node) = node else { return };
         if let Some(schedule) = &node.schedule
             && outcome.is_ok()
         {
-            lowered |= schedule.strip.is_some();
-            let region = schedule.strip.as_ref().and_then(|strip| strip.region);
-            region.into_iter().for_each(|record| *in_regions.entry(record).or_default() += 1);
-            outcome = checker.repeat(node);
+            outcome = checker.repeat(node, schedule);
         }
     });
     outcome?;
-    let mut outcome = Ok(());
-    // What is pushed to a region is popped from one, and the other way round.
-    walk(&function.body, &mut |node| {
-        if let Stmt::Push { record, .. } | Stmt::Pop { record, .. } = node {
-            let claimed = function.records[record.index()].region;
-            if lowered && claimed != in_regions.contains_key(record) && outcome.is_ok() {
-                outcome =
-                    fault(format!("{record:?} lies in a region in one place, not in another"));
-            }
-        }
-    });
-    outcome
+    checker.regions()
 }
 
 fn fault<T>(message: String) -> Result<T, Fault> {
@@ -51,11 +34,18 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn repeat(&self, node: &Loop) -> Result<(), Fault> {
-        let Some(schedule) = &node.schedule else { return Ok(()) };
+    fn repeat(&self, node: &Loop, schedule: &Schedule) -> Result<(), Fault> {
         let counted = matches!(node.range, Range::UpTo { .. });
         if !counted || node.exit.is_some() || node.trips.is_some() {
-            return fault(format!("the loop over {:?} ends when it will", node.counter));
+            // All that such a loop can have is a region.
+            let Schedule { strip, simd, parts, rolled: _ } = schedule;
+            let plain = simd.is_none() && parts.is_none() && !node.reversed;
+            return match strip {
+                Some(strip) if plain && strip.views.is_empty() && strip.splits.is_empty() => {
+                    self.region(node, strip)
+                }
+                _ => fault(format!("the loop over {:?} ends when it will", node.counter)),
+            };
         }
         match (&schedule.strip, &schedule.simd) {
             (Some(strip), None) => self.strip(node, strip)?,

@@ -4,8 +4,7 @@ use super::{Checker, fault};
 use crate::analysis::strided;
 use crate::valid::Fault;
 use crate::{
-    Init, Loop, ObjectId, Op, Place, Polynomial, RecordId, Scalar, Split, Stmt, Strip, Type, View,
-    walk,
+    Init, Loop, ObjectId, Op, Place, Polynomial, Scalar, Split, Stmt, Strip, Type, View, walk,
 };
 
 impl Checker<'_> {
@@ -151,26 +150,4 @@ impl Checker<'_> {
         }
     }
 
-    fn region(&self, node: &Loop, strip: &Strip) -> Result<(), Fault> {
-        let records: Vec<RecordId> = node
-            .body
-            .iter()
-            .filter_map(|item| match item {
-                Stmt::Push { record, .. } | Stmt::Pop { record, .. } => Some(*record),
-                _ => None,
-            })
-            .collect();
-        match (strip.region, &records[..]) {
-            (Some(region), [record]) if region == *record => {
-                let known = &self.function.records[record.index()];
-                match (known.region, known.layer) {
-                    (false, _) => fault(format!("{record:?} has no regions")),
-                    (true, Some(0)) => fault(format!("a layer of {record:?} holds nothing")),
-                    (true, _) => Ok(()),
-                }
-            }
-            (None, []) => Ok(()),
-            _ => fault(format!("the loop over {:?} has another record", node.counter)),
-        }
-    }
 }
