@@ -7,6 +7,7 @@
 
 mod formula;
 mod graph;
+mod layered;
 mod saved;
 
 use std::collections::HashSet;
@@ -19,7 +20,7 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Error};
 
 use crate::ad::{Gradient, Reason};
-use crate::driver::{Compiled, CompiledLoop};
+use crate::driver::{Compiled, CompiledLoop, Target};
 use crate::expand;
 use crate::front::{self, is_marked};
 use crate::library::Imports;
@@ -32,6 +33,7 @@ use stratape_ir::{Function, Op, Param, Scalar, Stmt, Type, walk};
 pub use crate::link::shown;
 
 pub use self::graph::{Fate, Graph, GraphLoop, GraphNode, graphs};
+pub use self::layered::{Layered, Slot, TapeEvent, TapeSchedule, TapeUse};
 pub use self::saved::{Saved, SavedValue};
 
 /// A function under `#[gradient]`.
@@ -282,6 +284,8 @@ pub struct Part {
     pub time_loop: Option<Snapshots>,
     /// What is on the tape at the end of the forward half.
     pub saved: Vec<Saved>,
+    /// Where it lies there, and when it moves.
+    pub tape: TapeSchedule,
     /// What the backward half computes or reads again.
     pub recomputed: Vec<Recomputed>,
     /// The loops, outer ones first.
@@ -348,11 +352,13 @@ impl Reason {
 /// Explains a function.
 pub fn explain(subject: &Subject) -> Explanation {
     let (compiled, sources) = (&subject.compiled, &*subject.sources);
-    let mut parts = vec![part(&compiled.primal, &compiled.gradient, None, sources)];
+    let whole = (&compiled.primal, &compiled.gradient, &compiled.lowered);
+    let mut parts = vec![part(whole, None, sources)];
     for one in compiled.loops.iter().rev() {
         let snapshots =
             Snapshots { span: sources.span(one.time_loop.checkpoint.span), holds: holds(one) };
-        parts.push(part(&one.time_loop.body, &one.gradient, Some(snapshots), sources));
+        let body = (&one.time_loop.body, &one.gradient, &one.lowered);
+        parts.push(part(body, Some(snapshots), sources));
     }
     Explanation {
         name: subject.item.sig.ident.to_string(),
@@ -386,8 +392,7 @@ fn parameters(compiled: &Compiled, sources: &Sources) -> Vec<Parameter> {
 }
 
 fn part(
-    primal: &Function,
-    gradient: &Gradient,
+    (primal, gradient, lowered): (&Function, &Gradient, &Function),
     time_loop: Option<Snapshots>,
     sources: &Sources,
 ) -> Part {
@@ -425,7 +430,8 @@ fn part(
             }),
         })
         .collect();
-    Part { time_loop, saved: saved::saved(gradient, sources), recomputed, loops }
+    let tape = TapeSchedule::of(lowered, &Target::default(), sources);
+    Part { time_loop, saved: saved::saved(gradient, sources), tape, recomputed, loops }
 }
 
 /// What a snapshot of a loop holds.

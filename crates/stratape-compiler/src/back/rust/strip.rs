@@ -153,7 +153,6 @@ impl Emitter<'_> {
                     let #slots = &mut #tape.reserve::<#frame>(#count)?[..#count];
                     #slices
                     #run
-                    #tape.commit::<#frame>(#count)?;
                     #done += #count;
                 }
             }
