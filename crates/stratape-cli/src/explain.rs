@@ -2,7 +2,9 @@
 
 mod dot;
 mod json;
+mod picture;
 mod source;
+mod tape;
 mod text;
 
 use std::fmt::Write as _;
@@ -46,6 +48,10 @@ enum Stage {
     Rust,
     /// What the backward half needs and where it comes from, as a graph for Graphviz.
     Dot,
+    /// What lies where on the tape, and which loop moves it when.
+    Tape,
+    /// A picture of a layer's life, as SVG. One function.
+    Layers,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -133,6 +139,12 @@ fn refuse(arguments: &Arguments, source: &Source, errors: &[syn::Error]) -> Fail
 
 fn emitted(stage: Stage, source: &Source, subjects: &[Subject]) -> Result<String, Failure> {
     let mut text = String::new();
+    if let (Stage::Layers, [first, second, ..]) = (stage, subjects) {
+        return Err(Failure::new(format!(
+            "a picture shows one function: say which, `{}` or `{}`, …",
+            first.item.sig.ident, second.item.sig.ident
+        )));
+    }
     for subject in subjects {
         let compiled = &subject.compiled;
         let written = match stage {
@@ -153,6 +165,8 @@ fn emitted(stage: Stage, source: &Source, subjects: &[Subject]) -> Result<String
                 .and_then(|()| writeln!(text, "{}", compiled.lowered)),
             Stage::Remarks => remarks(source, subject, &mut text),
             Stage::Dot => writeln!(text, "{}", dot::digraph(source, subject)),
+            Stage::Tape => writeln!(text, "{}", tape::schedule(source, subject)),
+            Stage::Layers => writeln!(text, "{}", picture::layers(source, subject)),
             Stage::Rust => {
                 let file = syn::parse2(subject.tokens.clone()).map_err(Failure::new)?;
                 writeln!(text, "{}", prettyplease::unparse(&file))

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proc_macro2::Span;
 use serde_json::{Value, json};
-use stratape_compiler::explain::{Explanation, Part, Saved};
+use stratape_compiler::explain::{Explanation, Layered, Part, Saved};
 
 use super::source::Source;
 
@@ -88,8 +88,33 @@ fn part(source: &Source, part: &Part) -> Value {
     json!({
         "checkpoint": time_loop,
         "saved": part.saved.iter().map(|one| saved(source, one)).collect::<Vec<_>>(),
+        "regions": part.tape.regions.iter().map(|one| region(source, one)).collect::<Vec<_>>(),
         "recomputed": recomputed,
         "loops": loops,
+    })
+}
+
+fn region(source: &Source, region: &Layered) -> Value {
+    let slots: Vec<Value> = region
+        .slots
+        .iter()
+        .map(|slot| {
+            json!({
+                "name": slot.name,
+                "at": at(source, slot.span),
+                "type": slot.ty.to_string(),
+                "offset": slot.offset,
+                "steps": slot.steps,
+            })
+        })
+        .collect();
+    json!({
+        "loop": at(source, region.span),
+        "frame_bytes": region.frame_bytes,
+        "layout": if region.columns { "soa" } else { "aos" },
+        "layer_frames": region.frames,
+        "why": region.why,
+        "slots": slots,
     })
 }
 

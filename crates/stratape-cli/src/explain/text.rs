@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
-use stratape_compiler::explain::{Explanation, Part, Saved};
+use stratape_compiler::explain::{Explanation, Part, Saved, TapeUse};
+use stratape_ir::Half;
 
 use super::source::{Place, Source};
+use super::tape;
 use crate::terminal;
 
 /// Values that are made again, shown at most.
@@ -33,6 +35,7 @@ pub(super) fn report(source: &Source, explanations: &[Explanation], colours: boo
                 .into_iter()
                 .flatten()
                 .chain(records(source, part))
+                .chain(layers(source, part))
                 .chain(recomputed(source, part))
                 .chain(loops(source, part));
             texts.extend(groups.map(|group| render(&[group], colours)));
@@ -175,6 +178,42 @@ fn record<'a>(source: &'a Source, place: Option<Place>, group: &[&'a Saved]) -> 
     let group =
         Level::WARNING.with_name("saved").primary_title(title).element(snippet(source, marks));
     hidden.into_iter().fold(group, |group, text| group.element(Level::NOTE.message(text)))
+}
+
+/// Where the records lie.
+fn layers<'a>(source: &'a Source, part: &'a Part) -> Vec<Group<'a>> {
+    let mut groups = Vec::new();
+    for region in &part.tape.regions {
+        let marks = source.place(region.span).map(|place| {
+            AnnotationKind::Primary.span(place.bytes.into()).label("fills layers with frames")
+        });
+        let group = Level::NOTE
+            .with_name("layers")
+            .primary_title(tape::frames(region))
+            .element(snippet(source, marks));
+        let slots = region.slots.iter().take(MOST);
+        let group =
+            slots.fold(group, |group, slot| group.element(Level::NOTE.message(tape::cell(source, slot))));
+        let more = region.slots.len().saturating_sub(MOST);
+        groups.push(match more {
+            0 => group,
+            more => group.element(
+                Level::NOTE.message(format!("and {more} more; `--emit tape` lists all of them")),
+            ),
+        });
+    }
+    let mut told = BTreeSet::new();
+    for event in &part.tape.events {
+        let (TapeUse::Alone(bytes, why), Half::Forward) = (&event.what, event.half) else { continue };
+        let Some(place) = source.place(event.span) else { continue };
+        if told.insert(place.clone()) {
+            let mark = AnnotationKind::Primary.span(place.bytes.into());
+            let title = format!("a record of {bytes} bytes goes on the tape by itself, without layers: {why}");
+            let group = Level::NOTE.with_name("alone").primary_title(title);
+            groups.push(group.element(snippet(source, [mark])));
+        }
+    }
+    groups
 }
 
 /// The values that are made again.

@@ -57,6 +57,37 @@ fn assign(function: &mut Function, cx: &mut Context<'_>) {
         }
         function.regions.push(region);
     }
+    tell(function, cx);
+}
+
+/// Remarks on the loops that push: which have frames, and why the others have none.
+fn tell(function: &Function, cx: &mut Context<'_>) {
+    let frames = Frames::new(function, cx.target);
+    let mut told = Vec::new();
+    walk(&function.body, &mut |item| {
+        let Stmt::Loop(node) = item else { return };
+        let pushed = node.body.iter().find_map(|item| match item {
+            Stmt::Push { record, .. } => Some(*record),
+            _ => None,
+        });
+        told.push((node.span, frames.of(node).map(|frame| frame.records()[0]), pushed));
+    });
+    for (span, frame, pushed) in told {
+        let room = |record: RecordId| function.records[record.index()].room.as_ref();
+        match (frame, pushed) {
+            (Ok(record), _) => match room(record) {
+                Some(room) => {
+                    let bytes = function.regions[room.region.index()].frame_bytes();
+                    cx.applied(span, format!("an iteration saves a frame of {bytes} bytes"));
+                }
+                None => cx.missed(span, "the two halves do not save and take the same frames"),
+            },
+            (Err(Some(why)), Some(record)) if room(record).is_none() => {
+                cx.missed(span, format!("records go on the tape one by one: {why}"));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The regions of a function, or of its two halves: where the loop that pushes and the loop that pops have the same frames.
