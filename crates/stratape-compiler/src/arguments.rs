@@ -6,7 +6,7 @@ use syn::punctuated::Punctuated;
 use syn::{Error, LitInt, LitStr, Result, Token};
 
 use crate::driver::{Options, Saving, TapeSettings};
-use crate::tapeflow::layout_of_name;
+use stratape_ir::Layout;
 
 /// The arguments of `#[gradient(…)]`.
 #[derive(Debug, Default)]
@@ -93,8 +93,15 @@ fn tape_settings(input: ParseStream<'_>) -> Result<TapeSettings> {
             }
             "layout" => {
                 let text: LitStr = input.parse()?;
-                settings.layout = layout_of_name(&text.value())
-                    .ok_or_else(|| Error::new(text.span(), "`layout` is \"aos\" or \"soa\""))?;
+                settings.layout = match text.value().as_str() {
+                    "aos" => Some(Layout::Frames),
+                    "soa" => Some(Layout::Columns),
+                    "none" => None,
+                    _ => {
+                        let message = "`layout` is \"aos\", \"soa\" or \"none\"";
+                        return Err(Error::new(text.span(), message));
+                    }
+                };
             }
             _ => {
                 let message = format!(

@@ -358,9 +358,9 @@ const CASES: &[Case] = &[
         }",
         holds: |compiled| {
             let records = &compiled.lowered.records;
-            records.iter().any(|record| {
-                record.room.as_ref().is_some_and(|room| room.offset.is_some())
-            })
+            records
+                .iter()
+                .any(|record| record.room.as_ref().is_some_and(|room| room.offset.is_some()))
         },
     },
     Case {

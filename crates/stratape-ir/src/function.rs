@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Block, Carried, Checkpoint, ObjectId, Op, Place, Record, Region, Scalar, SourceId, Step, Stmt, StmtId,
-    Type, ValueId,
+    Block, Carried, Checkpoint, ObjectId, Op, Place, Record, Region, Scalar, SourceId, Step, Stmt,
+    StmtId, Type, ValueId,
 };
 
 /// What is known of a value.

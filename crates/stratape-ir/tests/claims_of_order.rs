@@ -175,8 +175,11 @@ fn regions_and_records_agree_in_both_halves() {
         "region 0 view mut @dx { pop #0 b; @dx[k] += b }",
     );
     let args = [floats(7), zeros(7), int(7), Argument::Bool(true)];
-    let places = ["", " at 0"].map(|at| format!("region 0 of 1 f64\n record #0 (a: f64) in region 0{at}"));
-    for head in places.iter().flat_map(|head| [head.clone(), head.replace("f64\n", "f64 layer 3\n")]) {
+    let places =
+        ["", " at 0"].map(|at| format!("region 0 of 1 f64\n record #0 (a: f64) in region 0{at}"));
+    for head in
+        places.iter().flat_map(|head| [head.clone(), head.replace("f64\n", "f64 layer 3\n")])
+    {
         runs_the_same(&in_region(&head, push, pop), &args);
     }
     for (head, push, pop) in [
@@ -195,11 +198,7 @@ fn regions_and_records_agree_in_both_halves() {
         ("region 0 of 1 f64 layer 0\n record #0 (a: f64) in region 0 at 0", push, pop),
         ("region 0 of 1 f64\n record #0 (a: f64) in region 0 at 1", push, pop),
         ("region 0 of 1 f64\n record #0 (a: f64) in region 0 at 0 step 1", push, pop),
-        (
-            "region 0 of 1 f64\n region 1 of 1 f64\n record #0 (a: f64) in region 1 at 0",
-            push,
-            pop,
-        ),
+        ("region 0 of 1 f64\n region 1 of 1 f64\n record #0 (a: f64) in region 1 at 0", push, pop),
     ] {
         refused("schedule", &in_region(head, push, pop));
     }
@@ -245,10 +244,16 @@ fn a_frame_has_room_for_inner_loops_and_branches() {
         if c { pop #2 e2; @dx[k] += e2 }
         for m in z..two reversed { pop #1 d2, i2; g = i2 as f64; h = d2 * g; @dx[k] += h }
         pop #0 b; @dx[k] += b }";
-    refused("schedule", &in_region(&head([" at 5", " at 1 step 2", " at 0", " at 0"]), &both, both_pop));
+    refused(
+        "schedule",
+        &in_region(&head([" at 5", " at 1 step 2", " at 0", " at 0"]), &both, both_pop),
+    );
     // How often an inner loop runs is the same each time.
     let (longer, longer_pop) = (push.replace("z..two", "z..n"), pop.replace("z..two", "z..n"));
-    refused("schedule", &in_region(&head([" at 5", " at 1 step 2", " at 0", " at 0"]), &longer, &longer_pop));
+    refused(
+        "schedule",
+        &in_region(&head([" at 5", " at 1 step 2", " at 0", " at 0"]), &longer, &longer_pop),
+    );
 }
 
 #[test]

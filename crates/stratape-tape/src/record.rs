@@ -256,6 +256,35 @@ impl RecordTape {
         Ok(unsafe { std::slice::from_raw_parts_mut(records, count) })
     }
 
+    /// Asks for what lies up to `bytes` below the top, so that it is in memory when it is taken: a program that knows how it goes on
+    /// can say so. Costs a compare where that much is in the top slab. The tape reads ahead by itself, and this changes nothing else.
+    ///
+    /// ```
+    /// # use stratape_tape::RecordTape;
+    /// let mut tape = RecordTape::new();
+    /// tape.reserve::<f64>(1000)?.fill(0.5);
+    /// tape.ahead(64 << 10);
+    /// assert_eq!(tape.take::<f64>()?.len(), 1000);
+    /// # Ok::<(), stratape_tape::TapeError>(())
+    /// ```
+    #[inline]
+    pub fn ahead(&mut self, bytes: usize) {
+        if self.head.filled() < bytes / WORD && self.below > 0 {
+            self.ask(bytes);
+        }
+    }
+
+    #[cold]
+    fn ask(&mut self, bytes: usize) {
+        let top = self.ladder.height().saturating_sub(1);
+        let (mut slab, mut known) = (top, self.head.filled() * WORD);
+        while known < bytes && slab > 0 {
+            slab -= 1;
+            self.ladder.hint(slab, top);
+            known += self.ladder.used(slab);
+        }
+    }
+
     /// Whether nothing is on the tape.
     pub fn is_empty(&self) -> bool {
         self.words() == 0

@@ -110,7 +110,13 @@ impl Picture {
             }
             self.text(x + width / 2, top + 20, 12, "middle", &name);
             let times = if slot.steps.is_empty() { "" } else { " …" };
-            self.text(x + width / 2, top + 37, 11, "middle", &format!("{} +{}{times}", slot.ty, slot.offset));
+            self.text(
+                x + width / 2,
+                top + 37,
+                11,
+                "middle",
+                &format!("{} +{}{times}", slot.ty, slot.offset),
+            );
         }
         let more = region.slots.len() - shown;
         if more > 0 {

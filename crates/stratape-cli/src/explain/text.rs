@@ -192,8 +192,9 @@ fn layers<'a>(source: &'a Source, part: &'a Part) -> Vec<Group<'a>> {
             .primary_title(tape::frames(region))
             .element(snippet(source, marks));
         let slots = region.slots.iter().take(MOST);
-        let group =
-            slots.fold(group, |group, slot| group.element(Level::NOTE.message(tape::cell(source, slot))));
+        let group = slots.fold(group, |group, slot| {
+            group.element(Level::NOTE.message(tape::cell(source, slot)))
+        });
         let more = region.slots.len().saturating_sub(MOST);
         groups.push(match more {
             0 => group,
@@ -204,11 +205,15 @@ fn layers<'a>(source: &'a Source, part: &'a Part) -> Vec<Group<'a>> {
     }
     let mut told = BTreeSet::new();
     for event in &part.tape.events {
-        let (TapeUse::Alone(bytes, why), Half::Forward) = (&event.what, event.half) else { continue };
+        let (TapeUse::Alone(bytes, why), Half::Forward) = (&event.what, event.half) else {
+            continue;
+        };
         let Some(place) = source.place(event.span) else { continue };
         if told.insert(place.clone()) {
             let mark = AnnotationKind::Primary.span(place.bytes.into());
-            let title = format!("a record of {bytes} bytes goes on the tape by itself, without layers: {why}");
+            let title = format!(
+                "a record of {bytes} bytes goes on the tape by itself, without layers: {why}"
+            );
             let group = Level::NOTE.with_name("alone").primary_title(title);
             groups.push(group.element(snippet(source, [mark])));
         }

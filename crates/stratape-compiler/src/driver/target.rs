@@ -69,14 +69,20 @@ pub struct Target {
 }
 
 /// What goes on the tape, and in which pieces: the argument `tape(…)` of `#[gradient]`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TapeSettings {
     /// Which values are saved.
     pub saved: Saving,
     /// The most bytes of frames in a layer; what pays on a CPU, if `None`.
     pub layer_bytes: Option<usize>,
-    /// How the frames of a layer lie.
-    pub layout: Layout,
+    /// How the frames of a layer lie; without layers, records go on the tape one by one.
+    pub layout: Option<Layout>,
+}
+
+impl Default for TapeSettings {
+    fn default() -> Self {
+        Self { saved: Saving::default(), layer_bytes: None, layout: Some(Layout::default()) }
+    }
 }
 
 /// Which values of the forward half are saved.

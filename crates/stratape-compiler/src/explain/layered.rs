@@ -113,7 +113,9 @@ impl<'a> Reader<'a> {
         let region = &self.function.regions[id.index()];
         let mut slots = Vec::new();
         for record in &self.function.records {
-            let Some(room) = record.room.as_ref().filter(|room| room.region == id) else { continue };
+            let Some(room) = record.room.as_ref().filter(|room| room.region == id) else {
+                continue;
+            };
             let Some(offset) = &room.offset else { continue };
             let bytes = region.cell.bytes();
             for (number, (slot, ty)) in record.slots.iter().zip(&record.types).enumerate() {

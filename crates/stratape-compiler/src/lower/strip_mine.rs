@@ -21,8 +21,8 @@ use crate::driver::{Context, Pass, Promise, Target};
 use crate::tapeflow::{Frames, contains, is_counted, is_short, uses_tape};
 use stratape_ir::analysis::{DefUse, Polynomial};
 use stratape_ir::{
-    Block, Function, Init, Loop, ObjectId, Op, Place, RecordId, RegionId, Scalar, Split, Stmt, Strip, Type,
-    View, made, walk,
+    Block, Function, Init, Loop, ObjectId, Op, Place, RecordId, RegionId, Scalar, Split, Stmt,
+    Strip, Type, View, made, walk,
 };
 
 /// The pass.
@@ -67,16 +67,16 @@ fn strip_mine(function: &mut Function, cx: &mut Context<'_>) {
 
 /// Whether a loop without a region runs as a strip: it is innermost, counted, calls nothing and does not use the tape.
 fn is_strip(node: &Loop) -> bool {
-    let plain = |item: &Stmt| !contains(item, &|node| matches!(node, Stmt::Loop(_) | Stmt::Call(_)));
+    let plain =
+        |item: &Stmt| !contains(item, &|node| matches!(node, Stmt::Loop(_) | Stmt::Call(_)));
     is_counted(node) && node.body.iter().all(plain) && !uses_tape(&node.body)
 }
 
 /// The region that a loop's iterations leave their frames in, or take them from.
 fn region_of(frames: &Frames<'_>, function: &Function, node: &Loop) -> Option<RegionId> {
     let records = frames.of(node).ok()?.records();
-    let region = |record: &RecordId| {
-        function.records[record.index()].room.as_ref().map(|room| room.region)
-    };
+    let region =
+        |record: &RecordId| function.records[record.index()].room.as_ref().map(|room| room.region);
     let first = region(records.first()?)?;
     records.iter().all(|record| region(record) == Some(first)).then_some(first)
 }

@@ -13,6 +13,6 @@ mod streams;
 pub(crate) use self::frame::{Frames, is_counted};
 pub use self::layers::LAYERS;
 pub use self::regions::{Found, REGIONS, record_bytes};
-pub(crate) use self::regions::{contains, is_short, layout_of_name, regions, uses_tape};
+pub(crate) use self::regions::{contains, is_short, regions, uses_tape};
 pub use self::scratchpad::SCRATCHPAD;
 pub use self::streams::STREAMS;

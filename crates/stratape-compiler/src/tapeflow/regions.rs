@@ -92,6 +92,7 @@ fn tell(function: &Function, cx: &mut Context<'_>) {
 
 /// The regions of a function, or of its two halves: where the loop that pushes and the loop that pops have the same frames.
 pub(crate) fn regions(functions: &[&Function], target: &Target) -> Vec<Found> {
+    let Some(layout) = target.tape.layout else { return Vec::new() };
     // By their records: the regions, how many of them are filled and taken, and where their records lie.
     let mut sets: BTreeMap<BTreeSet<RecordId>, (Found, [usize; 2], Vec<_>)> = BTreeMap::new();
     let mut uses: HashMap<RecordId, usize> = HashMap::new();
@@ -105,11 +106,9 @@ pub(crate) fn regions(functions: &[&Function], target: &Target) -> Vec<Found> {
         for frame in frames.all() {
             let records = frame.records();
             let set: BTreeSet<RecordId> = records.iter().copied().collect();
-            let layout = target.tape.layout;
             let region = Region { cell: frame.cell, cells: frame.cells, layout, layer: None };
-            let (found, times, offsets) = sets
-                .entry(set)
-                .or_insert_with(|| (Found { records, region }, [0; 2], Vec::new()));
+            let (found, times, offsets) =
+                sets.entry(set).or_insert_with(|| (Found { records, region }, [0; 2], Vec::new()));
             times[usize::from(frame.half == Half::Backward)] += 1;
             // Columns are as long as the layer, which must be known.
             if !frame.counted {
@@ -118,11 +117,12 @@ pub(crate) fn regions(functions: &[&Function], target: &Target) -> Vec<Found> {
             offsets.push(frames.offsets(&frame));
         }
     }
-    let fits = |(set, (found, times, offsets)): (BTreeSet<RecordId>, (Found, [usize; 2], Vec<_>))| {
-        let everywhere = set.iter().all(|record| uses.get(record) == Some(&times.iter().sum()));
-        let alike = offsets.windows(2).all(|pair| pair[0] == pair[1]);
-        (everywhere && alike && times.iter().all(|times| *times > 0)).then_some(found)
-    };
+    let fits =
+        |(set, (found, times, offsets)): (BTreeSet<RecordId>, (Found, [usize; 2], Vec<_>))| {
+            let everywhere = set.iter().all(|record| uses.get(record) == Some(&times.iter().sum()));
+            let alike = offsets.windows(2).all(|pair| pair[0] == pair[1]);
+            (everywhere && alike && times.iter().all(|times| *times > 0)).then_some(found)
+        };
     sets.into_iter().filter_map(fits).collect()
 }
 
@@ -153,17 +153,9 @@ pub fn record_bytes(function: &Function, target: &Target) -> Vec<usize> {
         .collect();
     for Found { records, region } in regions(&[function], target) {
         for record in records {
-            bytes[record.index()] = region.cell.bytes() * function.records[record.index()].types.len();
+            bytes[record.index()] =
+                region.cell.bytes() * function.records[record.index()].types.len();
         }
     }
     bytes
-}
-
-/// The layout that `#[gradient(tape(layout = …))]` names.
-pub(crate) fn layout_of_name(name: &str) -> Option<Layout> {
-    match name {
-        "aos" => Some(Layout::Frames),
-        "soa" => Some(Layout::Columns),
-        _ => None,
-    }
 }

@@ -13,8 +13,8 @@
 
 use crate::driver::{Context, Pass, Promise};
 use crate::lower::reschedule;
-use stratape_ir::{Function, Stmt, Stream, ValueId, walk};
 use std::collections::HashSet;
+use stratape_ir::{Function, Stmt, Stream, ValueId, walk};
 
 /// The pass.
 pub const STREAMS: Pass = Pass {

@@ -373,7 +373,9 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
         let (found, iterations, saved) = match top {
             Some((found, iterations, Entry::Values(saved))) => (found, iterations, saved),
             Some((found, ..)) => {
-                return fault(format!("{record:?} is popped where {found:?} lies, a copy or a layer"));
+                return fault(format!(
+                    "{record:?} is popped where {found:?} lies, a copy or a layer"
+                ));
             }
             None => return fault(format!("{record:?} is popped from an empty tape")),
         };

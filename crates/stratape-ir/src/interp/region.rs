@@ -124,7 +124,10 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             return fault(format!("{record:?} has no room in {:?}", open.region));
         };
         if room.region != open.region {
-            return fault(format!("{record:?} lies in {:?}, not in {:?}", room.region, open.region));
+            return fault(format!(
+                "{record:?} lies in {:?}, not in {:?}",
+                room.region, open.region
+            ));
         }
         let inner = self.iterations.get(open.depth..).unwrap_or_default();
         let inner: Vec<usize> = inner.iter().map(|iteration| iteration.place as usize).collect();

@@ -8,7 +8,8 @@ use super::operation::binary;
 use super::rotating::Rotating;
 use super::{Datum, Memory, Number, Observer, Trap, fault};
 use crate::{
-    Binary, Loop, ObjectId, Parts, Place, Polynomial, Range, Schedule, Simd, Step, Stmt, Strip, View,
+    Binary, Loop, ObjectId, Parts, Place, Polynomial, Range, Schedule, Simd, Step, Stmt, Strip,
+    View,
 };
 
 /// What a loop carries.

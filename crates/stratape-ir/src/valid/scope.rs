@@ -2,8 +2,8 @@
 
 use super::Fault;
 use crate::{
-    Block, Check, Function, Loop, ObjectId, Op, Param, Place, Polynomial, Range, RecordId, RegionId,
-    Stmt, ValueId,
+    Block, Check, Function, Loop, ObjectId, Op, Param, Place, Polynomial, Range, RecordId,
+    RegionId, Stmt, ValueId,
 };
 
 pub(super) fn check(function: &Function) -> Result<(), Fault> {

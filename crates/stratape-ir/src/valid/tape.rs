@@ -7,8 +7,8 @@ use super::Fault;
 use super::same::Same;
 use crate::analysis::{Affine, DefUse};
 use crate::{
-    Binary, Block, Call, Function, Half, If, Loop, Op, Range, RecordId, Scalar, Schedule, Stmt, Stream,
-    Type, ValueId, walk,
+    Binary, Block, Call, Function, Half, If, Loop, Op, Range, RecordId, Scalar, Schedule, Stmt,
+    Stream, Type, ValueId, walk,
 };
 
 /// What a statement leaves on the tape.
@@ -313,7 +313,9 @@ fn ways(pushes: &Loop, pops: &Loop) -> Result<(), Fault> {
     }
     match strips.map(|strip| strip.and_then(|strip| strip.stream)) {
         [None, None] | [Some(Stream::Out), Some(Stream::In)] => Ok(()),
-        [out, back] => fault(format!("a layer of {pushed:?} is streamed {out:?}, and {back:?} for it")),
+        [out, back] => {
+            fault(format!("a layer of {pushed:?} is streamed {out:?}, and {back:?} for it"))
+        }
     }
 }
 

@@ -177,9 +177,8 @@ impl Emitter<'_> {
 
     /// A loop that fills layers and ends when it will: before each iteration, after it, and after the loop.
     pub(super) fn open_ended(&self, node: &Loop, id: RegionId) -> TokenStream {
-        let name = |text: &str| {
-            Ident::new(&format!("{text}{}", node.counter.0), Span::mixed_site())
-        };
+        let name =
+            |text: &str| Ident::new(&format!("{text}{}", node.counter.0), Span::mixed_site());
         let (slots, used) = (name("slots"), name("used"));
         let region = &self.function.regions[id.index()];
         let frame = self.frame_type(region);

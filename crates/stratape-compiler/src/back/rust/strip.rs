@@ -9,9 +9,7 @@ use super::views::{OpenSplit, OpenView};
 use crate::lower::matching;
 use crate::tapeflow::is_counted;
 use stratape_ir::analysis::Polynomial;
-use stratape_ir::{
-    self as ir, Half, Loop, Op, Place, Range, Scalar, Step, Stmt, ValueId, used,
-};
+use stratape_ir::{self as ir, Half, Loop, Op, Place, Range, Scalar, Step, Stmt, ValueId, used};
 
 /// A strip that is being emitted.
 #[derive(Clone, Debug)]

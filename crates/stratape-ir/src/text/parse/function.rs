@@ -4,7 +4,8 @@ use super::super::lex::Token;
 use super::symbols::{Symbols, fail};
 use super::{Parser, Result};
 use crate::{
-    Cell, Checkpoint, Function, Layout, Offset, Origin, Param, Record, Region, RegionId, Room, SourceId,
+    Cell, Checkpoint, Function, Layout, Offset, Origin, Param, Record, Region, RegionId, Room,
+    SourceId,
 };
 
 impl Parser {
@@ -129,8 +130,7 @@ impl Parser {
         }
         self.expect_word("of")?;
         let (cells, cell) = (self.number()?, self.cell()?);
-        let layout =
-            if self.accept_word("columns") { Layout::Columns } else { Layout::Frames };
+        let layout = if self.accept_word("columns") { Layout::Columns } else { Layout::Frames };
         let layer = if self.accept_word("layer") { Some(self.number()?) } else { None };
         self.function.regions.push(Region { cell, cells, layout, layer });
         Ok(())

@@ -4,7 +4,8 @@ use super::super::lex::Token;
 use super::symbols::fail;
 use super::{Parser, Result};
 use crate::{
-    Parts, Polynomial, Reduction, Rotation, Schedule, Side, Simd, Split, Stream, Strip, View, Window,
+    Parts, Polynomial, Reduction, Rotation, Schedule, Side, Simd, Split, Stream, Strip, View,
+    Window,
 };
 
 impl Parser {

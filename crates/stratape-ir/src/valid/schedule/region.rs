@@ -62,7 +62,10 @@ impl Checker<'_> {
         }
         let stream = if pushes { Stream::Out } else { Stream::In };
         if pushes == pops || strip.stream.is_some_and(|found| found != stream) {
-            return fault(format!("the loop over {:?} both fills {id:?} and takes it", node.counter));
+            return fault(format!(
+                "the loop over {:?} both fills {id:?} and takes it",
+                node.counter
+            ));
         }
         self.frame(&node.body, &mut Way::default(), &mut Frame::new(), region.cells)
     }

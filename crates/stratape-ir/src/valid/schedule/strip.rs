@@ -149,5 +149,4 @@ impl Checker<'_> {
             item => !item.uses_whole(object),
         }
     }
-
 }
