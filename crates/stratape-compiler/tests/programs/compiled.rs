@@ -57,6 +57,7 @@ fn variants(source: &str, seed: u64, varied: bool) -> Result<Vec<Variant>, Strin
         variants.extend(Variant::checkpointed(source, seed));
         variants.extend(Variant::linked(source, seed.is_multiple_of(8)));
         variants.extend(Variant::parallel(source)?);
+        variants.push(Variant::taped(source, seed)?);
     }
     Ok(variants)
 }

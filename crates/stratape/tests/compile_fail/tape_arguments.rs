@@ -10,6 +10,16 @@ fn no_such_choice(x: f64) -> f64 {
     x * x
 }
 
+#[gradient(tape(layout = "rows"))]
+fn no_such_layout(x: f64) -> f64 {
+    x * x
+}
+
+#[gradient(tape(layout = 3))]
+fn no_layout(x: f64) -> f64 {
+    x * x
+}
+
 #[gradient(tape(lines = 3))]
 fn no_such_argument(x: f64) -> f64 {
     x * x

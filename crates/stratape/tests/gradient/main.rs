@@ -11,6 +11,7 @@ mod complex;
 mod control;
 mod convention;
 mod float_library;
+mod frames;
 mod generics;
 mod iterators;
 mod kinks;

@@ -13,7 +13,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use stratape_compiler::ad::Output;
-use stratape_compiler::driver::{self, Compiled, Options, Target};
+use stratape_compiler::driver::{self, Compiled, Options, Saving, TapeSettings, Target};
 use stratape_compiler::front;
 use stratape_compiler::source::Sources;
 use stratape_ir::interp::{self, Argument, Datum, Memory, Number, Outcome, Trap};
@@ -150,12 +150,15 @@ pub(crate) fn gradient_of(function: &Function, manner: Manner) -> Result<Functio
 
 fn compiled(function: &Function, manner: Manner) -> Result<Compiled, Failure> {
     let parallel = (manner == Manner::Parallel).then(proc_macro2::Span::call_site);
-    let target = Target { part_operations: 1, ..Target::default() };
     let plain = manner == Manner::Plain;
     // The last word is the validator's in any case; after every pass it is asked in a share of the programs.
     static COMPILED: AtomicU64 = AtomicU64::new(0);
     let verify =
         manner == Manner::Optimised && COMPILED.fetch_add(1, Ordering::Relaxed).is_multiple_of(4);
+    // In another share, always the same programs, all is saved that can be, so that frames are large.
+    let saved = if function.values.len() % 5 == 2 { Saving::All } else { Saving::Minimal };
+    let tape = TapeSettings { saved, ..TapeSettings::default() };
+    let target = Target { part_operations: 1, tape, ..Target::default() };
     let options = Options { plain, parallel, target, verify, ..Options::default() };
     let compiled = guarded(|| driver::compile_function(function, &Sources::default(), &options))?;
     match compiled.fault {

@@ -24,7 +24,19 @@ pub(crate) struct Variant {
 impl Variant {
     /// What the attributes make of a source.
     pub(crate) fn expanded(name: &'static str, source: &str) -> Result<Self, String> {
-        Ok(Self { name, items: expanded(source)?, workspace: None })
+        Ok(Self { name, items: expanded(source, "")?, workspace: None })
+    }
+
+    /// The program with other settings of its tape.
+    pub(crate) fn taped(source: &str, seed: u64) -> Result<Self, String> {
+        const SETTINGS: [&str; 4] = [
+            "tape(layout = \"soa\")",
+            "tape(saved = \"all\")",
+            "tape(saved = \"all\", layout = \"soa\", layer_bytes = 128)",
+            "tape(saved = \"all\", layout = \"none\")",
+        ];
+        let settings = SETTINGS[(seed % 4) as usize];
+        Ok(Self { name: "other tape", items: expanded(source, settings)?, workspace: None })
     }
 
     /// The program with marks on some loops, if what they carry can be stored.
@@ -117,20 +129,22 @@ impl Variant {
 }
 
 /// The items of a source and of the gradient of its program.
-fn expanded(source: &str) -> Result<String, String> {
+fn expanded(source: &str, arguments: &str) -> Result<String, String> {
     let source = if source.contains("pub fn program(") {
         source.to_owned()
     } else {
         source.replacen("fn program(", "pub fn program(", 1)
     };
     let text = if rewrite::has_module(&source) {
-        let marked = source.replacen("pub fn program(", "#[gradient] pub fn program(", 1);
+        let mark = format!("#[gradient({arguments})] pub fn program(");
+        let marked = source.replacen("pub fn program(", &mark, 1);
         let module: TokenStream = format!("mod inner {{ {marked} }}").parse().unwrap();
         let module = guarded(|| Ok(expand::differentiable(&TokenStream::new(), &module)));
         format!("{} pub use inner::*;", module.map_err(|failure| failure.to_string())?)
     } else {
         let item: TokenStream = source.parse().unwrap();
-        let function = guarded(|| Ok(expand::gradient(TokenStream::new(), &item)));
+        let arguments: TokenStream = arguments.parse().unwrap();
+        let function = guarded(|| Ok(expand::gradient(arguments, &item)));
         function.map_err(|failure| failure.to_string())?.to_string()
     };
     if text.contains("compile_error !") {
