@@ -256,6 +256,103 @@ impl RecordTape {
         Ok(unsafe { std::slice::from_raw_parts_mut(records, count) })
     }
 
+    /// Pushes up to `most` values at once, to be filled by plain stores: as many as the slab has room for, at least one. What
+    /// follows is as if each had been pushed by itself: [`pop_run`](Self::pop_run) takes them at once, [`pop`](Self::pop) one by one.
+    ///
+    /// The values hold arbitrary numbers at first. Unlike a region, a run leaves nothing on the tape but its values, so that whoever takes
+    /// it must know how many there are.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    ///
+    /// ```
+    /// # use stratape_tape::RecordTape;
+    /// let mut tape = RecordTape::new();
+    /// let mut left = 1_000_000;
+    /// while left > 0 {
+    ///     let run = tape.push_run::<[f64; 2]>(left)?;
+    ///     run.fill([left as f64, 0.5]);
+    ///     left -= run.len();
+    /// }
+    /// assert_eq!(tape.pop::<[f64; 2]>()?[1], 0.5);
+    /// let mut left = 999_999;
+    /// while left > 0 {
+    ///     left -= tape.pop_run::<[f64; 2]>(left)?.len();
+    /// }
+    /// assert!(tape.is_empty());
+    /// # Ok::<(), stratape_tape::TapeError>(())
+    /// ```
+    #[inline]
+    pub fn push_run<R: Pod>(&mut self, most: usize) -> Result<&mut [R], TapeError> {
+        let words = const { run_words::<R>() };
+        let most = most.min(RUN_BYTES / (words * WORD)).max(1);
+        if self.head.room() < words {
+            self.climb(words)?;
+        }
+        let room = self.head.room();
+        let count = if most * words <= room { most } else { room / words };
+        // SAFETY: the slab has room for `count * words` words at the cursor, which is at least one record, since climbing made
+        // room for that. All its bytes are initialised and make values of `R`, whose alignment is that of a word at most.
+        let run = unsafe {
+            let place = self.head.cursor.cast::<R>();
+            self.head.advance(count * words);
+            std::slice::from_raw_parts_mut(place.as_ptr(), count)
+        };
+        self.audit.push_many(Entry::value::<R>(), count);
+        Ok(run)
+    }
+
+    /// Takes up to `most` values that were pushed last, which must all be of type `R`: as many as the slab holds, at least one. The
+    /// value pushed last is the last of them.
+    ///
+    /// # Errors
+    /// As [`pop`](Self::pop).
+    #[inline]
+    pub fn pop_run<R: Pod>(&mut self, most: usize) -> Result<&mut [R], TapeError> {
+        let words = const { run_words::<R>() };
+        let most = most.min(RUN_BYTES / (words * WORD)).max(1);
+        self.audit.check(Entry::value::<R>())?;
+        if self.head.filled() < words {
+            self.descend(words, Entry::value::<R>())?;
+        }
+        let filled = self.head.filled();
+        let count = if most * words <= filled { most } else { filled / words };
+        self.audit.pop_many(Entry::value::<R>(), count)?;
+        // SAFETY: at least `count * words` words lie below the cursor, all bytes initialised, and any bytes make an `R`. They stay as
+        // they are while self is borrowed.
+        Ok(unsafe {
+            self.head.retreat(count * words);
+            std::slice::from_raw_parts_mut(self.head.cursor.cast::<R>().as_ptr(), count)
+        })
+    }
+
+    /// Takes back the last `count` values of the run that was pushed last, which were not used.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Mismatch`] when the slab holds fewer values.
+    ///
+    /// ```
+    /// # use stratape_tape::RecordTape;
+    /// let mut tape = RecordTape::new();
+    /// tape.push_run::<f64>(1000)?[0] = 3.0;
+    /// tape.take_back::<f64>(999)?;
+    /// assert_eq!(tape.pop_run::<f64>(1)?, [3.0]);
+    /// # Ok::<(), stratape_tape::TapeError>(())
+    /// ```
+    pub fn take_back<R: Pod>(&mut self, count: usize) -> Result<(), TapeError> {
+        if count == 0 {
+            return Ok(());
+        }
+        let words = const { run_words::<R>() }.saturating_mul(count);
+        if words > self.head.filled() {
+            return Err(too_little(self.words(), Entry::value::<R>()));
+        }
+        self.audit.pop_many(Entry::value::<R>(), count)?;
+        // SAFETY: just checked: not more than is filled.
+        unsafe { self.head.retreat(words) };
+        Ok(())
+    }
+
     /// Asks for what lies up to `bytes` below the top, so that it is in memory when it is taken: a program that knows how it goes on
     /// can say so. Costs a compare where that much is in the top slab. The tape reads ahead by itself, and this changes nothing else.
     ///
@@ -528,6 +625,16 @@ impl RecordTape {
         let bytes = count.saturating_mul(size_of::<R>());
         ErrorKind::RegionTooLarge { bytes, memory: self.stats().memory as usize }.into()
     }
+}
+
+/// Bytes of a run at most: enough for its cost not to matter.
+const RUN_BYTES: usize = 64 << 10;
+
+/// Words of a record in a run, where records lie side by side as if each had been pushed.
+const fn run_words<R>() -> usize {
+    let fits = size_of::<R>() > 0 && size_of::<R>().is_multiple_of(WORD) && align_of::<R>() <= WORD;
+    assert!(fits, "records of a run are whole words, and aligned to one at most");
+    size_of::<R>() / WORD
 }
 
 /// The most words a region of `count` records can take, or `None` if that is beyond counting.

@@ -83,6 +83,31 @@ impl Audit {
         }
     }
 
+    /// Pushes so many values of one type.
+    pub(super) fn push_many(&mut self, entry: Entry, count: usize) {
+        match self.entries.last_mut() {
+            Some(last) if !entry.region && last.is_like(&entry) => last.count += count,
+            _ => self.entries.push(Entry { count, ..entry }),
+        }
+    }
+
+    /// Pops so many values of one type.
+    pub(super) fn pop_many(&mut self, entry: Entry, count: usize) -> Result<(), TapeError> {
+        self.check(entry)?;
+        let only = self.entries.len() == 1;
+        match self.entries.last_mut() {
+            Some(last) if last.count > count => last.count -= count,
+            Some(last) if last.count == count => drop(self.entries.pop()),
+            // Below the first may lie what was loaded from a file that names no types.
+            Some(last) if !only => {
+                return Err(mismatch(Entry { count, ..entry }, *last));
+            }
+            Some(_) => self.entries.clear(),
+            None => {}
+        }
+        Ok(())
+    }
+
     /// Whether popping `asked` is right.
     pub(super) fn check(&self, asked: Entry) -> Result<(), TapeError> {
         match self.entries.last() {
@@ -127,6 +152,14 @@ impl Audit {
 
     #[inline(always)]
     pub(super) fn pop(&mut self) {}
+
+    #[inline(always)]
+    pub(super) fn push_many(&mut self, _: Entry, _: usize) {}
+
+    #[inline(always)]
+    pub(super) fn pop_many(&mut self, _: Entry, _: usize) -> Result<(), TapeError> {
+        Ok(())
+    }
 
     #[inline(always)]
     pub(super) fn check(&self, _: Entry) -> Result<(), TapeError> {

@@ -6,7 +6,9 @@ use quote::quote;
 use super::Emitter;
 use super::operation::tokens;
 use super::strip::Strip;
-use stratape_ir::{Half, Layout, Loop, Offset, Range, RecordId, Region, RegionId, Scalar, ValueId};
+use stratape_ir::{
+    Cell, Half, Layout, Loop, Offset, Range, RecordId, Region, RegionId, Scalar, ValueId,
+};
 
 /// Bytes of a layer that is filled by a loop of unknown length: a page. More would leave holes at the ends of slabs.
 const OPEN_LAYER: usize = 4096;
@@ -27,6 +29,15 @@ pub(super) enum Slots {
     Columns(Vec<Ident>),
     /// One cell of all frames after the other: all of them, and how many frames.
     Flat(Ident, Ident),
+}
+
+/// Whether the layers of a region are runs of the tape, which leave nothing there but their frames: these are whole words, and lie in the order of their
+/// iterations, so that they may be taken in other pieces than they were pushed in.
+pub(super) fn is_run(region: &Region, upwards: bool) -> bool {
+    upwards
+        && region.layout == Layout::Frames
+        && region.cell != Cell::U128
+        && region.frame_bytes().is_multiple_of(8)
 }
 
 impl Slots {
@@ -191,21 +202,36 @@ impl Emitter<'_> {
             splits: Vec::new(),
             region: Some(OpenRegion { id, slots: Slots::Frames(slots.clone()) }),
         });
-        let before = quote! {
-            if #used == #slots.len() {
-                if #used > 0 { #tape.commit::<#frame>(#used)?; }
-                let most = #tape.layer::<#frame>(#most);
-                #slots = #tape.reserve::<#frame>(most)?;
-                #used = 0;
+        let run = is_run(region, true);
+        let before = if run {
+            quote! {
+                if #used == #slots.len() {
+                    #slots = #tape.push_run::<#frame>(#most)?;
+                    #used = 0;
+                }
+            }
+        } else {
+            quote! {
+                if #used == #slots.len() {
+                    if #used > 0 { #tape.commit::<#frame>(#used)?; }
+                    let most = #tape.layer::<#frame>(#most);
+                    #slots = #tape.reserve::<#frame>(most)?;
+                    #used = 0;
+                }
             }
         };
-        let run = self.repeat_with(node, &before, &quote!(#used += 1;));
+        let end = if run {
+            quote!(let left = #slots.len() - #used; #tape.take_back::<#frame>(left)?;)
+        } else {
+            quote!(if #used > 0 { #tape.commit::<#frame>(#used)?; })
+        };
+        let looped = self.repeat_with(node, &before, &quote!(#used += 1;));
         self.leave_strip();
         quote! {
             let mut #slots: &mut [#frame] = &mut [];
             let mut #used = 0_usize;
-            #run
-            if #used > 0 { #tape.commit::<#frame>(#used)?; }
+            #looped
+            #end
         }
     }
 }

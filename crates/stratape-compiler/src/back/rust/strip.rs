@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
-use super::region::OpenRegion;
+use super::region::{OpenRegion, is_run};
 use super::views::{OpenSplit, OpenView};
 use crate::lower::matching;
 use crate::tapeflow::is_counted;
@@ -141,14 +141,25 @@ impl Emitter<'_> {
                 let offset = as_counter(quote!(#done));
                 quote!(#from_tokens + #offset)
             };
+            let reserve = if is_run(region, !node.reversed) {
+                quote! {
+                    let #slots = #tape.push_run::<#frame>((#total - #done)#layer)?;
+                    let #count = #slots.len();
+                }
+            } else {
+                quote! {
+                    let #count = #tape.layer::<#frame>(#total - #done)#layer;
+                    let #slots = #tape.reserve::<#frame>(#count)?;
+                }
+            };
             quote! {
                 #(#starts)*
                 let #total = #length;
                 let mut #done = 0_usize;
                 while #done < #total {
-                    let #count = #tape.layer::<#frame>(#total - #done)#layer;
+                    #reserve
+                    let #slots = &mut #slots[..#count];
                     let #first = #begin;
-                    let #slots = &mut #tape.reserve::<#frame>(#count)?[..#count];
                     #slices
                     #run
                     #done += #count;
@@ -163,12 +174,16 @@ impl Emitter<'_> {
                 let offset = as_counter(quote!((#total - #left)));
                 quote!(#from_tokens + #offset)
             };
+            let take = match is_run(region, node.reversed) {
+                true => quote!(pop_run::<#frame>(#left #layer)),
+                false => quote!(take::<#frame>()),
+            };
             quote! {
                 #(#starts)*
                 let #total = #length;
                 let mut #left = #total;
                 while #left > 0 {
-                    let #slots = &*#tape.take::<#frame>()?;
+                    let #slots = &*#tape.#take?;
                     let #count = #slots.len();
                     let #slots = &#slots[..#count];
                     #slices
