@@ -51,6 +51,8 @@ enum Kind {
     Quads(usize),
     /// Reserved, then committed to fewer.
     Part(usize, usize),
+    /// Pushed in runs, the last of them longer than needed by so many.
+    Runs(usize, usize),
 }
 
 /// What must come back.
@@ -66,6 +68,7 @@ enum Entry {
     Wides(Vec<Wide>),
     Lines(Vec<Line>),
     Quads(Vec<[f64; 4]>),
+    Runs(Vec<[u64; 3]>),
 }
 
 fn kind() -> impl Strategy<Value = Kind> {
@@ -83,6 +86,7 @@ fn kind() -> impl Strategy<Value = Kind> {
         // Larger than a slab, and larger than the page it takes.
         1 => (PER_SLAB..1500_usize).prop_map(Kind::Floats),
         2 => (0..60_usize, 0..60_usize).prop_map(|(a, b)| Kind::Part(a.max(b), a.min(b))),
+        3 => (0..80_usize, 0..9_usize).prop_map(|(count, more)| Kind::Runs(count, more)),
     ]
 }
 
@@ -166,9 +170,33 @@ impl Run<'_> {
                 records.truncate(kept);
                 Entry::Wides(records)
             }
+            Kind::Runs(count, more) => {
+                let mut all: Vec<[u64; 3]> = Vec::new();
+                while all.len() < count {
+                    let run = self.tape.push_run::<[u64; 3]>(count - all.len() + more)?;
+                    all.extend(fill(run, number));
+                }
+                self.tape.take_back::<[u64; 3]>(all.len() - count)?;
+                all.truncate(count);
+                Entry::Runs(all)
+            }
         };
         self.model.push(entry);
         Ok(())
+    }
+
+    /// Takes so many records of runs: one by itself, the others in runs of another length than they were pushed in.
+    fn runs(&mut self, count: usize) -> Result<Vec<[u64; 3]>, TapeError> {
+        let mut found = Vec::new();
+        if count > 0 {
+            found.push(self.tape.pop()?);
+        }
+        while found.len() < count {
+            let run = self.tape.pop_run::<[u64; 3]>((count - found.len()).min(7))?;
+            found.extend(run.iter().rev());
+        }
+        found.reverse();
+        Ok(found)
     }
 
     fn take(&mut self) -> Result<(), TapeError> {
@@ -189,6 +217,7 @@ impl Run<'_> {
             Entry::Wides(_) => Entry::Wides(self.tape.take()?.to_vec()),
             Entry::Lines(_) => Entry::Lines(self.tape.take()?.to_vec()),
             Entry::Quads(_) => Entry::Quads(self.tape.take()?.to_vec()),
+            Entry::Runs(all) => Entry::Runs(self.runs(all.len())?),
         };
         assert_eq!(found, expected);
         // A mark above the tape must not be used any more.
