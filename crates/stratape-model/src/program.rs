@@ -7,7 +7,9 @@ use stratape_ir::interp::{self, Argument, Memory, Observer, Trap};
 use stratape_ir::{Extent, Function, Origin, Param, Scalar, Type};
 use syn::visit_mut::VisitMut;
 
-use crate::{ColumnLengths, Layout, Machine, ModelError, Report, Trace};
+use crate::fingerprint::Fingerprint;
+use crate::trace::Fan;
+use crate::{ColumnLengths, Layout, Machine, ModelError, Report};
 
 /// How long lists are, and what integers are, where nothing is said.
 const LENGTH: usize = 64;
@@ -105,15 +107,47 @@ impl Program {
     /// # Errors
     /// If the machine cannot be built, or the program panics or takes too many steps.
     pub fn run(&self, machine: &Machine, layout: Layout) -> Result<Report, ModelError> {
+        let mut reports = self.run_on(&[(*machine, layout)])?;
+        Ok(reports.pop().unwrap_or_default())
+    }
+
+    /// Runs it once, on several machines at a time: one report for each, in their order.
+    ///
+    /// # Errors
+    /// If a machine cannot be built, or the program panics or takes too many steps.
+    ///
+    /// ```
+    /// use stratape_compiler::driver::Saving;
+    /// use stratape_model::{Layout, Machine, Program};
+    ///
+    /// let source = "#[gradient] fn square(x: f64) -> f64 { x * x }";
+    /// let program = Program::compile(source, "square", Saving::All, &[])?;
+    /// let machines = [(Machine::baseline(), Layout::Columns), (Machine::default(), Layout::Records)];
+    /// let reports = program.run_on(&machines)?;
+    /// assert_eq!(reports[1], program.run(&machines[1].0, machines[1].1)?);
+    /// # Ok::<(), stratape_model::ModelError>(())
+    /// ```
+    pub fn run_on(&self, machines: &[(Machine, Layout)]) -> Result<Vec<Report>, ModelError> {
         let options = interp::Options { fuel: self.steps, ..interp::Options::default() };
-        let mut trace = Trace::new(&self.function, machine, layout)?;
-        if layout == Layout::Columns {
+        let mut fan = Fan::new(&self.function, machines)?;
+        if machines.iter().any(|(_, layout)| *layout == Layout::Columns) {
             let mut lengths = ColumnLengths::default();
             self.observed(&options, &mut lengths)?;
-            trace = trace.with_columns(&lengths);
+            fan = fan.with_columns(&lengths);
         }
-        self.observed(&options, &mut trace)?;
-        Ok(trace.finish())
+        self.observed(&options, &mut fan)?;
+        Ok(fan.finish())
+    }
+
+    /// A text that is another one for another gradient, other arguments, another machine or another version of the model: a name for a result that is
+    /// kept.
+    pub fn fingerprint(&self, machine: &Machine, layout: Layout) -> String {
+        let mut print = Fingerprint::default();
+        let version = (env!("CARGO_PKG_VERSION"), env!("STRATAPE_MODEL_SOURCES"));
+        print.add(&format!("{version:?} {machine:?} {layout:?} {}", self.steps));
+        print.add(&self.function.to_string());
+        print.add(&format!("{:?}", self.arguments));
+        print.to_string()
     }
 
     fn observed(
