@@ -142,7 +142,7 @@ impl Axis {
         let low = if from_zero { 0.0 } else { low };
         let step = step((high - low).max(1e-3));
         let low = (low / step).floor() * step;
-        let high = (high / step * 1.001).ceil() * step;
+        let high = (high / step - 1e-6).ceil() * step;
         let count = ((high - low) / step).round() as u32;
         let marks = (0..=count).map(|mark| low + f64::from(mark) * step).collect();
         Self { logarithmic, low, high, marks }
