@@ -8,7 +8,6 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use stratape_model::paper::{Figure, Kind, Panel};
 
-use super::text::number;
 use crate::page::{Area, Drawn, Frame, drawn_at};
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -162,7 +161,7 @@ impl Axis {
             value if value >= 1e6 => format!("{:.0}M", value / 1e6),
             value if value >= 1e3 => format!("{:.0}k", value / 1e3),
             value if value >= 1.0 => format!("{value:.0}"),
-            value => number(value),
+            value => format!("{}", (value * 1e3).round() / 1e3),
         }
     }
 }

@@ -137,7 +137,7 @@ pub(super) fn trade(lab: &mut Lab<'_>) -> Figure {
         let base = lab.report(one, "1k", 0);
         let mut panel = Panel {
             columns: columns.clone(),
-            ..Panel::new(one.name, "performance over energy", Kind::Paths, &[])
+            ..Panel::new(one.name, "performance", Kind::Paths, &[])
         };
         for (name, scratchpad) in [("without", 0), ("with a scratchpad", SCRATCHPAD)] {
             let points = CACHES.map(|cache| {
