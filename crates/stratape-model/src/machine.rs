@@ -171,7 +171,7 @@ pub struct Machine {
     /// Nodes that start in a cycle: 8.
     pub issue_width: u32,
     /// Nodes in flight: 512. The paper gives none, but has the compiler unroll loops and place a layer on the grid while streams fill the room of the
-    /// next. That needs the nodes of a whole scratchpad in flight: 64 values, and seven nodes for each in the nine programs.
+    /// next. That needs the nodes of a whole scratchpad in flight: 64 values, with three to eight nodes for each in the nine programs.
     pub window: usize,
     /// 32k, 4 ways, lines of 64 bytes. 2 ports: the paper's energy model of the cache has as many. A hit takes 2 cycles. 16 lines in flight
     /// are what the DRAM's bandwidth and latency need to be saturated (9.6 bytes × 107 cycles), so that cache and streams are equals. Stores
