@@ -63,7 +63,8 @@ fn bucket(cycles: u64) -> usize {
 fn largest(bucket: usize) -> u64 {
     match bucket / PARTS {
         0 => bucket as u64,
-        octave => (((PARTS + bucket % PARTS + 1) as u64) << (octave - 1)) - 1,
+        // The last bucket ends where numbers end.
+        octave => (((PARTS + bucket % PARTS + 1) as u64) << (octave - 1)).wrapping_sub(1),
     }
 }
 

@@ -116,13 +116,13 @@ fn written(
     let mut printed = String::new();
     let failed = |error: std::fmt::Error| Failure::new(error);
     if arguments.figures.is_empty() {
-        let width = terminal::columns().unwrap_or(120);
+        let width = terminal::columns().unwrap_or(text::WIDTH);
         let said = |text: &str| terminal::wrapped(text, width).join("\n");
         writeln!(
             printed,
             "{}\n\n{}\n{}\n{}\n",
             said(table::TITLE),
-            table::shown(rows),
+            table::shown(rows, width),
             said(&table::summary(rows)),
             said(table::NOTE)
         )

@@ -3,6 +3,8 @@
 use stratape_compiler::driver::Saving;
 use stratape_model::paper::{BENCHMARKS, Measured, Published, Results};
 
+use super::text;
+
 /// A program, saving every value and saving what must be.
 pub(super) struct Row {
     pub(super) all: Measured,
@@ -45,8 +47,8 @@ fn pairs(row: &Row) -> [(&'static str, f64, Option<f64>); 10] {
         ("energy ÷", all.small_comparison().energy, Some(published.energy)),
         ("tape", all.tape_share(), Some(published.tape)),
         ("minimal: total ×", less.total, None),
-        ("DRAM ÷", less.dram, None),
-        ("energy ÷", minimal.small_comparison().energy, None),
+        ("minimal: DRAM ÷", less.dram, None),
+        ("minimal: energy ÷", minimal.small_comparison().energy, None),
     ]
 }
 
@@ -83,30 +85,20 @@ pub(super) fn summary(rows: &[Row]) -> String {
 }
 
 /// The table for a terminal.
-pub(super) fn shown(rows: &[Row]) -> String {
-    let mut text = String::new();
-    for row in rows {
-        let cells = cells(row);
-        if text.is_empty() {
-            text += &format!("{:12}", "");
-            cells.iter().for_each(|(head, cell)| text += &format!(" {head:>0$}", wide(head, cell)));
-            text += "\n";
-        }
-        text += &format!("{:12}", row.all.name);
-        cells.iter().for_each(|(head, cell)| text += &format!(" {cell:>0$}", wide(head, cell)));
-        text += "\n";
-    }
-    text
-}
-
-/// How wide a column is: that of a pair, or of its head.
-fn wide(head: &str, cell: &str) -> usize {
-    head.chars().count().max(if cell.contains('(') { 19 } else { 8 })
+pub(super) fn shown(rows: &[Row], width: usize) -> String {
+    let heads: Vec<String> = rows.first().map_or_else(Vec::new, |row| {
+        cells(row).into_iter().map(|(head, _)| head.to_owned()).collect()
+    });
+    let rows: Vec<(&str, Vec<String>)> = rows
+        .iter()
+        .map(|row| (row.all.name, cells(row).into_iter().map(|(_, cell)| cell).collect()))
+        .collect();
+    text::table(&heads, &rows, width)
 }
 
 /// All figures of both settings.
 pub(super) fn csv(rows: &[Row]) -> String {
-    let mut text = String::from(
+    let mut csv = String::from(
         "program,saved,forward,reverse,total,dram,dram_without_tape_writes,energy_2k,layout_dram,total_1k,dram_1k,tape_share,layers,published_forward,published_reverse,published_total,published_dram,published_energy\n",
     );
     for (saved, of) in [("all", true), ("minimal", false)] {
@@ -134,8 +126,8 @@ pub(super) fn csv(rows: &[Row]) -> String {
                 published.energy,
             ];
             let figures = figures.map(|figure| format!("{figure:.4}"));
-            text += &format!("{},{saved},{}\n", measured.name, figures.join(","));
+            csv += &format!("{},{saved},{}\n", measured.name, figures.join(","));
         }
     }
-    text
+    csv
 }

@@ -5,7 +5,7 @@ use stratape_model::paper::{Figure, Kind, Panel};
 use crate::terminal;
 
 /// How wide texts are where nobody says.
-const WIDTH: usize = 120;
+pub(super) const WIDTH: usize = 120;
 
 /// A number with three digits or so.
 pub(super) fn number(value: f64) -> String {
@@ -52,34 +52,41 @@ pub(super) fn shown(figure: &Figure) -> String {
         }
     }
     for panel in &figure.panels {
-        text += &format!("\n{} ({})\n{}", panel.title, panel.unit, table(panel));
+        let (columns, rows) = cells(panel);
+        let table = table(&columns, &rows, width);
+        text += &format!("\n{} ({})\n{table}", panel.title, panel.unit);
     }
     text
 }
 
-fn table(panel: &Panel) -> String {
-    let (columns, rows) = cells(panel);
+/// A table for a terminal. Columns that do not fit the width come below the others.
+pub(super) fn table(columns: &[String], rows: &[(&str, Vec<String>)], width: usize) -> String {
     let length = |text: &str| text.chars().count();
     let first = rows.iter().map(|(name, _)| length(name)).max().unwrap_or(0);
-    let widths: Vec<usize> = columns
-        .iter()
-        .enumerate()
-        .map(|(at, name)| {
-            let cells = rows.iter().filter_map(|(_, row)| row.get(at)).map(|cell| length(cell));
-            cells.max().unwrap_or(0).max(length(name))
-        })
-        .collect();
-    let mut text = " ".repeat(first);
-    for (name, width) in columns.iter().zip(&widths) {
-        text += &format!("  {name:>width$}");
-    }
-    for (name, row) in &rows {
-        text += &format!("\n{name:first$}");
-        for (cell, width) in row.iter().zip(&widths) {
-            text += &format!("  {cell:>width$}");
+    let wide = |at: usize| {
+        let cells = rows.iter().filter_map(|(_, row)| row.get(at)).map(|cell| length(cell));
+        cells.chain(columns.get(at).map(|name| length(name))).max().unwrap_or(0)
+    };
+    let (mut text, mut from) = (String::new(), 0);
+    while from < columns.len() {
+        let (mut to, mut used) = (from, first);
+        while to < columns.len() && (to == from || used + 2 + wide(to) <= width) {
+            used += 2 + wide(to);
+            to += 1;
         }
+        let line = |name: &str, cells: &[String]| {
+            let cells = (from..to).map(|at| {
+                let cell = cells.get(at).map_or("", String::as_str);
+                format!("  {cell:>0$}", wide(at))
+            });
+            format!("{name:first$}{}\n", cells.collect::<String>())
+        };
+        text += if from > 0 { "\n" } else { "" };
+        text += &line("", columns);
+        rows.iter().for_each(|(name, cells)| text += &line(name, cells));
+        from = to;
     }
-    text + "\n"
+    text
 }
 
 /// A figure as CSV, a line for each number.
@@ -106,6 +113,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn columns_that_do_not_fit_come_below() {
+        let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+        let rows = [("row", texts(&["1", "22", "333"]))];
+        let columns = texts(&["a", "b", "c"]);
+        assert_eq!(table(&columns, &rows, 80), "     a   b    c\nrow  1  22  333\n");
+        let broken = "     a   b\nrow  1  22\n\n       c\nrow  333\n";
+        assert_eq!(table(&columns, &rows, 10), broken);
+        // A column is never left out, however narrow the terminal is.
+        assert_eq!(table(&columns, &rows, 1).lines().count(), 8);
+    }
+
+    #[test]
     fn numbers_and_fields() {
         assert_eq!([0.123, 12.34, 1234.0, f64::NAN].map(number), ["0.12", "12.3", "1234", "–"]);
         let panel = Panel {
@@ -116,7 +135,8 @@ mod tests {
             columns: vec!["1k energy".to_owned(), "1k performance".to_owned()],
             rows: vec![("with".to_owned(), vec![2.0, 0.5])],
         };
-        assert_eq!(table(&panel), "               1k\nwith  2.00 / 0.50\n");
+        let (columns, rows) = cells(&panel);
+        assert_eq!(table(&columns, &rows, 80), "               1k\nwith  2.00 / 0.50\n");
         let figure = Figure {
             number: 15,
             title: "",
