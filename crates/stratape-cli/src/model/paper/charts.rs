@@ -213,6 +213,7 @@ fn chart<'a, 'b>(
     axis: &Axis,
     turned: bool,
 ) -> Result<Chart<'a, 'b>, Box<dyn Error>> {
+    let marks = across.marks.clone();
     let up = Marked { from: axis.low, to: axis.high, marks: axis.marks.clone() };
     let mut chart = ChartBuilder::on(area)
         .margin(10)
@@ -220,28 +221,31 @@ fn chart<'a, 'b>(
         .x_label_area_size(if turned { 76 } else { 34 })
         .y_label_area_size(58)
         .build_cartesian_2d(across, up)?;
-    let style = match turned {
-        true => ("sans-serif", 11)
-            .into_font()
-            .transform(FontTransform::Rotate90)
-            .color(&BLACK)
-            .pos(Pos::new(HPos::Left, VPos::Center)),
-        false => {
-            ("sans-serif", 13).into_font().color(&BLACK).pos(Pos::new(HPos::Center, VPos::Top))
-        }
-    };
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .bold_line_style(BLACK.mix(0.15))
         .disable_x_mesh()
-        .x_label_style(style)
+        .x_label_style(("sans-serif", 13))
         .y_label_style(("sans-serif", 13))
         .axis_desc_style(("sans-serif", 14))
         .y_desc(panel.unit)
-        .x_label_formatter(&|at: &f64| name(at))
+        .x_label_formatter(&|at: &f64| if turned { String::new() } else { name(at) })
         .y_label_formatter(&|place: &f64| axis.text(*place))
         .draw()?;
+    if turned {
+        // Labels of an axis are centred below their marks, which would put turned ones into the chart.
+        let style = ("sans-serif", 11)
+            .into_font()
+            .transform(FontTransform::Rotate90)
+            .color(&BLACK)
+            .pos(Pos::new(HPos::Left, VPos::Center));
+        let (left, top) = area.get_base_pixel();
+        for mark in marks {
+            let (x, y) = chart.backend_coord(&(mark, axis.low));
+            area.draw(&Text::new(name(&mark), (x - left, y - top + 8), style.clone()))?;
+        }
+    }
     Ok(chart)
 }
 
