@@ -50,8 +50,8 @@ struct Run {
     /// How long a list is, or what a number is, as in `x=1000`; 64 if nothing is said.
     #[arg(long = "set", value_name = "PARAMETER=NUMBER")]
     settings: Vec<String>,
-    /// Millions of steps that the program may take; 15 take a second or so.
-    #[arg(long, value_name = "MILLIONS", default_value_t = 500)]
+    /// Millions of steps that the program may take; 5 take a second or so.
+    #[arg(long, value_name = "MILLIONS", default_value_t = 300)]
     steps: u32,
     /// Smaller inputs of the nine programs.
     #[arg(long)]

@@ -18,10 +18,10 @@ const LENGTH: usize = 64;
 const MOST: f64 = (1 << 26) as f64;
 
 /// Steps that the interpreter takes in a second, and the model with it.
-const STEPS_A_SECOND: u64 = 15_000_000;
+const STEPS_A_SECOND: u64 = 5_000_000;
 
-/// Steps that a program may take, unless more are allowed: some half a minute.
-const STEPS: u64 = 500_000_000;
+/// Steps that a program may take, unless more are allowed: a minute or so.
+const STEPS: u64 = 300_000_000;
 
 /// A gradient and its arguments.
 ///
