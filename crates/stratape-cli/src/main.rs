@@ -9,6 +9,7 @@ mod demo;
 mod explain;
 mod failure;
 mod model;
+mod page;
 mod saving;
 mod tape_info;
 mod terminal;

@@ -50,6 +50,9 @@ struct Run {
     /// How long a list is, or what a number is, as in `x=1000`; 64 if nothing is said.
     #[arg(long = "set", value_name = "PARAMETER=NUMBER")]
     settings: Vec<String>,
+    /// Millions of steps that the program may take; 5 take a second or so.
+    #[arg(long, value_name = "MILLIONS", default_value_t = 300)]
+    steps: u32,
     /// Smaller inputs of the nine programs.
     #[arg(long)]
     quick: bool,
@@ -109,7 +112,12 @@ fn run_one(arguments: &Run) -> Result<(), Failure> {
         LayoutName::Aos => Layout::Records,
         LayoutName::Soa => Layout::Columns,
     };
-    let report = program(arguments)?.run(&machine, layout).map_err(Failure::new)?;
+    let mut program = program(arguments)?;
+    program.steps = u64::from(arguments.steps) * 1_000_000;
+    let report = program.run(&machine, layout).map_err(|error| {
+        let told = error.to_string();
+        Failure::new(told.replace("allow more steps", "allow more with `--steps`"))
+    })?;
     let text = match arguments.csv {
         true => format!("{}\n{}", Report::csv_header(), report.csv()),
         false => report.to_string(),

@@ -9,6 +9,8 @@ const TWO: &str =
     "#[gradient] fn product(x: &[f64]) -> f64 { let mut p = 1.0; for v in x { p *= v; } p }
 #[gradient] fn at(x: &[f64], n: usize) -> f64 { x[n] * x[0] }";
 
+const LONG: &str = "#[gradient] fn long(x: f64, n: usize) -> f64 { let mut p = x; for _ in 0..n { p = p * 0.5 + x; } p }";
+
 /// What a command prints, and what it complains of.
 fn model(arguments: &[&str]) -> Result<(String, String), Box<dyn Error>> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stratape"));
@@ -36,6 +38,14 @@ fn a_function_of_a_file() -> Outcome {
     let path = directory.path().join("two.rs");
     std::fs::write(&path, TWO)?;
     let file = path.to_str().ok_or("a path that is no text")?;
+    let written = |name: &str, text: &str| -> Result<String, Box<dyn Error>> {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text)?;
+        Ok(path.to_str().ok_or("a path that is no text")?.to_owned())
+    };
+    let long = &*written("long.rs", LONG)?;
+    let outside = &*written("outside.rs", "#[gradient] fn f(x: f64) -> f64 { unsafe { x } }")?;
+    let broken = &*written("broken.rs", "fn f( {")?;
     let (printed, _) = model(&["run", file, "product", "--set", "x=1000"])?;
     assert!(printed.contains("tape"), "{printed}");
     for (arguments, told) in [
@@ -53,6 +63,17 @@ fn a_function_of_a_file() -> Outcome {
         (&["run", "gravity", "--cache", "3k"], "ways × line × a power of two"),
         (&["run", "gravity", "--spad", "100"], "banks × 8 × a whole number"),
         (&["run", "gravity", "--cache", "much"], "is not a size"),
+        (&["run", "gravity", "--cache", "24k"], "ways × line × a power of two"),
+        (&["run", "gravity", "--cache", "1M"], "131072 (128k) or less"),
+        (&["run", "gravity", "--spad", "32"], "with 8 banks, 64 is one"),
+        (&["run", file, "product", "--set", "x=1e12"], "67108864 are the most"),
+        (&["run", file, "product", "--set", "x=-3"], "is no number of elements"),
+        (&["run", file, "product", "--set", "x=2.5"], "is no number of elements"),
+        (&["run", file, "product", "--set", "x=inf"], "write a number"),
+        (&["run", long, "--set", "n=1e12", "--steps", "1"], "more than 1 million steps"),
+        (&["run", long, "--set", "n=1e12", "--steps", "1"], "allow more with `--steps`"),
+        (&["run", outside], "unsafe"),
+        (&["run", broken], "this is not Rust"),
     ] {
         let (_, said) = model(arguments)?;
         assert!(said.contains(told), "{arguments:?}: {said}");

@@ -12,7 +12,17 @@ use crate::{Machine, Timing};
 ///
 /// Only a machine's window of nodes is remembered: one of long ago counts as done, and so does one of another simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Node(u64);
+pub struct Node {
+    number: u64,
+    done: u64,
+}
+
+impl Node {
+    /// The cycle at which it is done.
+    pub fn done(self) -> u64 {
+        self.done
+    }
+}
 
 /// What a node waited for between its operands and its result.
 #[derive(Debug, Clone, Copy, Default)]
@@ -71,8 +81,9 @@ impl Grid {
     }
 
     fn done(&self, node: Node) -> u64 {
-        let remembered = node.0 < self.count && self.count - node.0 <= self.recent.len() as u64;
-        if remembered { self.recent[self.place(node.0)].done } else { 0 }
+        let remembered =
+            node.number < self.count && self.count - node.number <= self.recent.len() as u64;
+        if remembered { self.recent[self.place(node.number)].done } else { 0 }
     }
 
     fn place(&self, number: u64) -> usize {
@@ -115,7 +126,7 @@ impl Grid {
         let place = self.place(self.count);
         self.recent[place] = Entry { done, end: self.end };
         self.count += 1;
-        Node(self.count - 1)
+        Node { number: self.count - 1, done }
     }
 
     /// What comes after starts when everything is done, and not before the given cycle, up to which the program waits for a stream.

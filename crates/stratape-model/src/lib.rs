@@ -76,7 +76,9 @@ mod comparison;
 mod dram;
 pub mod energy;
 mod error;
+mod fingerprint;
 mod grid;
+mod lifetimes;
 mod machine;
 pub mod paper;
 mod program;
@@ -90,6 +92,7 @@ pub use cache::{Cache, Lookup};
 pub use comparison::Comparison;
 pub use error::ModelError;
 pub use grid::Node;
+pub use lifetimes::{Fifths, Lifetimes};
 pub use machine::{
     Barrier, CacheSettings, DramSettings, Machine, ScratchpadSettings, StreamSettings, Timing,
     Timings, Unit, size,

@@ -28,7 +28,7 @@ impl Unit {
 }
 
 /// How long an operation takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Timing {
     /// Cycles from its start to its result.
     pub latency: u64,
@@ -42,7 +42,7 @@ pub struct Timing {
 /// products 4, both pipelined; divisions 12 and square roots 24, not pipelined, since they iterate on one unit. That processor has no special
 /// functions; 32 cycles, not pipelined, is a range reduction and six steps of a polynomial (each a product and half of an addition) on one
 /// unit. Simple operations take one cycle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "named after the units")]
 pub struct Timings {
     pub add: Timing,
@@ -81,7 +81,7 @@ impl Default for Timings {
 }
 
 /// The cache: set-associative, LRU, write-back, write-allocate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CacheSettings {
     /// Bytes.
     pub size: u64,
@@ -101,7 +101,7 @@ pub struct CacheSettings {
 }
 
 /// The scratchpad: banks, each with one access a cycle. Consecutive words of 8 bytes lie in consecutive banks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ScratchpadSettings {
     /// Bytes of all banks; 0 means there is none, and the tape goes through the cache.
     pub bytes: u64,
@@ -112,7 +112,7 @@ pub struct ScratchpadSettings {
 }
 
 /// The memory behind cache and streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DramSettings {
     /// Bandwidth in 10⁶ bytes a second.
     pub megabytes_per_second: u64,
@@ -121,16 +121,18 @@ pub struct DramSettings {
 }
 
 /// The two engines that move layers of the tape between scratchpad and DRAM.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StreamSettings {
     /// Bytes that an engine holds or has asked for, beside those in the scratchpad.
     pub buffer: u64,
     /// Whether a layer has half of the scratchpad, so that the other half drains or fills meanwhile.
     pub double_buffer: bool,
+    /// Records that a layer may span, the factor by which the compiler unrolls loops; 0 for as many as there is room for.
+    pub layer_records: u64,
 }
 
 /// What waits at the boundary of two layers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Barrier {
     /// Everything: no node of a layer starts before all of the layer before are done.
     Everything,
@@ -158,7 +160,7 @@ pub enum Barrier {
 /// assert!(odd.check().is_err());
 /// # Ok::<(), stratape_model::ModelError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Machine {
     /// Clock in MHz: 2000.
     pub clock_mhz: u64,
@@ -168,7 +170,8 @@ pub struct Machine {
     pub timings: Timings,
     /// Nodes that start in a cycle: 8.
     pub issue_width: u32,
-    /// Nodes in flight. The paper gives none; 192 is the reorder buffer of gem5's out-of-order processor.
+    /// Nodes in flight: 512. The paper gives none, but has the compiler unroll loops and place a layer on the grid while streams fill the room of the
+    /// next. That needs the nodes of a whole scratchpad in flight: 64 values, with three to eight nodes for each in the nine programs.
     pub window: usize,
     /// 32k, 4 ways, lines of 64 bytes. 2 ports: the paper's energy model of the cache has as many. A hit takes 2 cycles. 16 lines in flight
     /// are what the DRAM's bandwidth and latency need to be saturated (9.6 bytes × 107 cycles), so that cache and streams are equals. Stores
@@ -193,7 +196,7 @@ impl Default for Machine {
             units: 16,
             timings: Timings::default(),
             issue_width: 8,
-            window: 192,
+            window: 512,
             cache: CacheSettings {
                 size: 32 << 10,
                 ways: 4,
@@ -205,7 +208,7 @@ impl Default for Machine {
             },
             scratchpad: ScratchpadSettings { bytes: 512, banks: 8, latency: 1 },
             dram: DramSettings { megabytes_per_second: 19_200, latency: 100 },
-            streams: StreamSettings { buffer: 1024, double_buffer: true },
+            streams: StreamSettings { buffer: 1024, double_buffer: true, layer_records: 0 },
             barrier: Barrier::Everything,
         }
     }

@@ -7,10 +7,21 @@ use stratape_ir::interp::{self, Argument, Memory, Observer, Trap};
 use stratape_ir::{Extent, Function, Origin, Param, Scalar, Type};
 use syn::visit_mut::VisitMut;
 
-use crate::{ColumnLengths, Layout, Machine, ModelError, Report, Trace};
+use crate::fingerprint::Fingerprint;
+use crate::trace::Fan;
+use crate::{ColumnLengths, Layout, Machine, ModelError, Report};
 
 /// How long lists are, and what integers are, where nothing is said.
 const LENGTH: usize = 64;
+
+/// Most numbers that a list may have: half a gigabyte.
+const MOST: f64 = (1 << 26) as f64;
+
+/// Steps that the interpreter takes in a second, and the model with it.
+const STEPS_A_SECOND: u64 = 5_000_000;
+
+/// Steps that a program may take, unless more are allowed: a minute or so.
+const STEPS: u64 = 300_000_000;
 
 /// A gradient and its arguments.
 ///
@@ -78,7 +89,7 @@ impl Program {
             }
         }
         let arguments = arguments(&function, settings).map_err(outside)?;
-        Ok(Self { name: name.to_owned(), function, arguments, steps: 2_000_000_000 })
+        Ok(Self { name: name.to_owned(), function, arguments, steps: STEPS })
     }
 
     /// Gives a list its numbers, by its name.
@@ -105,15 +116,47 @@ impl Program {
     /// # Errors
     /// If the machine cannot be built, or the program panics or takes too many steps.
     pub fn run(&self, machine: &Machine, layout: Layout) -> Result<Report, ModelError> {
+        let mut reports = self.run_on(&[(*machine, layout)])?;
+        Ok(reports.pop().unwrap_or_default())
+    }
+
+    /// Runs it once, on several machines at a time: one report for each, in their order.
+    ///
+    /// # Errors
+    /// If a machine cannot be built, or the program panics or takes too many steps.
+    ///
+    /// ```
+    /// use stratape_compiler::driver::Saving;
+    /// use stratape_model::{Layout, Machine, Program};
+    ///
+    /// let source = "#[gradient] fn square(x: f64) -> f64 { x * x }";
+    /// let program = Program::compile(source, "square", Saving::All, &[])?;
+    /// let machines = [(Machine::baseline(), Layout::Columns), (Machine::default(), Layout::Records)];
+    /// let reports = program.run_on(&machines)?;
+    /// assert_eq!(reports[1], program.run(&machines[1].0, machines[1].1)?);
+    /// # Ok::<(), stratape_model::ModelError>(())
+    /// ```
+    pub fn run_on(&self, machines: &[(Machine, Layout)]) -> Result<Vec<Report>, ModelError> {
         let options = interp::Options { fuel: self.steps, ..interp::Options::default() };
-        let mut trace = Trace::new(&self.function, machine, layout)?;
-        if layout == Layout::Columns {
+        let mut fan = Fan::new(&self.function, machines)?;
+        if machines.iter().any(|(_, layout)| *layout == Layout::Columns) {
             let mut lengths = ColumnLengths::default();
             self.observed(&options, &mut lengths)?;
-            trace = trace.with_columns(&lengths);
+            fan = fan.with_columns(&lengths);
         }
-        self.observed(&options, &mut trace)?;
-        Ok(trace.finish())
+        self.observed(&options, &mut fan)?;
+        Ok(fan.finish())
+    }
+
+    /// A text that is another one for another gradient, other arguments, another machine or another version of the model: a name for a result that is
+    /// kept.
+    pub fn fingerprint(&self, machine: &Machine, layout: Layout) -> String {
+        let mut print = Fingerprint::default();
+        let version = (env!("CARGO_PKG_VERSION"), env!("STRATAPE_MODEL_SOURCES"));
+        print.add(&format!("{version:?} {machine:?} {layout:?} {}", self.steps));
+        print.add(&self.function.to_string());
+        print.add(&format!("{:?}", self.arguments));
+        print.to_string()
     }
 
     fn observed(
@@ -128,9 +171,9 @@ impl Program {
                 "with these inputs it panics: {message}. Say how long its lists are, and what its numbers are"
             ))),
             Err(Trap::Fuel) => Err(outside(format!(
-                "it takes more than {} million steps, some {} s: take smaller inputs",
-                self.steps / 1_000_000,
-                self.steps / 5_000_000
+                "it takes more than {} million steps, {} s or longer: take smaller inputs, or allow more steps",
+                self.steps.div_ceil(1_000_000),
+                self.steps.div_ceil(STEPS_A_SECOND)
             ))),
             Err(trap) => Err(outside(trap.to_string())),
         }
@@ -164,6 +207,9 @@ fn arguments(function: &Function, settings: &[(&str, f64)]) -> Result<Vec<Argume
     let mut arguments = Vec::new();
     let said =
         |name: &str| settings.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+    if let Some((name, value)) = settings.iter().find(|(_, value)| !value.is_finite()) {
+        return Err(format!("`{name}` is {value}: write a number"));
+    }
     for param in &function.params {
         arguments.push(match param {
             Param::Value(value) => {
@@ -185,7 +231,21 @@ fn arguments(function: &Function, settings: &[(&str, f64)]) -> Result<Vec<Argume
                 names.push(primal.name.clone());
                 let shadow = known.shadow_of.is_some() || known.origin == Origin::Local;
                 let mut next = || if shadow { 0.0 } else { numbers.next() };
-                let length = said.map_or(LENGTH, |value| value as usize);
+                let length = said.unwrap_or(LENGTH as f64);
+                if length < 0.0 || length.fract() != 0.0 {
+                    return Err(format!(
+                        "`{}` is a list: `{length}` is no number of elements",
+                        primal.name
+                    ));
+                }
+                let count = numbers_of(&known.ty, length);
+                if count > MOST {
+                    return Err(format!(
+                        "`{}` would have {count} numbers, {MOST} are the most",
+                        primal.name
+                    ));
+                }
+                let length = length as usize;
                 Argument::Memory(memory(&known.ty, length, &mut next)?)
             }
         });
@@ -196,6 +256,19 @@ fn arguments(function: &Function, settings: &[(&str, f64)]) -> Result<Vec<Argume
             Err(format!("there is no parameter `{name}`: there are {}", names.join(", ")))
         }
         None => Ok(arguments),
+    }
+}
+
+/// How many numbers memory of a type has whose lists are so long.
+fn numbers_of(ty: &Type, length: f64) -> f64 {
+    match ty {
+        Type::Scalar(_) | Type::Enum(_) => 1.0,
+        Type::Array(item, Extent::Known(count)) => *count as f64 * numbers_of(item, length),
+        Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => {
+            length * numbers_of(item, length)
+        }
+        Type::Tuple(items) => items.iter().map(|item| numbers_of(item, length)).sum(),
+        Type::Struct(def) => def.fields.iter().map(|(_, item)| numbers_of(item, length)).sum(),
     }
 }
 

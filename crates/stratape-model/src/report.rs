@@ -1,8 +1,11 @@
 //! [`Report`]: what a run cost.
 
+mod numbers;
 mod show;
 
 use std::ops::{Index, IndexMut};
+
+use crate::lifetimes::Lifetimes;
 
 /// What a piece of memory is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -169,6 +172,10 @@ pub struct Report {
     pub energy: u64,
     /// Dirty lines that the cache still held at the end, in the order of [`Data::ALL`]. They are not among the lines written.
     pub left_dirty: [u64; 5],
+    /// Bytes of the arrays of each class, and of the tape at its longest, in the order of [`Data::ALL`]; known of a [`Trace`](crate::Trace) alone.
+    pub footprint: [u64; 5],
+    /// How long values live; known of a [`Trace`](crate::Trace) alone.
+    pub lifetimes: Lifetimes,
 }
 
 impl Report {

@@ -99,8 +99,9 @@ impl Simulation {
         self.wait_for_stream(0);
     }
 
-    /// Goes over to another pass, once everything is done and the tape is in memory.
+    /// Goes over to another pass, once everything is done and the tape is in memory; under double buffering its last layer stays in the scratchpad.
     pub fn pass(&mut self, pass: Pass) {
+        self.keep_last();
         self.flush();
         let cycles = self.grid.end - self.began;
         self.tally().cycles += cycles;

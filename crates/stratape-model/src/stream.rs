@@ -17,6 +17,11 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
+    /// An engine that need not move the first so many bytes.
+    pub(crate) fn from(bytes: u64) -> Self {
+        Self { moved: bytes.saturating_mul(1000), grants: VecDeque::new() }
+    }
+
     /// From this cycle on the stream may go as far as `bytes` from its start.
     pub(crate) fn grant(&mut self, from: u64, bytes: u64) {
         let limit = bytes.saturating_mul(1000);

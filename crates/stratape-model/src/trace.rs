@@ -1,16 +1,20 @@
 //! [`Trace`]: a run of a gradient in the interpreter, told to a machine.
 //!
 //! Floats are nodes of the machine; integers are taken to be known beforehand, as on an accelerator whose loops are unrolled. A load depends on the
-//! store that wrote its element. Objects lie one after the other in memory, each from the start of a line; one that is made again in each iteration
-//! lies where it lay before.
+//! store that wrote its element. Objects lie where `malloc` places them; one that is made again in each iteration lies where it lay before.
 
+mod fan;
+mod heap;
 mod tape;
 
 use stratape_ir::interp::{Access, Class, Observer};
 use stratape_ir::{Binary, Function, Math, ObjectId, Op, Origin, Scalar, ValueId};
 
+use crate::lifetimes::{Histogram, Lifetimes};
 use crate::{Data, Machine, ModelError, Node, Pass, Report, Simulation, Unit};
 
+pub(crate) use fan::Fan;
+use heap::Heap;
 use tape::Tape;
 pub use tape::{ColumnLengths, Layout};
 
@@ -62,11 +66,14 @@ pub struct Trace<'f> {
     /// The nodes that computed values.
     values: Vec<Option<Node>>,
     objects: Vec<Option<Object>>,
-    /// Where the next object lies.
-    next: u64,
+    heap: Heap,
     pass: Pass,
     /// The value of the load that is about to be told.
     loading: Option<ValueId>,
+    /// Bytes of the objects of each class.
+    footprint: [u64; 5],
+    /// How long values that are not on the tape live.
+    lifetimes: Histogram,
 }
 
 impl<'f> Trace<'f> {
@@ -85,9 +92,11 @@ impl<'f> Trace<'f> {
             tape: Tape::new(machine, layout),
             values: vec![None; function.values.len()],
             objects: function.objects.iter().map(|_| None).collect(),
-            next: 0x10_0000,
+            heap: Heap::new(0x10_0000, 1 << 38),
             pass: Pass::Forward,
             loading: None,
+            footprint: [0; 5],
+            lifetimes: Histogram::default(),
         })
     }
 
@@ -101,7 +110,12 @@ impl<'f> Trace<'f> {
     /// What the run has cost.
     pub fn finish(mut self) -> Report {
         self.tape.close(&mut self.run, self.pass);
-        self.run.finish()
+        let mut report = self.run.finish();
+        report.footprint = self.footprint;
+        report.footprint[Data::Tape as usize] = NUMBER * self.tape.most;
+        report.lifetimes =
+            Lifetimes { tape: self.tape.lifetimes.fifths(), others: self.lifetimes.fifths() };
+        report
     }
 
     fn node(&self, value: ValueId) -> Option<Node> {
@@ -150,6 +164,13 @@ impl<'f> Trace<'f> {
         }
     }
 
+    /// Notes how long values had lived when a node used them.
+    fn used(&mut self, values: &[Node], by: Node) {
+        for value in values {
+            self.lifetimes.add(by.done().saturating_sub(value.done()));
+        }
+    }
+
     fn is_float(&self, value: ValueId) -> bool {
         matches!(self.function.ty(value), Scalar::Float(_))
     }
@@ -171,7 +192,11 @@ impl Observer for Trace<'_> {
             after.extend(self.node(operand));
         });
         let node = match unit(op) {
-            Some(unit) if floats => Some(self.run.compute(unit, &after)),
+            Some(unit) if floats => {
+                let node = self.run.compute(unit, &after);
+                self.used(&after, node);
+                Some(node)
+            }
             _ => None,
         };
         self.set(value, node);
@@ -187,6 +212,7 @@ impl Observer for Trace<'_> {
                 let (address, _, writer) = self.element(object, path);
                 let after: Vec<Node> = writer.into_iter().collect();
                 let node = self.run.load(self.data(object), address, NUMBER as u32, &after);
+                self.used(&after, node);
                 self.set(value, Some(node));
             }
             Access::Write(object, path, Some(value)) if self.is_float(value) => {
@@ -205,6 +231,7 @@ impl Observer for Trace<'_> {
                 let (address, element, writer) = self.element(object, path);
                 let after: Vec<Node> = writer.into_iter().collect();
                 let old = self.run.load(data, address, NUMBER as u32, &after);
+                self.used(&after, old);
                 let after: Vec<Node> = [old].into_iter().chain(self.node(value)).collect();
                 let sum = self.run.compute(Unit::Add, &after);
                 let node = self.run.store(data, address, NUMBER as u32, &[sum]);
@@ -234,14 +261,15 @@ impl Observer for Trace<'_> {
 
     fn object(&mut self, object: ObjectId, sizes: &[usize]) {
         let count = sizes.first().copied().unwrap_or(0);
+        let class = self.data(object);
         let Some(slot) = self.objects.get_mut(object.index()) else { return };
         let again = slot.as_ref().filter(|known| known.writers.len() >= count);
         let base = match again {
             Some(known) => known.base,
             None => {
-                let base = self.next;
-                self.next += (NUMBER * count as u64).next_multiple_of(64);
-                base
+                let bytes = NUMBER * count as u64;
+                self.footprint[class as usize] += bytes;
+                self.heap.place(bytes)
             }
         };
         *slot = Some(Object { base, sizes: sizes.to_vec(), writers: vec![None; count] });

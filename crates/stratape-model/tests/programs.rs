@@ -56,6 +56,53 @@ fn what_is_saved_of_a_product() {
     assert_eq!((count(Saving::All), count(Saving::Minimal)), (200, 100));
 }
 
+/// What a trace knows beside cycles: how large the data is, and how long values live.
+#[test]
+fn footprints_and_lifetimes_of_a_product() {
+    let program = Program::compile(PRODUCT, "product", Saving::All, &[("x", 100.0)]).unwrap();
+    let report = program.run(&Machine::baseline(), Layout::Columns).unwrap();
+    // A hundred numbers and their adjoints, and twice as many on the tape.
+    let footprint = |data: Data| report.footprint[data as usize];
+    assert_eq!([Data::Input, Data::Adjoint, Data::Tape].map(footprint), [800, 800, 1600]);
+    // What is saved first is taken last, so it lives for most of the run.
+    let (tape, others) = (report.lifetimes.tape.0, report.lifetimes.others.0);
+    assert!(tape[4] > report.cycles() / 2 && tape[4] <= report.cycles(), "{tape:?}");
+    assert!(tape.is_sorted() && tape[0] > others[1], "{tape:?} {others:?}");
+}
+
+/// A layer of at most so many records: 100 records of two values, in layers of seven, are 15 layers.
+#[test]
+fn layers_of_few_records() {
+    let program = Program::compile(PRODUCT, "product", Saving::All, &[("x", 100.0)]).unwrap();
+    let layers = |records: u64| {
+        let mut machine = Machine::default();
+        machine.streams.layer_records = records;
+        let report = program.run(&machine, Layout::Records).unwrap();
+        (report.forward.layers, report.reverse.layers)
+    };
+    assert_eq!([1, 7, 16, 17].map(layers), [(100, 100), (15, 15), (7, 7), (7, 7)]);
+}
+
+/// Machines that share a run of the interpreter see what each would have seen alone.
+#[test]
+fn several_machines_at_a_time() {
+    let program = Benchmark::named("somier").unwrap().program(Saving::All, true).unwrap();
+    let machines = [
+        (Machine::baseline(), Layout::Columns),
+        (Machine::baseline().with_cache("2k").unwrap(), Layout::Records),
+        (Machine::default(), Layout::Records),
+    ];
+    let together = program.run_on(&machines).unwrap();
+    for ((machine, layout), report) in machines.iter().zip(together) {
+        assert_eq!(program.run(machine, *layout).unwrap(), report);
+    }
+    let names: Vec<String> =
+        machines.iter().map(|(machine, layout)| program.fingerprint(machine, *layout)).collect();
+    assert!(names[0] != names[1] && names[1] != names[2]);
+    let minimal = Benchmark::named("somier").unwrap().program(Saving::Minimal, true).unwrap();
+    assert_ne!(minimal.fingerprint(&machines[0].0, machines[0].1), names[0]);
+}
+
 /// A record of several values in a scratchpad that holds fewer: it goes on in the next layer.
 #[test]
 fn a_record_larger_than_a_layer() {

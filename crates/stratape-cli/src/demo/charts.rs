@@ -1,13 +1,10 @@
 //! The charts of the report, as SVG.
 
-use std::error::Error;
-
 use plotters::prelude::*;
 use stratape::checkpoint::schedule::{Action, Revolve};
 use stratape::tape::Sample;
 
-type Drawn = Result<String, Box<dyn Error>>;
-type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+use crate::page::{Drawn, Frame, Key, drawn};
 
 /// A layer of the tape: its colour, and what it holds.
 type Layer = (RGBColor, fn(&Sample) -> u64);
@@ -17,42 +14,6 @@ const RED: RGBColor = RGBColor(220, 50, 32);
 const GREY: RGBColor = RGBColor(150, 150, 150);
 const GREEN: RGBColor = RGBColor(60, 150, 90);
 const VIOLET: RGBColor = RGBColor(123, 50, 148);
-
-/// How large a chart is drawn: each twice, since letters that shrink with the page cannot be read.
-#[derive(Clone, Copy)]
-pub(super) enum Frame {
-    /// For a page on a desk.
-    Wide,
-    /// For one in a hand.
-    Narrow,
-}
-
-impl Frame {
-    fn size(self) -> (u32, u32) {
-        match self {
-            Self::Wide => (860, 340),
-            Self::Narrow => (380, 280),
-        }
-    }
-
-    /// How many numbers an axis has.
-    fn numbers(self) -> (usize, usize) {
-        match self {
-            Self::Wide => (11, 8),
-            Self::Narrow => (5, 6),
-        }
-    }
-}
-
-fn drawn(frame: Frame, draw: impl FnOnce(&Area<'_>) -> Result<(), Box<dyn Error>>) -> Drawn {
-    let mut text = String::new();
-    let area = SVGBackend::with_string(&mut text, frame.size()).into_drawing_area();
-    area.fill(&WHITE)?;
-    draw(&area)?;
-    area.present()?;
-    drop(area);
-    Ok(text)
-}
 
 /// The margins and the letters, the same for all charts.
 macro_rules! chart {
@@ -78,9 +39,6 @@ macro_rules! chart {
         chart
     }};
 }
-
-/// What a colour of a chart means: the name, and the colour as CSS has it.
-pub(super) type Key = &'static [(&'static str, &'static str)];
 
 pub(super) const OCCUPANCY: Key = &[
     ("in RAM only", "#4c8ccb"),

@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::path::Path;
 
-use super::charts::{self, Frame, Key};
-use super::{Findings, cells, picture};
+use super::{Findings, cells, charts, picture};
 use crate::failure::Failure;
+use crate::page::{self, figure};
 use crate::saving;
 use crate::units::bytes;
 
@@ -24,25 +24,6 @@ pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
         "the report cannot be written to {}: {error}; choose another file with --out",
         path.display()
     ))
-}
-
-/// A chart in both sizes, of which the page shows one, and what its colours mean.
-fn figure(
-    what: &str,
-    key: Key,
-    draw: impl Fn(Frame) -> Result<String, Box<dyn Error>>,
-) -> Result<String, Box<dyn Error>> {
-    let named = |frame: Frame, class: &str| -> Result<String, Box<dyn Error>> {
-        let head = format!("<svg class=\"{class}\" role=\"img\" aria-label=\"{what}\" ");
-        Ok(draw(frame)?.replacen("<svg ", &head, 1))
-    };
-    let items: String = key
-        .iter()
-        .map(|(name, colour)| format!("<li><span style=\"background:{colour}\"></span>{name}</li>"))
-        .collect();
-    let key = if items.is_empty() { items } else { format!("<ul class=\"key\">{items}</ul>") };
-    let (wide, narrow) = (named(Frame::Wide, "wide")?, named(Frame::Narrow, "narrow")?);
-    Ok(format!("<figure class=\"chart\">{wide}{narrow}{key}</figure>"))
 }
 
 /// A cell for each figure of a way, with its head for pages too narrow for columns.
@@ -90,11 +71,8 @@ fn page(findings: &Findings) -> Result<String, Box<dyn Error>> {
         )
     })
     .collect();
-    Ok(format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <title>Stratape: one gradient, three ways</title><style>{STYLE}</style></head><body>\n\
-         <h1>One gradient, three ways</h1>\n\
+    let body = format!(
+        "<h1>One gradient, three ways</h1>\n\
          <p>Heat in a plate of {side} × {side} cells whose conductivity grows with its temperature, {steps_run} steps. The gradient \
          of the misfit by the {cells} first temperatures goes through all of them.</p>\n\
          <table><thead><tr><td></td>{heads}</tr></thead><tbody>\n{rows}</tbody></table>\n\
@@ -105,7 +83,7 @@ fn page(findings: &Findings) -> Result<String, Box<dyn Error>> {
          Drawn for {steps} steps and {slots} slots; the run above had {steps_run} and {slots_run}.</p>\n{schedule}\n\
          <h2>The inversion</h2><p>The misfit fell to {misfit:.2e} in {iterations} iterations.</p>\n{convergence}\n\
          <div class=\"fields\">{fields}</div>\n\
-         <p class=\"scale\">temperature: 0 <span></span> 1</p>\n</body></html>\n",
+         <p class=\"scale\">temperature: 0 <span></span> 1</p>\n",
         rows = rows(findings),
         side = problem.side,
         steps_run = problem.steps,
@@ -115,24 +93,6 @@ fn page(findings: &Findings) -> Result<String, Box<dyn Error>> {
         differences = findings.differences,
         memory = bytes(findings.memory as u64),
         iterations = problem.iterations,
-    ))
+    );
+    Ok(page::page("Stratape: one gradient, three ways", &body))
 }
-
-/// The charts are dark on white also where the page is light on dark: their colours are chosen for it.
-const STYLE: &str = "\
-    :root{color-scheme:light dark}\
-    body{font:16px/1.5 sans-serif;max-width:900px;margin:2em auto;padding:0 1em;color:#222;background:#fff}\
-    table{border-collapse:collapse}td,th{padding:.3em .8em;text-align:right;border-bottom:1px solid #8886}\
-    th[scope=row]{text-align:left;font-weight:normal}\
-    svg{width:100%;height:auto;display:block}.narrow{display:none}\
-    figure{margin:0}.chart{background:#fff;color:#222;border-radius:4px;padding-bottom:.5em}\
-    .key{list-style:none;display:flex;flex-wrap:wrap;gap:.2em 1.2em;margin:0;padding:0 1em;font-size:14px}\
-    .key span{display:inline-block;width:1.2em;height:.7em;margin-right:.4em}\
-    .fields{display:flex;gap:1em;margin-top:1em}.fields figure{flex:1}\
-    img{width:100%;image-rendering:pixelated}figcaption,.scale{font-size:14px;color:#555}\
-    .scale span{display:inline-block;width:10em;height:.8em;border:1px solid #888;vertical-align:middle;\
-    background:linear-gradient(90deg,#000,#bf0000 30%,#ff3300 40%,#ffcc00 70%,#ffff55 80%,#fff)}\
-    @media(max-width:640px){.wide{display:none}.narrow{display:block}thead{display:none}\
-    table,tbody,tr,th,td{display:block}th[scope=row]{font-weight:bold;padding:.8em 0 .2em}\
-    td{display:flex;justify-content:space-between;padding:.2em 0}td::before{content:attr(data-head)}}\
-    @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}figcaption,.scale{color:#aaa}}";

@@ -1,166 +1,162 @@
-//! `stratape model paper`: the paper's nine programs, ours against published.
+//! `stratape model paper`: the paper's nine programs and its figures, ours against published.
+
+mod charts;
+mod kept;
+mod report;
+mod table;
+mod text;
+mod work;
 
 use std::fmt::Write as _;
 use std::io::Write;
-use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
-use stratape_compiler::driver::Saving;
-use stratape_model::ModelError;
-use stratape_model::paper::{BENCHMARKS, Benchmark, Measured, Published, measure};
+use stratape_model::paper::{FIGURES, Figure, Results, figure};
 
+use self::kept::Kept;
 use crate::failure::Failure;
+use crate::page::Frame;
+use crate::{saving, terminal};
 
-/// Runs the paper's nine programs with the scratchpad and without, saving every value and saving what must be, and compares with what was
-/// published.
+/// Where figures go if nothing is said.
+const FOLDER: &str = "model-figures";
+
+/// Runs the paper's nine programs on the modelled accelerator, with its scratchpad and without, and compares with what was published.
+///
+/// Without `--figure`: the table of speed-ups, DRAM traffic and energy, saving every value and saving what must be; with `--out` or `--report` all
+/// figures as well.
 #[derive(Args)]
 pub(crate) struct Arguments {
+    /// Makes a figure of the paper, by its number: 6, 7, 10 to 18. May be given several times.
+    #[arg(long = "figure", value_name = "NUMBER", value_parser = known_figure)]
+    figures: Vec<u32>,
+    /// Where each figure goes, as an SVG and as a CSV; the folder `model-figures` if figures are named and nothing is said.
+    #[arg(long, value_name = "DIRECTORY")]
+    out: Option<PathBuf>,
+    /// Writes one page with the table and the figures.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Smaller inputs: under a minute.
     #[arg(long)]
     quick: bool,
-    /// Writes all figures to a file, as comma-separated values.
+    /// Writes the table to a file, as comma-separated values.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Where results of runs are kept, so that they need not be run again; `stratape/model` in the user's cache directory, if nothing is said.
+    #[arg(long, value_name = "DIRECTORY", conflicts_with = "no_cache")]
+    cache_dir: Option<PathBuf>,
+    /// Keeps no results, and takes none that are kept.
+    #[arg(long)]
+    no_cache: bool,
 }
 
-/// A program in one of the two settings.
-struct Row {
-    saved: Saving,
-    measured: Measured,
-    published: Published,
+fn known_figure(text: &str) -> Result<u32, String> {
+    let number = text.trim().parse().ok().filter(|number| FIGURES.contains(number));
+    number.ok_or_else(|| {
+        let known: Vec<String> = FIGURES.iter().map(u32::to_string).collect();
+        format!("there is no such figure: there are {}", known.join(", "))
+    })
+}
+
+impl Arguments {
+    /// The figures that are made, each once.
+    fn numbers(&self) -> Vec<u32> {
+        let all = self.figures.is_empty() && (self.out.is_some() || self.report.is_some());
+        FIGURES.into_iter().filter(|number| all || self.figures.contains(number)).collect()
+    }
+
+    /// The folder for figures, if they are to be written.
+    fn folder(&self) -> Option<&Path> {
+        let usual = !self.figures.is_empty() && self.report.is_none();
+        self.out.as_deref().or(usual.then_some(Path::new(FOLDER)))
+    }
+
+    fn wants_table(&self) -> bool {
+        self.figures.is_empty() || self.report.is_some() || self.csv.is_some()
+    }
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let rows = rows(arguments.quick)?;
-    if let Some(path) = &arguments.csv {
-        let text = csv(&rows);
-        std::fs::write(path, text).map_err(|error| {
-            Failure::new(format!("{} cannot be written: {error}", path.display()))
-        })?;
+    // Before minutes of work: can what comes of it be written?
+    if let Some(folder) = arguments.folder() {
+        std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     }
-    let text = table(&rows).map_err(Failure::new)?;
-    writeln!(std::io::stdout(), "{}", text.trim_end()).map_err(Failure::output)
-}
-
-/// Measures all programs, on all cores.
-fn rows(quick: bool) -> Result<Vec<Row>, Failure> {
-    let jobs: Vec<(&Benchmark, Saving)> = [Saving::All, Saving::Minimal]
-        .into_iter()
-        .flat_map(|saved| BENCHMARKS.iter().map(move |benchmark| (benchmark, saved)))
-        .collect();
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = ProgressBar::new(jobs.len() as u64).with_style(style);
-    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..cores.min(jobs.len()) {
-            scope.spawn(|| {
-                while let Some((benchmark, saved)) = jobs.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    bar.set_message(benchmark.name);
-                    let measured = measure(benchmark, *saved, quick);
-                    bar.inc(1);
-                    let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                    found.push((benchmark.name, *saved, measured));
-                }
-            });
-        }
+    for path in arguments.report.iter().chain(&arguments.csv) {
+        saving::check(path).map_err(|error| unwritable(path, &error))?;
+    }
+    saving::leave_nothing_when_interrupted();
+    let kept = Kept::new(match &arguments.cache_dir {
+        Some(folder) => Some(folder.clone()),
+        None if arguments.no_cache => None,
+        None => Kept::usual(),
     });
-    bar.finish_and_clear();
-    let mut found = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let mut rows = Vec::new();
-    for (benchmark, saved) in jobs {
-        let at =
-            found.iter().position(|(name, other, _)| *name == benchmark.name && *other == saved);
-        let Some((.., measured)) = at.map(|at| found.swap_remove(at)) else { continue };
-        let measured = measured.map_err(|error: ModelError| Failure::new(error))?;
-        rows.push(Row { saved, measured, published: benchmark.published });
-    }
-    Ok(rows)
+    let mut results = Results::default();
+    make(arguments, &mut results);
+    work::complete(&mut results, &kept)?;
+    let (rows, figures) = make(arguments, &mut results);
+    let printed = written(arguments, &rows, &figures)?;
+    writeln!(std::io::stdout(), "{}", printed.trim_end()).map_err(Failure::output)
 }
 
-/// Both settings, one table each.
-fn table(rows: &[Row]) -> Result<String, std::fmt::Error> {
-    let mut text = String::new();
-    for (saved, title) in [
-        (Saving::All, "Every value that the reverse pass needs is saved, as in the paper"),
-        (Saving::Minimal, "What is cheaper to compute or read again is not saved"),
-    ] {
+/// The table and the figures, as far as the results go.
+fn make(arguments: &Arguments, results: &mut Results) -> (Vec<table::Row>, Vec<Figure>) {
+    let quick = arguments.quick;
+    let rows = if arguments.wants_table() { table::rows(quick, results) } else { Vec::new() };
+    let numbers = arguments.numbers().into_iter();
+    (rows, numbers.filter_map(|number| figure(number, quick, results)).collect())
+}
+
+/// Writes all files. Returns what is printed.
+fn written(
+    arguments: &Arguments,
+    rows: &[table::Row],
+    figures: &[Figure],
+) -> Result<String, Failure> {
+    let mut printed = String::new();
+    let failed = |error: std::fmt::Error| Failure::new(error);
+    if arguments.figures.is_empty() {
+        let width = terminal::columns().unwrap_or(text::WIDTH);
+        let said = |text: &str| terminal::wrapped(text, width).join("\n");
         writeln!(
-            text,
-            "{title}: with a scratchpad of 512 bytes over without, both with 32k of cache (in brackets: published)\n"
-        )?;
-        writeln!(
-            text,
-            "{:12} {:>15} {:>15} {:>15} {:>15} {:>11} {:>15} {:>7} {:>15}",
-            "",
-            "forward ×",
-            "reverse ×",
-            "total ×",
-            "DRAM ÷",
-            "as counted",
-            "energy ÷ (2k)",
-            "layers",
-            "tape accesses"
-        )?;
-        for Row { measured, published, .. } in rows.iter().filter(|row| row.saved == saved) {
-            let found = measured.comparison();
-            let pair = |ours: f64, theirs: f64| format!("{ours:.2} ({theirs:.2})");
-            writeln!(
-                text,
-                "{:12} {:>15} {:>15} {:>15} {:>15} {:>11.2} {:>15} {:>7} {:>15}",
-                measured.name,
-                pair(found.forward, published.forward),
-                pair(found.reverse, published.reverse),
-                pair(found.total, published.total),
-                pair(found.dram, published.dram),
-                found.dram_without_tape_writes,
-                pair(measured.small_comparison().energy, published.energy),
-                measured.layers(),
-                pair(measured.tape_share(), published.tape),
-            )?;
+            printed,
+            "{}\n\n{}\n{}\n{}\n",
+            said(table::TITLE),
+            table::shown(rows, width),
+            said(&table::summary(rows)),
+            said(table::NOTE)
+        )
+        .map_err(failed)?;
+    }
+    for one in figures {
+        writeln!(printed, "{}", text::shown(one)).map_err(failed)?;
+    }
+    if let Some(folder) = arguments.folder().filter(|_| !figures.is_empty()) {
+        for one in figures {
+            let drawn = charts::draw(one, Frame::Wide).map_err(Failure::new)?;
+            for (ending, bytes) in [("svg", drawn), ("csv", text::csv(one))] {
+                write(&folder.join(format!("figure{:02}.{ending}", one.number)), &bytes)?;
+            }
         }
-        writeln!(text)?;
+        writeln!(printed, "Figures: {}", folder.join("figure*.{svg,csv}").display())
+            .map_err(failed)?;
     }
-    writeln!(
-        text,
-        "DRAM: lines read and written, the tape's on both sides. As counted: without the scratchpad's writes of the tape, which the published figures leave out."
-    )?;
-    Ok(text)
+    if let Some(path) = &arguments.csv {
+        write(path, &table::csv(rows))?;
+        writeln!(printed, "Table: {}", path.display()).map_err(failed)?;
+    }
+    if let Some(path) = &arguments.report {
+        let page = report::page(rows, figures, arguments.quick).map_err(Failure::new)?;
+        write(path, &page)?;
+        writeln!(printed, "Report: {}", path.display()).map_err(failed)?;
+    }
+    Ok(printed)
 }
 
-fn csv(rows: &[Row]) -> String {
-    let mut text = String::from(
-        "program,saved,forward,reverse,total,dram,dram_without_tape_writes,energy_2k,layout_dram,total_1k,dram_1k,tape_share,layers,published_forward,published_reverse,published_total,published_dram,published_energy\n",
-    );
-    for Row { saved, measured, published } in rows {
-        let (found, small) = (measured.comparison(), measured.small_comparison());
-        let smallest = measured.smallest_comparison();
-        let saved = if *saved == Saving::All { "all" } else { "minimal" };
-        let figures = [
-            found.forward,
-            found.reverse,
-            found.total,
-            found.dram,
-            found.dram_without_tape_writes,
-            small.energy,
-            measured.layout_comparison().dram,
-            smallest.total,
-            smallest.dram,
-            measured.tape_share(),
-            measured.layers() as f64,
-            published.forward,
-            published.reverse,
-            published.total,
-            published.dram,
-            published.energy,
-        ];
-        let figures: Vec<String> = figures.iter().map(|figure| format!("{figure:.4}")).collect();
-        text += &format!("{},{saved},{}\n", measured.name, figures.join(","));
-    }
-    text
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    saving::write(path, text.as_bytes()).map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(format!("{} cannot be written: {error}", path.display()))
 }

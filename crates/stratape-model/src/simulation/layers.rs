@@ -18,6 +18,10 @@ pub(super) struct Layers {
     streamed: u64,
     /// Bytes on the tape, of layers that have ended and have not been read back.
     on_tape: u64,
+    /// Bytes of the layer that ended last.
+    last: u64,
+    /// Bytes of the reverse pass's first layer that are in the scratchpad when it begins.
+    kept: u64,
     /// The cycle at which all accesses to the scratchpad so far are done.
     pub(super) accessed: u64,
     /// The cycle from which the layer may access the scratchpad.
@@ -25,12 +29,13 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    /// Starts the engine of another pass.
+    /// Starts the engine of another pass. What is kept in the scratchpad it need not bring.
     pub(super) fn turn(&mut self, from: u64, ahead: u64, pass: Pass) {
-        self.engine = Engine::default();
-        self.streamed = 0;
+        self.kept = if pass == Pass::Reverse { self.last.min(self.on_tape) } else { 0 };
+        self.engine = Engine::from(self.kept);
+        (self.streamed, self.last) = (0, 0);
         if pass == Pass::Reverse {
-            self.engine.grant(from, ahead.min(self.on_tape));
+            self.engine.grant(from, self.kept + ahead.min(self.on_tape - self.kept));
         }
     }
 
@@ -42,9 +47,11 @@ impl Layers {
 
     /// Counts bytes that go on along the stream. Returns how many more lines it has then touched.
     fn count(&mut self, bytes: u64) -> u64 {
-        let before = self.streamed.div_ceil(LINE);
+        let lines = |bytes: u64| bytes.saturating_sub(self.kept).div_ceil(LINE);
+        let before = lines(self.streamed);
+        let after = lines(self.streamed.saturating_add(bytes));
         self.streamed = self.streamed.saturating_add(bytes);
-        self.streamed.div_ceil(LINE) - before
+        after - before
     }
 }
 
@@ -66,6 +73,7 @@ impl Simulation {
         let lines = self.layers.count(bytes);
         self.tally().of_mut(Data::Tape).lines_written += lines;
         self.layers.on_tape = self.layers.on_tape.saturating_add(bytes);
+        self.layers.last = bytes;
         let streamed = self.layers.streamed;
         self.layers.engine.grant(now, streamed);
         self.boundary(streamed.saturating_sub(self.machine.stream_ahead()));
@@ -109,6 +117,19 @@ impl Simulation {
                 self.layers.open
             }
         }
+    }
+
+    /// The scratchpad is spilled when there is no room for the next layer. There is none after the last one before the reverse pass: under double
+    /// buffering its half stays as it is, and is read from there.
+    pub(super) fn keep_last(&mut self) {
+        let room = if self.machine.streams.double_buffer { self.machine.layer_bytes() } else { 0 };
+        if self.layers.last > room || self.pass == Pass::Reverse {
+            self.layers.last = 0;
+        }
+        let before = self.layers.streamed - self.layers.last;
+        let lines = self.layers.streamed.div_ceil(LINE) - before.div_ceil(LINE);
+        self.tally().of_mut(Data::Tape).lines_written -= lines;
+        self.layers.streamed = before;
     }
 
     /// Waits until everything is done and all streams have ended.

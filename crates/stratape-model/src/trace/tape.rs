@@ -8,15 +8,17 @@ use std::collections::{BTreeMap, HashMap};
 use stratape_ir::RecordId;
 use stratape_ir::interp::{Access, Class, Observer};
 
+use crate::lifetimes::Histogram;
 use crate::{Data, Machine, Node, Pass, Simulation};
 
 use super::NUMBER;
+use super::heap::Heap;
 
 /// Where the tape lies, far from everything else.
 const TAPE: u64 = 1 << 40;
 
 /// How saved values lie in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
     /// Records side by side, in the order in which they are saved: an array of structs.
     Records,
@@ -50,15 +52,11 @@ impl ColumnLengths {
         self.counts.values().sum()
     }
 
-    /// Where each column begins: one after the other, from the start of a line.
+    /// Where each column begins: an array of its own, which `malloc` places.
     fn bases(&self) -> HashMap<(RecordId, usize), u64> {
-        let mut next = TAPE;
-        let mut base = |length: u64| {
-            let base = next;
-            next += (NUMBER * length).next_multiple_of(64);
-            base
-        };
-        self.counts.iter().map(|(column, length)| (*column, base(*length))).collect()
+        let mut heap = Heap::new(TAPE, 2 * TAPE);
+        let columns = self.counts.iter();
+        columns.map(|(column, length)| (*column, heap.place(NUMBER * length))).collect()
     }
 }
 
@@ -78,8 +76,15 @@ pub(super) struct Tape {
     layout: Layout,
     /// Values that fit a layer; none without a scratchpad.
     room: u64,
-    /// Values on the tape.
-    top: u64,
+    /// Records that a layer may span; 0 for as many as fit.
+    records: u64,
+    /// Records in the layer that is open.
+    spanned: u64,
+    /// The cycle at which each value on the tape was stored.
+    stored: Vec<u64>,
+    /// Most values that were on the tape.
+    pub(super) most: u64,
+    pub(super) lifetimes: Histogram,
     /// Values in the layer that is open.
     filled: u64,
     /// Values in each layer that is closed.
@@ -95,7 +100,11 @@ impl Tape {
         Self {
             layout,
             room: machine.layer_bytes() / NUMBER,
-            top: 0,
+            records: machine.streams.layer_records,
+            spanned: 0,
+            stored: Vec::new(),
+            most: 0,
+            lifetimes: Histogram::default(),
             filled: 0,
             layers: Vec::new(),
             columns: HashMap::new(),
@@ -109,7 +118,8 @@ impl Tape {
 
     /// Saves the values of a record.
     pub(super) fn push(&mut self, run: &mut Simulation, record: RecordId, nodes: &[Option<Node>]) {
-        if self.filled + nodes.len() as u64 > self.room {
+        let full = self.filled + nodes.len() as u64 > self.room;
+        if full || (self.records > 0 && self.spanned >= self.records) {
             self.end_layer(run);
         }
         for (slot, node) in nodes.iter().enumerate() {
@@ -118,9 +128,12 @@ impl Tape {
             }
             let address = self.address_of_next(record, slot);
             let after: Vec<Node> = node.iter().copied().collect();
-            run.store(Data::Tape, address, NUMBER as u32, &after);
+            let node = run.store(Data::Tape, address, NUMBER as u32, &after);
+            self.stored.push(node.done());
             self.filled += 1;
         }
+        self.spanned += 1;
+        self.most = self.most.max(self.stored.len() as u64);
     }
 
     /// Takes the values of a record.
@@ -138,7 +151,11 @@ impl Tape {
                 run.layer_start(NUMBER * self.filled);
             }
             let address = self.address_of_last(record, slot);
-            nodes.push(run.load(Data::Tape, address, NUMBER as u32, &[]));
+            let node = run.load(Data::Tape, address, NUMBER as u32, &[]);
+            if let Some(stored) = self.stored.pop() {
+                self.lifetimes.add(node.done().saturating_sub(stored));
+            }
+            nodes.push(node);
             self.filled = self.filled.saturating_sub(1);
         }
         nodes.reverse();
@@ -158,7 +175,7 @@ impl Tape {
             run.layer_end(NUMBER * self.filled);
             self.layers.push(self.filled);
         }
-        self.filled = 0;
+        (self.filled, self.spanned) = (0, 0);
     }
 
     fn address_of_next(&mut self, record: RecordId, slot: usize) -> u64 {
@@ -166,20 +183,19 @@ impl Tape {
         let base = self.bases.get(&(record, slot)).copied().unwrap_or_else(|| column(number));
         let (count, base) = self.columns.entry((record, slot)).or_insert((0, base));
         let address = match self.layout {
-            Layout::Records => TAPE + NUMBER * self.top,
+            Layout::Records => TAPE + NUMBER * self.stored.len() as u64,
             Layout::Columns => *base + NUMBER * *count,
         };
         *count += 1;
-        self.top += 1;
         address
     }
 
     fn address_of_last(&mut self, record: RecordId, slot: usize) -> u64 {
-        self.top = self.top.saturating_sub(1);
+        let top = self.stored.len().saturating_sub(1) as u64;
         let Some((count, base)) = self.columns.get_mut(&(record, slot)) else { return TAPE };
         *count = count.saturating_sub(1);
         match self.layout {
-            Layout::Records => TAPE + NUMBER * self.top,
+            Layout::Records => TAPE + NUMBER * top,
             Layout::Columns => *base + NUMBER * *count,
         }
     }
