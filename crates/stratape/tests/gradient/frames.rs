@@ -49,7 +49,7 @@ fn check(function: fn(&[f64], usize) -> f64, gradients: &[Gradient]) {
         let x: Vec<f64> = (0..n.max(4)).map(|i| 0.6 + 0.3 * (i as f64 * 1.3).sin()).collect();
         let mut expected = vec![0.0; x.len()];
         for (i, slope) in expected.iter_mut().enumerate() {
-            let mut at = |h: f64| {
+            let at = |h: f64| {
                 let mut x = x.clone();
                 x[i] += h;
                 function(&x, n)
