@@ -256,11 +256,12 @@ impl RecordTape {
         Ok(unsafe { std::slice::from_raw_parts_mut(records, count) })
     }
 
-    /// Pushes up to `most` values at once, to be filled by plain stores: as many as the slab has room for, at least one. What
-    /// follows is as if each had been pushed by itself: [`pop_run`](Self::pop_run) takes them at once, [`pop`](Self::pop) one by one.
+    /// Pushes values at once, to be filled by plain stores: of the `left` values that are to come, as many as make a *run*. That is a fixed number, `most` at most
+    /// and what fits any slab, but for the last, which may be shorter. What follows is as if each value had been pushed by itself:
+    /// [`pop_run`](Self::pop_run) takes run after run, [`pop`](Self::pop) one by one.
     ///
     /// The values hold arbitrary numbers at first. Unlike a region, a run leaves nothing on the tape but its values, so that whoever takes
-    /// it must know how many there are.
+    /// them must know how many there are.
     ///
     /// # Errors
     /// As [`push`](Self::push).
@@ -270,29 +271,27 @@ impl RecordTape {
     /// let mut tape = RecordTape::new();
     /// let mut left = 1_000_000;
     /// while left > 0 {
-    ///     let run = tape.push_run::<[f64; 2]>(left)?;
+    ///     let run = tape.push_run::<[f64; 2]>(left, usize::MAX)?;
     ///     run.fill([left as f64, 0.5]);
     ///     left -= run.len();
     /// }
     /// assert_eq!(tape.pop::<[f64; 2]>()?[1], 0.5);
     /// let mut left = 999_999;
     /// while left > 0 {
-    ///     left -= tape.pop_run::<[f64; 2]>(left)?.len();
+    ///     left -= tape.pop_run::<[f64; 2]>(left, usize::MAX)?.len();
     /// }
     /// assert!(tape.is_empty());
     /// # Ok::<(), stratape_tape::TapeError>(())
     /// ```
     #[inline]
-    pub fn push_run<R: Pod>(&mut self, most: usize) -> Result<&mut [R], TapeError> {
+    pub fn push_run<R: Pod>(&mut self, left: usize, most: usize) -> Result<&mut [R], TapeError> {
         let words = const { run_words::<R>() };
-        let most = most.min(RUN_BYTES / (words * WORD)).max(1);
-        if self.head.room() < words {
-            self.climb(words)?;
+        let count = left.min(self.layer::<R>(most)).max(1);
+        if self.head.room() < count * words {
+            self.climb(count * words)?;
         }
-        let room = self.head.room();
-        let count = if most * words <= room { most } else { room / words };
-        // SAFETY: the slab has room for `count * words` words at the cursor, which is at least one record, since climbing made
-        // room for that. All its bytes are initialised and make values of `R`, whose alignment is that of a word at most.
+        // SAFETY: the slab has room for `count * words` words at the cursor. All its bytes are initialised and make values of `R`,
+        // whose alignment is that of a word at most.
         let run = unsafe {
             let place = self.head.cursor.cast::<R>();
             self.head.advance(count * words);
@@ -302,21 +301,19 @@ impl RecordTape {
         Ok(run)
     }
 
-    /// Takes up to `most` values that were pushed last, which must all be of type `R`: as many as the slab holds, at least one. The
-    /// value pushed last is the last of them.
+    /// Takes the last run of `left` values, all of type `R`, that were pushed with the same `most`. The value pushed last is the last of it. Runs are taken as they
+    /// were pushed, so that a program whose sums follow them has the same bits however full the slabs were.
     ///
     /// # Errors
     /// As [`pop`](Self::pop).
     #[inline]
-    pub fn pop_run<R: Pod>(&mut self, most: usize) -> Result<&mut [R], TapeError> {
+    pub fn pop_run<R: Pod>(&mut self, left: usize, most: usize) -> Result<&mut [R], TapeError> {
         let words = const { run_words::<R>() };
-        let most = most.min(RUN_BYTES / (words * WORD)).max(1);
+        let count = left.saturating_sub(1) % self.layer::<R>(most).max(1) + 1;
         self.audit.check(Entry::value::<R>())?;
-        if self.head.filled() < words {
-            self.descend(words, Entry::value::<R>())?;
+        if self.head.filled() < count * words {
+            self.descend(count * words, Entry::value::<R>())?;
         }
-        let filled = self.head.filled();
-        let count = if most * words <= filled { most } else { filled / words };
         self.audit.pop_many(Entry::value::<R>(), count)?;
         // SAFETY: at least `count * words` words lie below the cursor, all bytes initialised, and any bytes make an `R`. They stay as
         // they are while self is borrowed.
@@ -334,9 +331,9 @@ impl RecordTape {
     /// ```
     /// # use stratape_tape::RecordTape;
     /// let mut tape = RecordTape::new();
-    /// tape.push_run::<f64>(1000)?[0] = 3.0;
+    /// tape.push_run::<f64>(1000, 1000)?[0] = 3.0;
     /// tape.take_back::<f64>(999)?;
-    /// assert_eq!(tape.pop_run::<f64>(1)?, [3.0]);
+    /// assert_eq!(tape.pop_run::<f64>(1, 1000)?, [3.0]);
     /// # Ok::<(), stratape_tape::TapeError>(())
     /// ```
     pub fn take_back<R: Pod>(&mut self, count: usize) -> Result<(), TapeError> {
@@ -626,9 +623,6 @@ impl RecordTape {
         ErrorKind::RegionTooLarge { bytes, memory: self.stats().memory as usize }.into()
     }
 }
-
-/// Bytes of a run at most: enough for its cost not to matter.
-const RUN_BYTES: usize = 64 << 10;
 
 /// Words of a record in a run, where records lie side by side as if each had been pushed.
 const fn run_words<R>() -> usize {

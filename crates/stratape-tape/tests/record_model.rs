@@ -173,7 +173,7 @@ impl Run<'_> {
             Kind::Runs(count, more) => {
                 let mut all: Vec<[u64; 3]> = Vec::new();
                 while all.len() < count {
-                    let run = self.tape.push_run::<[u64; 3]>(count - all.len() + more)?;
+                    let run = self.tape.push_run::<[u64; 3]>(count - all.len() + more, 5)?;
                     all.extend(fill(run, number));
                 }
                 self.tape.take_back::<[u64; 3]>(all.len() - count)?;
@@ -185,14 +185,14 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Takes so many records of runs: one by itself, the others in runs of another length than they were pushed in.
+    /// Takes so many records of runs: one by itself, the others in runs.
     fn runs(&mut self, count: usize) -> Result<Vec<[u64; 3]>, TapeError> {
         let mut found = Vec::new();
         if count > 0 {
             found.push(self.tape.pop()?);
         }
         while found.len() < count {
-            let run = self.tape.pop_run::<[u64; 3]>((count - found.len()).min(7))?;
+            let run = self.tape.pop_run::<[u64; 3]>(count - found.len(), 5)?;
             found.extend(run.iter().rev());
         }
         found.reverse();

@@ -210,8 +210,10 @@ impl<'a> Reader<'a> {
 fn layer(region: &Region, counted: bool) -> (usize, &'static str) {
     let fit = |bytes: usize| (bytes / region.frame_bytes().max(1)).max(1);
     match region.layer {
-        Some(frames) => (frames.min(fit(LAYER_BYTES)), "as `layer_bytes` says"),
-        None if counted => (fit(LAYER_BYTES), "64 KiB, and at most a slab: what pays on a CPU"),
-        None => (fit(OPEN_LAYER_BYTES), "a page: how often the loop runs is not known"),
+        Some(frames) if !counted && frames == fit(OPEN_LAYER_BYTES) => {
+            (frames, "a page: how often the loop runs is not known")
+        }
+        Some(frames) if frames < fit(LAYER_BYTES) => (frames, "as `layer_bytes` says"),
+        _ => (fit(LAYER_BYTES), "64 KiB, and at most a slab: what pays on a CPU"),
     }
 }

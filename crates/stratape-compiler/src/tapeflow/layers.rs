@@ -29,6 +29,7 @@ pub const LAYERS: Pass = Pass {
 fn assign(function: &mut Function, cx: &mut Context<'_>) {
     let Some(bytes) = cx.target.tape.layer_bytes else { return };
     for region in &mut function.regions {
-        region.layer = Some((bytes / region.frame_bytes().max(1)).max(1));
+        let frames = (bytes / region.frame_bytes().max(1)).max(1);
+        region.layer = Some(region.layer.map_or(frames, |most| most.min(frames)));
     }
 }

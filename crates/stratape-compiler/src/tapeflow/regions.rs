@@ -33,6 +33,9 @@ pub const REGIONS: Pass = Pass {
     run: assign,
 };
 
+/// Bytes of a layer that is filled by a loop of unknown length: a page. More would leave holes at the ends of slabs.
+const OPEN_LAYER: usize = 4096;
+
 /// A region, and the records that lie in it.
 #[derive(Clone, Debug)]
 pub struct Found {
@@ -110,9 +113,11 @@ pub(crate) fn regions(functions: &[&Function], target: &Target) -> Vec<Found> {
             let (found, times, offsets) =
                 sets.entry(set).or_insert_with(|| (Found { records, region }, [0; 2], Vec::new()));
             times[usize::from(frame.half == Half::Backward)] += 1;
-            // Columns are as long as the layer, which must be known.
             if !frame.counted {
+                // Columns are as long as the layer, which must be known.
                 found.region.layout = Layout::Frames;
+                let frames = (OPEN_LAYER / found.region.frame_bytes().max(1)).max(1);
+                found.region.layer = Some(frames);
             }
             offsets.push(frames.offsets(&frame));
         }

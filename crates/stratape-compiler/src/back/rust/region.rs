@@ -10,9 +10,6 @@ use stratape_ir::{
     Cell, Half, Layout, Loop, Offset, Range, RecordId, Region, RegionId, Scalar, ValueId,
 };
 
-/// Bytes of a layer that is filled by a loop of unknown length: a page. More would leave holes at the ends of slabs.
-const OPEN_LAYER: usize = 4096;
-
 /// A layer that is open.
 #[derive(Clone, Debug)]
 pub(super) struct OpenRegion {
@@ -32,7 +29,7 @@ pub(super) enum Slots {
 }
 
 /// Whether the layers of a region are runs of the tape, which leave nothing there but their frames: these are whole words, and lie in the order of their
-/// iterations, so that they may be taken in other pieces than they were pushed in.
+/// iterations, so that the backward half finds where they begin.
 pub(super) fn is_run(region: &Region, upwards: bool) -> bool {
     upwards
         && region.layout == Layout::Frames
@@ -193,7 +190,7 @@ impl Emitter<'_> {
         let (slots, used) = (name("slots"), name("used"));
         let region = &self.function.regions[id.index()];
         let frame = self.frame_type(region);
-        let most = region.layer.unwrap_or((OPEN_LAYER / region.frame_bytes().max(1)).max(1));
+        let most = region.layer.unwrap_or(1);
         let tape = self.tape();
         self.enter_strip(Strip {
             counter: node.counter,
@@ -206,7 +203,7 @@ impl Emitter<'_> {
         let before = if run {
             quote! {
                 if #used == #slots.len() {
-                    #slots = #tape.push_run::<#frame>(#most)?;
+                    #slots = #tape.push_run::<#frame>(#most, #most)?;
                     #used = 0;
                 }
             }

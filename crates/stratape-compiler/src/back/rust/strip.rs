@@ -129,6 +129,7 @@ impl Emitter<'_> {
         let region = &self.function.regions[open.id.index()];
         // A layer that the program was given a size for, within what the tape finds good.
         let layer = region.layer.map(|most| quote!(.min(#most)));
+        let most = region.layer.map_or_else(|| quote!(usize::MAX), |most| quote!(#most));
         let frame = self.frame_type(region);
         let slices = self.slice_region(&open, &slots, &count, half);
         let tape = self.tape();
@@ -143,7 +144,7 @@ impl Emitter<'_> {
             };
             let reserve = if is_run(region, !node.reversed) {
                 quote! {
-                    let #slots = #tape.push_run::<#frame>((#total - #done)#layer)?;
+                    let #slots = #tape.push_run::<#frame>(#total - #done, #most)?;
                     let #count = #slots.len();
                 }
             } else {
@@ -175,7 +176,7 @@ impl Emitter<'_> {
                 quote!(#from_tokens + #offset)
             };
             let take = match is_run(region, node.reversed) {
-                true => quote!(pop_run::<#frame>(#left #layer)),
+                true => quote!(pop_run::<#frame>(#left, #most)),
                 false => quote!(take::<#frame>()),
             };
             quote! {
