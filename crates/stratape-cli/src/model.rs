@@ -51,7 +51,7 @@ struct Run {
     #[arg(long = "set", value_name = "PARAMETER=NUMBER")]
     settings: Vec<String>,
     /// Millions of steps that the program may take; 5 take a second or so.
-    #[arg(long, value_name = "MILLIONS", default_value_t = 300)]
+    #[arg(long, value_name = "MILLIONS", default_value_t = 100)]
     steps: u32,
     /// Smaller inputs of the nine programs.
     #[arg(long)]
@@ -130,18 +130,31 @@ fn program(arguments: &Run) -> Result<Program, Failure> {
     let saved = arguments.saved.into();
     let path = Path::new(&arguments.program);
     if path.extension().is_none() && !path.exists() {
+        if arguments.function.is_some() {
+            let message = format!(
+                "`{}` is one of the paper's programs, which have one function each; for a file write its path",
+                arguments.program
+            );
+            return Err(Failure::new(message));
+        }
         if !arguments.settings.is_empty() {
             let message = "`--set` is for files; the inputs of the nine programs are those of the paper, or smaller ones with `--quick`";
             return Err(Failure::new(message));
         }
         let benchmark = Benchmark::named(&arguments.program).map_err(|error| match error {
             ModelError::Program { message, .. } => Failure::new(format!(
-                "`{}` is neither a file nor one of the paper's programs: {message}",
-                arguments.program
+                "`{}` is neither a file nor one of the paper's programs: {}",
+                arguments.program,
+                message.trim_start_matches("there is no such program: ")
             )),
             error => Failure::new(error),
         })?;
         return benchmark.program(saved, arguments.quick).map_err(Failure::new);
+    }
+    if arguments.quick {
+        let message =
+            "`--quick` is for the paper's programs; for a file, `--set` says how long lists are";
+        return Err(Failure::new(message));
     }
     let source = std::fs::read_to_string(path)
         .map_err(|error| Failure::new(format!("{} cannot be read: {error}", path.display())))?;

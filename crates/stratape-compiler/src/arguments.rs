@@ -83,8 +83,12 @@ fn tape_settings(input: ParseStream<'_>) -> Result<TapeSettings> {
                 };
             }
             "layer_bytes" => {
-                let number: LitInt = input.parse()?;
-                let bytes: usize = number.base10_parse()?;
+                let message = "`layer_bytes` is a plain number, as 4096";
+                let number: LitInt =
+                    input.parse().map_err(|error| Error::new(error.span(), message))?;
+                let plain = input.is_empty() || input.peek(Token![,]);
+                let bytes = number.base10_parse().ok().filter(|_: &usize| plain);
+                let Some(bytes) = bytes else { return Err(Error::new(number.span(), message)) };
                 if bytes < 64 {
                     let message = "a layer holds at least 64 bytes, a cache line";
                     return Err(Error::new(number.span(), message));

@@ -4,7 +4,7 @@ use stratape_compiler::ad::Output;
 use stratape_compiler::driver::Saving;
 use stratape_compiler::explain;
 use stratape_ir::interp::{self, Argument, Memory, Observer, Trap};
-use stratape_ir::{Extent, Function, Origin, Param, Scalar, Type};
+use stratape_ir::{Extent, Function, Origin, Param, Scalar, Stmt, Type, walk};
 use syn::visit_mut::VisitMut;
 
 use crate::fingerprint::Fingerprint;
@@ -14,14 +14,14 @@ use crate::{ColumnLengths, Layout, Machine, ModelError, Report};
 /// How long lists are, and what integers are, where nothing is said.
 const LENGTH: usize = 64;
 
-/// Most numbers that a list may have: half a gigabyte.
-const MOST: f64 = (1 << 26) as f64;
+/// Most numbers that a list may have: the interpreter keeps it as values, in some hundred bytes each with its shadow and what the model knows of it.
+const MOST: f64 = (1 << 22) as f64;
 
 /// Steps that the interpreter takes in a second, and the model with it.
 const STEPS_A_SECOND: u64 = 5_000_000;
 
-/// Steps that a program may take, unless more are allowed: a minute or so.
-const STEPS: u64 = 300_000_000;
+/// Steps that a program may take, unless more are allowed: half a minute, and some gigabytes if most of them save.
+const STEPS: u64 = 100_000_000;
 
 /// A gradient and its arguments.
 ///
@@ -83,6 +83,10 @@ impl Program {
             return Err(outside(message.to_owned()));
         }
         let mut function = compiled.gradient.function.clone();
+        if calls(&function) {
+            let message = "it calls a function with a `#[pullback]`, which the model cannot run: take the mark away, or model what is around it";
+            return Err(outside(message.to_owned()));
+        }
         for output in &compiled.gradient.outputs {
             if let Output::Object(object) = output {
                 function.params.push(Param::Object(*object));
@@ -190,15 +194,43 @@ impl VisitMut for AsOthersDo {
         }
         let path = attribute.path().clone();
         let given = match &attribute.meta {
-            syn::Meta::List(list) if !list.tokens.is_empty() => {
-                let tokens = &list.tokens;
-                quote::quote!(#tokens,)
-            }
+            syn::Meta::List(list) => without_tape(list.tokens.clone()),
             _ => quote::quote!(),
         };
         *attribute = syn::parse_quote!(#[#path(#given plain, tape(saved = "all"))]);
     }
 }
+
+/// The arguments of an attribute, each followed by a comma, but for `plain` and what it says of the tape.
+fn without_tape(tokens: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
+    let mut kept = proc_macro2::TokenStream::new();
+    let mut one: Vec<proc_macro2::TokenTree> = Vec::new();
+    let comma = |token: &proc_macro2::TokenTree| matches!(token, proc_macro2::TokenTree::Punct(punct) if punct.as_char() == ',');
+    let end = proc_macro2::Punct::new(',', proc_macro2::Spacing::Alone);
+    for token in tokens.into_iter().chain([end.clone().into()]) {
+        if !comma(&token) {
+            one.push(token);
+            continue;
+        }
+        let first = one.first().map(ToString::to_string);
+        if !matches!(first.as_deref(), None | Some("tape" | "plain")) {
+            kept.extend(one.drain(..));
+            kept.extend([proc_macro2::TokenTree::from(end.clone())]);
+        }
+        one.clear();
+    }
+    kept
+}
+
+/// Whether a function calls others that are not looked into.
+fn calls(function: &Function) -> bool {
+    let mut calls = false;
+    walk(&function.body, &mut |node| calls |= matches!(node, Stmt::Call(_)));
+    calls
+}
+
+/// The largest integer an argument can be: more iterations than anything runs here.
+const MOST_NUMBER: f64 = 9e15;
 
 /// Arguments for the parameters of a gradient.
 fn arguments(function: &Function, settings: &[(&str, f64)]) -> Result<Vec<Argument<f64>>, String> {
@@ -210,6 +242,11 @@ fn arguments(function: &Function, settings: &[(&str, f64)]) -> Result<Vec<Argume
     if let Some((name, value)) = settings.iter().find(|(_, value)| !value.is_finite()) {
         return Err(format!("`{name}` is {value}: write a number"));
     }
+    for (position, (name, _)) in settings.iter().enumerate() {
+        if settings[..position].iter().any(|(known, _)| known == name) {
+            return Err(format!("`{name}` is set twice"));
+        }
+    }
     for param in &function.params {
         arguments.push(match param {
             Param::Value(value) => {
@@ -219,8 +256,26 @@ fn arguments(function: &Function, settings: &[(&str, f64)]) -> Result<Vec<Argume
                 match function.ty(*value) {
                     Scalar::Float(_) if name == "seed" => Argument::Float(said.unwrap_or(1.0)),
                     Scalar::Float(_) => Argument::Float(said.unwrap_or_else(|| numbers.next())),
-                    Scalar::Bool => Argument::Bool(said.is_some_and(|value| value != 0.0)),
-                    _ => Argument::Int(said.unwrap_or(LENGTH as f64) as i128),
+                    Scalar::Bool => match said.unwrap_or(0.0) {
+                        value if value == 0.0 || value == 1.0 => Argument::Bool(value == 1.0),
+                        value => {
+                            return Err(format!(
+                                "`{name}` is a `bool`: {value} is neither 1 nor 0"
+                            ));
+                        }
+                    },
+                    ty => {
+                        let number = said.unwrap_or(LENGTH as f64);
+                        let name = format!("`{name}` is a `{}`", ty.name());
+                        let unsigned = ty.name().starts_with('u');
+                        if number.fract() != 0.0 || (unsigned && number < 0.0) {
+                            return Err(format!("{name}: {number} is none"));
+                        }
+                        if number.abs() > MOST_NUMBER {
+                            return Err(format!("{name}: {number} is more than the model can run"));
+                        }
+                        Argument::Int(number as i128)
+                    }
                 }
             }
             Param::Object(object) => {

@@ -30,7 +30,7 @@ fn one(source: &Source, part: &Part, lines: &mut Vec<String>) {
     }
     for (number, region) in part.tape.regions.iter().enumerate() {
         lines.push(format!("  region {number}: {}", frames(region)));
-        lines.extend(region.slots.iter().map(|slot| format!("    {}", cell(source, slot))));
+        lines.extend(region.slots.iter().map(|slot| format!("    {}", cell(source, region, slot))));
     }
     for half in [Half::Forward, Half::Backward] {
         let name = if half == Half::Forward { "forward" } else { "backward" };
@@ -56,14 +56,19 @@ pub(super) fn frames(region: &Layered) -> String {
 }
 
 /// A value and its place, in words: `24 + 8 i` is the place in iteration `i` of a loop inside the one that leaves the frames.
-pub(super) fn cell(source: &Source, slot: &Slot) -> String {
+pub(super) fn cell(source: &Source, region: &Layered, slot: &Slot) -> String {
+    // In columns a value lies with those of the same place in other frames.
+    let (unit, size) =
+        if region.columns { ("column", region.cell_bytes.max(1)) } else { ("byte", 1) };
     let steps: String = slot
         .steps
         .iter()
         .enumerate()
-        .map(|(number, step)| format!(" + {step} {}", COUNTERS[number.min(COUNTERS.len() - 1)]))
+        .map(|(number, step)| {
+            format!(" + {} {}", step / size, COUNTERS[number.min(COUNTERS.len() - 1)])
+        })
         .collect();
-    format!("byte {}{steps}: {}, {}", slot.offset, name(source, slot), slot.ty)
+    format!("{unit} {}{steps}: {}, {}", slot.offset / size, name(source, slot), slot.ty)
 }
 
 /// A value as the source has it.

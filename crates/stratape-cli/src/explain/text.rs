@@ -193,7 +193,7 @@ fn layers<'a>(source: &'a Source, part: &'a Part) -> Vec<Group<'a>> {
             .element(snippet(source, marks));
         let slots = region.slots.iter().take(MOST);
         let group = slots.fold(group, |group, slot| {
-            group.element(Level::NOTE.message(tape::cell(source, slot)))
+            group.element(Level::NOTE.message(tape::cell(source, region, slot)))
         });
         let more = region.slots.len().saturating_sub(MOST);
         groups.push(match more {

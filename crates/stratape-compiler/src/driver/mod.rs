@@ -81,6 +81,8 @@ pub struct Compiled {
     pub fault: Option<String>,
     /// What the passes did.
     pub remarks: Vec<Remark>,
+    /// What goes on the tape, and in which pieces.
+    pub tape: TapeSettings,
 }
 
 impl Compiled {
@@ -318,7 +320,8 @@ impl<'a> Run<'a> {
         let gradient = self.differentiate(&function, &wanted)?;
         let lowered = self.lower(&gradient.function, true);
         let (fault, remarks) = (None, Vec::new());
-        Ok(Compiled { primal: function, gradient, lowered, loops, recursive, fault, remarks })
+        let tape = self.options.target.tape;
+        Ok(Compiled { primal: function, gradient, lowered, loops, recursive, fault, remarks, tape })
     }
 
     fn differentiate(&mut self, function: &Function, wanted: &ad::Options) -> Result<Gradient> {

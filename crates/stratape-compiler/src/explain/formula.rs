@@ -137,6 +137,9 @@ impl<'a> Formulas<'a> {
             };
         }
         let extent = self.affine.counted(node.counter).and_then(|counted| counted.extent.as_ref());
+        if extent.and_then(Polynomial::as_number).is_some_and(|count| count < 0) {
+            return "0".to_owned();
+        }
         let text = extent.and_then(|extent| extent.text(&|symbol| self.symbol(symbol, 8)));
         match text {
             Some(text) if text.contains(" + ") || text.contains(" - ") => format!("({text})"),

@@ -3,9 +3,9 @@
 use proc_macro2::Span;
 
 use super::formula::plain_name;
-use crate::driver::Target;
+use crate::driver::{TapeSettings, Target};
 use crate::source::Sources;
-use crate::tapeflow::{Frames, is_counted};
+use crate::tapeflow::{Frames, SHORT, is_counted};
 use stratape_ir::{
     Block, Function, Half, Layout, Loop, RecordId, Region, RegionId, Scalar, SourceId, Stmt,
 };
@@ -31,6 +31,8 @@ pub struct Layered {
     pub span: Span,
     /// Bytes of a frame.
     pub frame_bytes: usize,
+    /// Bytes of each value in it.
+    pub cell_bytes: usize,
     /// What is in it, in the order of its bytes.
     pub slots: Vec<Slot>,
     /// Whether one cell of all frames lies together, instead of the cells of one frame.
@@ -83,10 +85,12 @@ pub enum TapeUse {
 }
 
 impl TapeSchedule {
-    pub(super) fn of(function: &Function, target: &Target, sources: &Sources) -> Self {
+    pub(super) fn of(function: &Function, tape: &TapeSettings, sources: &Sources) -> Self {
+        let target = &Target { tape: *tape, ..Target::default() };
         let mut reader = Reader {
             function,
             sources,
+            layout: tape.layout,
             frames: Frames::new(function, target),
             around: Vec::new(),
             schedule: Self::default(),
@@ -103,6 +107,7 @@ impl TapeSchedule {
 struct Reader<'a> {
     function: &'a Function,
     sources: &'a Sources,
+    layout: Option<Layout>,
     frames: Frames<'a>,
     around: Vec<&'a Loop>,
     schedule: TapeSchedule,
@@ -128,11 +133,14 @@ impl<'a> Reader<'a> {
                 });
             }
         }
+        // A loop that never runs has no room.
+        slots.retain(|slot| slot.offset < region.frame_bytes());
         slots.sort_by_key(|slot| slot.offset);
         let (frames, why) = layer(region, true);
         Layered {
             span: self.sources.span(SourceId::NONE),
             frame_bytes: region.frame_bytes(),
+            cell_bytes: region.cell.bytes(),
             slots,
             columns: region.layout == Layout::Columns,
             frames,
@@ -189,12 +197,19 @@ impl<'a> Reader<'a> {
         let known = &self.function.records[record.index()];
         let cell = known.cell.unwrap_or_else(|| stratape_ir::Cell::of(&known.types));
         let bytes = (cell.bytes() * known.types.len()).next_multiple_of(8);
-        let why = match self.around.last() {
-            None => "it is not in a loop",
-            Some(node) => match self.frames.of(node) {
-                Err(Some(why)) => why,
-                _ => "the loop that takes it has another shape",
-            },
+        // Of a short loop the one around it says why, which would have it in its frame.
+        let whys = self.around.iter().rev().map(|node| match self.frames.of(node) {
+            Err(Some(why)) => why,
+            _ => "the loop that takes it has another shape",
+        });
+        let why = whys.fold(None, |why: Option<&str>, outer| match why {
+            None | Some(SHORT) => Some(outer),
+            why => why,
+        });
+        let why = match (self.layout, why) {
+            (None, _) => "`layout = \"none\"` says so",
+            (_, None) => "it is not in a loop",
+            (_, Some(why)) => why,
         };
         self.event(half, TapeUse::Alone(bytes, why));
     }

@@ -20,7 +20,7 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Error};
 
 use crate::ad::{Gradient, Reason};
-use crate::driver::{Compiled, CompiledLoop, Target};
+use crate::driver::{Compiled, CompiledLoop, TapeSettings};
 use crate::expand;
 use crate::front::{self, is_marked};
 use crate::library::Imports;
@@ -353,12 +353,12 @@ impl Reason {
 pub fn explain(subject: &Subject) -> Explanation {
     let (compiled, sources) = (&subject.compiled, &*subject.sources);
     let whole = (&compiled.primal, &compiled.gradient, &compiled.lowered);
-    let mut parts = vec![part(whole, None, sources)];
+    let mut parts = vec![part(whole, None, &compiled.tape, sources)];
     for one in compiled.loops.iter().rev() {
         let snapshots =
             Snapshots { span: sources.span(one.time_loop.checkpoint.span), holds: holds(one) };
         let body = (&one.time_loop.body, &one.gradient, &one.lowered);
-        parts.push(part(body, Some(snapshots), sources));
+        parts.push(part(body, Some(snapshots), &compiled.tape, sources));
     }
     Explanation {
         name: subject.item.sig.ident.to_string(),
@@ -394,6 +394,7 @@ fn parameters(compiled: &Compiled, sources: &Sources) -> Vec<Parameter> {
 fn part(
     (primal, gradient, lowered): (&Function, &Gradient, &Function),
     time_loop: Option<Snapshots>,
+    settings: &TapeSettings,
     sources: &Sources,
 ) -> Part {
     let definitions = DefUse::new(primal);
@@ -430,7 +431,7 @@ fn part(
             }),
         })
         .collect();
-    let tape = TapeSchedule::of(lowered, &Target::default(), sources);
+    let tape = TapeSchedule::of(lowered, settings, sources);
     Part { time_loop, saved: saved::saved(gradient, sources), tape, recomputed, loops }
 }
 

@@ -9,7 +9,7 @@ use super::exits::Exit;
 use super::val::{LValue, Val, VarId};
 use super::{Lowerer, unsupported};
 use crate::library;
-use stratape_ir::{Binary, Compare, Op, Range, Scalar, ValueId};
+use stratape_ir::{Binary, Check, Compare, Int, Op, Range, Scalar, Stmt, ValueId};
 
 /// An iterator, not started yet.
 #[derive(Clone, Debug)]
@@ -226,11 +226,36 @@ impl<'m> Lowerer<'m> {
         match range.limits {
             syn::RangeLimits::HalfOpen(_) => Ok((from, to)),
             syn::RangeLimits::Closed(_) => {
+                self.check_end(to, span);
                 let ty = self.b.function.ty(to);
                 let one = self.b.int(1, ty, span);
                 Ok((from, self.b.binary(Binary::Add, to, one, span)))
             }
         }
+    }
+
+    /// The end of a closed range is not the largest number of its type: the number behind it must be one as well. Types of 64 bits are
+    /// not run through to their end.
+    fn check_end(&mut self, to: ValueId, span: Span) {
+        let Scalar::Int(int) = self.ty(to) else { return };
+        let name = self.ty(to).name();
+        let signed = name.starts_with('i');
+        let largest = (1_i128 << (int.bits().min(126) - u32::from(signed))) - 1;
+        let near = match self.b.constant(to) {
+            Some(Op::Int(number)) => *number == largest,
+            _ => true,
+        };
+        if int.bits() >= 64 || !near {
+            return;
+        }
+        let ty = self.b.function.ty(to);
+        let last = self.b.int(largest, ty, span);
+        let condition = self.b.compare(Compare::Lt, to, last, span);
+        let message = format!(
+            "a range of a gradient ends before the largest `{name}`: count in a larger type"
+        );
+        let span = self.b.at(span);
+        self.b.node(Stmt::Check { check: Check::Library { condition, message }, span });
     }
 
     /// A range as a value: the start of an iterator chain.
@@ -402,10 +427,12 @@ impl<'m> Lowerer<'m> {
                 _ => self.int_method("saturating_sub", vec![to, from], span),
             };
         }
-        let ty = self.b.function.ty(from);
+        // The difference may be larger than the largest number of the type.
+        let wide = Scalar::Int(Int::I128);
         let some = self.b.compare(Compare::Gt, to, from, span);
+        let [to, from] = [to, from].map(|end| self.b.emit(Op::Cast(end, wide), wide, span));
         let len = self.int_method("wrapping_sub", vec![to, from], span);
-        let zero = self.b.int(0, ty, span);
+        let zero = self.b.int(0, wide, span);
         let len = self.b.select(some, len, zero, span);
         self.b.emit(Op::Cast(len, Scalar::USIZE), Scalar::USIZE, span)
     }
@@ -426,7 +453,12 @@ impl<'m> Lowerer<'m> {
                 } else {
                     self.b.emit(Op::Cast(at, ty), ty, span)
                 };
-                let item = self.b.binary(Binary::Add, *from, offset, span);
+                // A range may be longer than the largest number of its type.
+                let narrow = matches!(self.ty(*from), Scalar::Int(int) if int.bits() < 32);
+                let item = match narrow {
+                    true => self.int_method("wrapping_add", vec![*from, offset], span),
+                    false => self.b.binary(Binary::Add, *from, offset, span),
+                };
                 body(self, Val::Scalar(item))
             }
             Iter::Slice(lv) => {

@@ -9,6 +9,9 @@ use stratape_ir::{
     Block, Cell, Function, Half, Loop, Offset, Range, RecordId, Scalar, Stmt, ValueId, walk,
 };
 
+/// Why a short loop has no frames: those around it may have room for what it saves.
+pub(crate) const SHORT: &str = "it runs a few times";
+
 /// A part of a frame.
 #[derive(Debug)]
 enum Piece {
@@ -64,7 +67,7 @@ impl<'a> Frames<'a> {
             return Err(None);
         }
         if is_short(node, &self.integers, self.target) {
-            return Err(Some("it runs a few times"));
+            return Err(Some(SHORT));
         }
         let counted = is_counted(node);
         if pops && !counted {

@@ -10,7 +10,7 @@ mod regions;
 mod scratchpad;
 mod streams;
 
-pub(crate) use self::frame::{Frames, is_counted};
+pub(crate) use self::frame::{Frames, SHORT, is_counted};
 pub use self::layers::LAYERS;
 pub use self::regions::{Found, REGIONS, record_bytes};
 pub(crate) use self::regions::{contains, is_short, regions, uses_tape};

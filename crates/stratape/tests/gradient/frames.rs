@@ -172,3 +172,46 @@ with_layouts!(whole_numbers_and_choices, |x, n| {
     }
     state
 });
+
+/// A loop whose range is longer than the largest number of its type.
+#[gradient(wrt(x))]
+fn from_end_to_end(x: f64, low: i8, high: i8) -> f64 {
+    let mut state = x;
+    for j in low..high {
+        state = (state + 0.01 * f64::from(j)).sin() + 0.3 * x;
+    }
+    for (k, j) in (low..high).enumerate() {
+        state += 1e-4 * f64::from(j) * k as f64 * state;
+    }
+    state
+}
+
+#[test]
+fn a_range_may_be_longer_than_its_type() {
+    for (low, high) in [(-128, 127), (-100, 100), (-5, 6), (3, 3), (4, -4)] {
+        let (value, slope) = from_end_to_end_grad(0.3, low, high, 1.0);
+        let at = |x: f64| from_end_to_end(x, low, high);
+        assert_eq!(value.to_bits(), at(0.3).to_bits());
+        let expected = (at(0.3 + 1e-5) - at(0.3 - 1e-5)) / 2e-5;
+        assert!((slope - expected).abs() <= 1e-6 * (1.0 + expected.abs()), "{slope} {expected}");
+    }
+}
+
+#[gradient]
+fn up_to_the_last(x: f64, last: u8) -> f64 {
+    let mut state = x;
+    for j in 250..=last {
+        state = (state * f64::from(j)).sin();
+    }
+    state
+}
+
+#[test]
+fn a_range_that_ends_at_the_largest_number_is_no_shorter() {
+    let (value, _) = up_to_the_last_grad(0.3, 254, 1.0);
+    assert_eq!(value.to_bits(), up_to_the_last(0.3, 254).to_bits());
+    let told = std::panic::catch_unwind(|| up_to_the_last_grad(0.3, 255, 1.0)).unwrap_err();
+    let told =
+        told.downcast_ref::<String>().map(String::as_str).or(told.downcast_ref::<&str>().copied());
+    assert!(told.is_some_and(|told| told.contains("count in a larger type")), "{told:?}");
+}

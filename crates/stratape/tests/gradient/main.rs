@@ -23,6 +23,7 @@ mod nalgebra;
 mod nalgebra_parts;
 mod ndarray;
 mod ndarray_slices;
+mod nests;
 mod options;
 mod panics;
 mod parallel;

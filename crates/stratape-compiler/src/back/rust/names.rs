@@ -117,7 +117,7 @@ fn plain(name: &str, otherwise: &str) -> String {
     if name.is_empty() { otherwise.to_owned() } else { name }
 }
 
-fn raw(name: &str, span: Span) -> Ident {
+pub(super) fn raw(name: &str, span: Span) -> Ident {
     syn::parse_str::<Ident>(name).map_or_else(
         |_| Ident::new_raw(name.trim_start_matches("r#"), span),
         |mut ident| {

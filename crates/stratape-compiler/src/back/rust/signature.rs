@@ -38,7 +38,7 @@ impl<'a> Signature<'a> {
         names: &Names,
     ) -> Self {
         let function = &gradient.function;
-        let name = Ident::new(&function.name, item.sig.ident.span());
+        let name = super::names::raw(&function.name, item.sig.ident.span());
         let mut params = Vec::new();
         let mut args = Vec::new();
         let mut outputs = Vec::new();

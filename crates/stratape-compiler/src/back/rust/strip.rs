@@ -62,7 +62,7 @@ impl Emitter<'_> {
                 _ => quote!(#to_tokens.saturating_sub(#from_tokens)),
             }
         } else {
-            quote!((if #from_tokens < #to_tokens { #to_tokens - #from_tokens } else { 0 }) as usize)
+            quote!((if #from_tokens < #to_tokens { #to_tokens.abs_diff(#from_tokens) } else { 0 }) as usize)
         };
         let half = match uses_forward(node) {
             true => Half::Forward,
@@ -84,17 +84,18 @@ impl Emitter<'_> {
         let body = self.block(&node.body);
         let assigns = self.assigns(node);
         let counter = self.names.value(node.counter);
-        let as_counter = |offset: TokenStream| {
+        // A range may be longer than the largest number of its type.
+        let at_offset = |from: &TokenStream, offset: TokenStream| {
             if ty == Scalar::USIZE {
-                offset
+                quote!(#from + #offset)
             } else {
                 let ty = super::operation::tokens(ty.name());
-                quote!((#offset as #ty))
+                quote!(#ty::wrapping_add(#from, #offset as #ty))
             }
         };
         let counter_let = if counter_is_named(node) {
-            let k = as_counter(quote!(#k));
-            quote!(let #counter = #first + #k;)
+            let here = at_offset(&quote!(#first), quote!(#k));
+            quote!(let #counter = #here;)
         } else {
             quote!()
         };
@@ -136,11 +137,9 @@ impl Emitter<'_> {
         if half == Half::Forward {
             let done = name("done");
             let begin = if node.reversed {
-                let offset = as_counter(quote!((#total - #done - #count)));
-                quote!(#from_tokens + #offset)
+                at_offset(&from_tokens, quote!((#total - #done - #count)))
             } else {
-                let offset = as_counter(quote!(#done));
-                quote!(#from_tokens + #offset)
+                at_offset(&from_tokens, quote!(#done))
             };
             let reserve = if is_run(region, !node.reversed) {
                 quote! {
@@ -169,11 +168,9 @@ impl Emitter<'_> {
         } else {
             let left = name("left");
             let begin = if node.reversed {
-                let offset = as_counter(quote!((#left - #count)));
-                quote!(#from_tokens + #offset)
+                at_offset(&from_tokens, quote!((#left - #count)))
             } else {
-                let offset = as_counter(quote!((#total - #left)));
-                quote!(#from_tokens + #offset)
+                at_offset(&from_tokens, quote!((#total - #left)))
             };
             let take = match is_run(region, node.reversed) {
                 true => quote!(pop_run::<#frame>(#left, #most)),
