@@ -20,6 +20,16 @@ fn no_layout(x: f64) -> f64 {
     x * x
 }
 
+#[gradient(tape(layer_bytes = 4 * 1024))]
+fn a_product(x: f64) -> f64 {
+    x * x
+}
+
+#[gradient(tape(layer_bytes = -1))]
+fn below_zero(x: f64) -> f64 {
+    x * x
+}
+
 #[gradient(tape(lines = 3))]
 fn no_such_argument(x: f64) -> f64 {
     x * x

@@ -582,3 +582,13 @@ both! {
         );
     }
 }
+
+#[gradient(name = r#loop)]
+fn with_a_raw_name(x: f64) -> f64 {
+    x.sin()
+}
+
+#[test]
+fn a_gradient_may_have_a_raw_name() {
+    assert_eq!(r#loop(0.5, 1.0), (0.5_f64.sin(), 0.5_f64.cos()));
+}

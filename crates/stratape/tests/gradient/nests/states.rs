@@ -1,4 +1,4 @@
-//! Programs that save in nests, branches and loops that end when they will, written by people who had not seen the compiler: the third part.
+//! Programs that save in nests, branches and loops that end when they will, written by people who had not seen the compiler, the last of them.
 
 #![allow(warnings, clippy::all, reason = "programs as they were written")]
 

@@ -1,4 +1,4 @@
-//! Programs that save in nests, branches and loops that end when they will, written by people who had not seen the compiler: the second part.
+//! Programs that save in nests, branches and loops that end when they will, written by people who had not seen the compiler, more of them.
 
 #![allow(warnings, clippy::all, reason = "programs as they were written")]
 

@@ -1,4 +1,4 @@
-//! Programs that save in nests, branches and loops that end when they will, written by people who had not seen the compiler: the first part.
+//! Programs that save in nests, branches and loops that end when they will, written by people who had not seen the compiler.
 
 #![allow(warnings, clippy::all, reason = "programs as they were written")]
 
@@ -94,7 +94,7 @@ both_tapes!(branch_one, |x, y, a, b, n| {
     s
 });
 
-both_tapes!(match, |x, y, a, b, n| {
+both_tapes!(match_in_loop, |x, y, a, b, n| {
     let mut s = a;
     for i in 0..n {
         for j in 0..3 {
@@ -130,7 +130,7 @@ both_tapes!(branch_in_inner, |x, y, a, b, n| {
     s
 });
 
-both_tapes!(while, |x, y, a, b, n| {
+both_tapes!(while_loop, |x, y, a, b, n| {
     let mut s = a;
     let mut i = 0;
     while i < n {
