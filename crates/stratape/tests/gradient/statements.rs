@@ -583,7 +583,7 @@ both! {
     }
 }
 
-#[gradient(name = r#loop)]
+#[stratape::gradient(name = r#loop)]
 fn with_a_raw_name(x: f64) -> f64 {
     x.sin()
 }
