@@ -87,6 +87,7 @@ impl<'t> Context<'t> {
 
 /// What a function goes through before it is differentiated.
 pub static PRIMAL: &[Pass] = &[
+    memory::FORWARD_COPIES,
     canonical::CSE,
     canonical::INDUCTION,
     canonical::CSE,

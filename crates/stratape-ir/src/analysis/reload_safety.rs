@@ -22,6 +22,8 @@ pub struct ReloadSafety {
     kept: HashMap<ValueId, Place>,
     /// Objects passed to calls that may be written afterwards.
     passed: HashSet<(StmtId, ObjectId)>,
+    /// Loads from locals that hold what was read until their life ends.
+    within_life: HashSet<ValueId>,
     /// Locals no element of which is stored twice.
     once: HashSet<ObjectId>,
     /// Lists that are exchanged with others.
@@ -40,6 +42,16 @@ impl ReloadSafety {
             for read in reads {
                 if writes.iter().any(|write| may_overwrite(&affine, read, write)) {
                     loads.extend(read.value);
+                }
+            }
+        }
+        let mut within_life = HashSet::new();
+        for (object, depth) in &finder.made {
+            let writes = finder.writes.get(object);
+            for read in finder.reads.get(object).into_iter().flatten() {
+                let mut writes = writes.into_iter().flatten();
+                if !writes.any(|write| may_hit(&affine, read, write, *depth)) {
+                    within_life.extend(read.value);
                 }
             }
         }
@@ -67,12 +79,17 @@ impl ReloadSafety {
             (!twice).then_some(*object)
         });
         let swapped = swapped(&function.body);
-        Self { all: false, loads, kept, passed, once: once.collect(), swapped }
+        Self { all: false, loads, kept, passed, within_life, once: once.collect(), swapped }
     }
 
     /// Whether no element of a local is stored twice: before, it holds a literal, and nothing is added to it.
     pub fn once(&self, object: ObjectId) -> bool {
         self.once.contains(&object)
+    }
+
+    /// Whether the local that a load reads from holds what was read until its life ends, where the block ends that makes it.
+    pub fn within_life(&self, load: ValueId) -> bool {
+        self.within_life.contains(&load)
     }
 
     /// Whether what a call was passed may be gone at the end.
@@ -115,7 +132,8 @@ pub(super) struct Finder {
     calls: Vec<(StmtId, Access)>,
     at: usize,
     around: Around,
-    /// Locals made of literals, and the number of loops around that.
+    /// Locals, and the number of loops around where they are made; of them those made of literals.
+    made: HashMap<ObjectId, usize>,
     locals: HashMap<ObjectId, usize>,
     literals: HashSet<ValueId>,
 }
@@ -161,6 +179,9 @@ impl Finder {
                 let store = matches!(node, Stmt::Store { .. });
                 let access = Access { store, ..self.access(None, place) };
                 self.writes.entry(place.object).or_default().push(access);
+            }
+            if let Stmt::New { object, .. } = node {
+                self.made.insert(*object, self.around.loops.len());
             }
             match node {
                 Stmt::Let { value, op } if op.is_constant() => {

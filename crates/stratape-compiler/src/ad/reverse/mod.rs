@@ -11,6 +11,7 @@
 //!
 //! The walk runs twice, without a plan (the dry run: forward values are used freely and noted in `needed`) and with one.
 
+mod again;
 mod call;
 mod control;
 mod fuse_halves;
@@ -54,6 +55,8 @@ pub(super) struct Reverse<'a> {
     /// What stands for a forward value here.
     pub(super) here: HashMap<ValueId, ValueId>,
     pub(super) shadows: HashMap<ObjectId, ObjectId>,
+    /// What stands for locals that were made again.
+    pub(super) again: HashMap<ObjectId, ObjectId>,
     /// What both halves can see: the values and objects of blocks that hold both.
     pub(super) homes: HashSet<ValueId>,
     pub(super) home_objects: HashSet<ObjectId>,
@@ -99,6 +102,7 @@ impl<'a> Reverse<'a> {
             adjoints: BTreeMap::new(),
             here: HashMap::new(),
             shadows: HashMap::new(),
+            again: HashMap::new(),
             homes: HashSet::new(),
             home_objects: HashSet::new(),
             needed: HashSet::new(),
@@ -253,6 +257,11 @@ impl<'a> Reverse<'a> {
                 _ => {}
             }
         }
+        for node in block {
+            if let Stmt::New { object, .. } = node {
+                self.make_again(*object);
+            }
+        }
     }
 
     /// Recomputes a forward value, and first what it is computed from: a value that is read from
@@ -269,6 +278,11 @@ impl<'a> Reverse<'a> {
             if let Some(before) = self.facts.definitions.op(operand).cloned() {
                 self.recompute(operand, &before);
             }
+        }
+        if let Op::Load(place) | Op::Len(place) = &mut op
+            && let Some(there) = self.make_again(place.object)
+        {
+            place.object = there;
         }
         op.for_each_operand_mut(&mut |operand| *operand = self.primal(*operand));
         let (ty, span) = (self.ty(value), self.span(value));

@@ -16,10 +16,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::min_cut::{INFINITE, Network, SINK, SOURCE};
+use super::again::{Recipe, recipes};
 use super::{Facts, Findings};
 use crate::driver::{Saving, Target};
 use stratape_ir::analysis::{Definition, ReloadSafety};
-use stratape_ir::{Op, Scalar, ValueId};
+use stratape_ir::{ObjectId, Op, Scalar, ValueId};
 
 /// Why a value is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,8 @@ pub(in crate::ad) struct Plan {
     pub(in crate::ad) recomputed: HashSet<ValueId>,
     /// Recomputed values that are read from where they were stored.
     pub(in crate::ad) reloads: HashMap<ValueId, Op>,
+    /// Locals that are made again.
+    pub(in crate::ad) again: HashMap<ObjectId, Recipe>,
     pub(in crate::ad) choices: Vec<Choice>,
 }
 
@@ -73,6 +76,8 @@ pub(in crate::ad) fn choose(
         nodes: HashMap::new(),
         order: Vec::new(),
         reloads: HashMap::new(),
+        recipes: recipes(facts, clobbers, found, target),
+        locals: HashMap::new(),
     };
     let mut sorted: Vec<_> = found.needed.iter().copied().collect();
     sorted.sort_unstable();
@@ -81,9 +86,14 @@ pub(in crate::ad) fn choose(
             graph.network.edge(SOURCE, available, INFINITE);
         }
     }
-    let Graph { network, nodes, order, reloads, .. } = graph;
+    let Graph { network, nodes, order, reloads, mut recipes, locals, .. } = graph;
     let sides = network.cut();
     let mut plan = Plan { reloads, ..Plan::default() };
+    for (object, node) in locals {
+        if sides[node] {
+            plan.again.extend(recipes.remove_entry(&object));
+        }
+    }
     for value in order {
         let (available, recomputed) = nodes[&value];
         if !sides[available] {
@@ -111,9 +121,42 @@ struct Graph<'a> {
     nodes: HashMap<ValueId, (usize, usize)>,
     order: Vec<ValueId>,
     reloads: HashMap<ValueId, Op>,
+    recipes: HashMap<ObjectId, Recipe>,
+    /// The nodes of locals: whether they are made again.
+    locals: HashMap<ObjectId, usize>,
 }
 
 impl Graph<'_> {
+    /// The node of a local that can be made again.
+    fn local(&mut self, object: ObjectId) -> usize {
+        if let Some(node) = self.locals.get(&object) {
+            return *node;
+        }
+        let node = self.network.node();
+        self.locals.insert(object, node);
+        let Recipe { inputs, locals, cost, .. } = self.recipes[&object].clone();
+        self.network.edge(node, SINK, cost);
+        for input in inputs {
+            if let Some((available, _)) = self.add(input) {
+                self.network.edge(node, available, INFINITE);
+            }
+        }
+        for other in locals {
+            let other = self.local(other);
+            self.network.edge(node, other, INFINITE);
+        }
+        node
+    }
+
+    /// The local that a load reads, if that can be made again and still holds what was read.
+    fn local_of(&self, value: ValueId, op: &Op) -> Option<ObjectId> {
+        let Op::Load(place) = op else { return None };
+        let fits = self.recipes.contains_key(&place.object)
+            && self.clobbers.within_life(value)
+            && !self.found.fusion.is_early(value);
+        fits.then_some(place.object)
+    }
+
     /// The nodes of a value; `None` if it is available at no cost.
     fn add(&mut self, value: ValueId) -> Option<(usize, usize)> {
         if let Some(nodes) = self.nodes.get(&value) {
@@ -158,6 +201,10 @@ impl Graph<'_> {
                     SINK,
                     self.target.operation_cost(&op, self.facts.function) * weight,
                 );
+                if let Some(object) = self.local_of(value, &op) {
+                    let local = self.local(object);
+                    self.network.edge(recomputed, local, INFINITE);
+                }
                 let mut operands = Vec::new();
                 op.for_each_operand(&mut |operand| operands.push(operand));
                 for operand in operands {
@@ -212,7 +259,8 @@ impl Graph<'_> {
     fn can_recompute(&self, value: ValueId, op: &Op) -> bool {
         match op {
             Op::Load(place) => {
-                self.found.home_objects.contains(&place.object) && !self.clobbers.load(value)
+                let there = self.found.home_objects.contains(&place.object);
+                (there && !self.clobbers.load(value)) || self.local_of(value, op).is_some()
             }
             Op::Len(place) => {
                 self.found.home_objects.contains(&place.object)

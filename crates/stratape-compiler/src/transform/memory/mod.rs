@@ -3,6 +3,7 @@
 mod aos_to_soa;
 mod argmax;
 mod dead_init;
+mod forward_copies;
 mod invariant_slice;
 mod precompute;
 mod scalar_promotion;
@@ -10,6 +11,7 @@ mod scalar_promotion;
 pub use self::aos_to_soa::AOS_TO_SOA;
 pub use self::argmax::ARGMAX;
 pub use self::dead_init::DEAD_INIT;
+pub use self::forward_copies::FORWARD_COPIES;
 pub(crate) use self::invariant_slice::{InvariantSlice, Outer, Replay, table};
 pub use self::precompute::PRECOMPUTE;
 pub use self::scalar_promotion::SCALAR_PROMOTION;
