@@ -199,6 +199,16 @@ const SPOILED: &[Spoiled] = &[
         "dead_init",
         &[("first: usize = 0", "first: usize = 0; one: usize = 1"), ("in first..n", "in one..n")],
     ),
+    // The copies are written, or their origin is.
+    (
+        "forward_copies",
+        &[
+            ("  x: f64 = @p[zero]", "  @p[zero] = nothing\n  x: f64 = @p[zero]"),
+            ("[copy of @t; _]", "[[x; _]; _]"),
+            ("  z: f64 = @m[zero][one]", "  w: f64 = @s[zero][one]; @t[zero] = w; @s[zero][one] = w\n  z: f64 = @m[zero][one]"),
+            ("return z", "u: f64 = @t[one]; v: f64 = z + u\n  return v"),
+        ],
+    ),
     // Both factors change with the outer loop.
     ("invariant_factor", &[("@da[j]", "@da[l]")]),
     ("unroll_and_jam", &[("for j in first..m", "for j in first..i")]),

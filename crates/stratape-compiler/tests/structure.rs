@@ -174,6 +174,18 @@ const CASES: &[Case] = &[
         holds: |compiled| count(&compiled.primal, |node| matches!(node, Stmt::If(_))) == 0,
     },
     Case {
+        pass: "forward_copies",
+        source: "fn f(p: &[[f64; 3]], x: f64) -> f64 {
+            let mut s = x;
+            for i in 0..p.len() {
+                let [a, b, c] = p[i];
+                s = (s * a + b).sin() * c;
+            }
+            s
+        }",
+        holds: |compiled| count(&compiled.lowered, |node| matches!(node, Stmt::New { .. })) == 0,
+    },
+    Case {
         pass: "argmax",
         source: "fn f(x: &[f64]) -> f64 {
             let mut best = x[0];
