@@ -309,7 +309,9 @@ impl RecordTape {
     #[inline]
     pub fn pop_run<R: Pod>(&mut self, left: usize, most: usize) -> Result<&mut [R], TapeError> {
         let words = const { run_words::<R>() };
-        let count = left.saturating_sub(1) % self.layer::<R>(most).max(1) + 1;
+        let whole = self.layer::<R>(most).max(1);
+        // Most loops are one run: a division would cost as much as several iterations.
+        let count = if left <= whole { left.max(1) } else { (left - 1) % whole + 1 };
         self.audit.check(Entry::value::<R>())?;
         if self.head.filled() < count * words {
             self.descend(count * words, Entry::value::<R>())?;
