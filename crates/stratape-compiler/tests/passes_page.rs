@@ -205,7 +205,10 @@ const SPOILED: &[Spoiled] = &[
         &[
             ("  x: f64 = @p[zero]", "  @p[zero] = nothing\n  x: f64 = @p[zero]"),
             ("[copy of @t; _]", "[[x; _]; _]"),
-            ("  z: f64 = @m[zero][one]", "  w: f64 = @s[zero][one]; @t[zero] = w; @s[zero][one] = w\n  z: f64 = @m[zero][one]"),
+            (
+                "  z: f64 = @m[zero][one]",
+                "  w: f64 = @s[zero][one]; @t[zero] = w; @s[zero][one] = w\n  z: f64 = @m[zero][one]",
+            ),
             ("return z", "u: f64 = @t[one]; v: f64 = z + u\n  return v"),
         ],
     ),

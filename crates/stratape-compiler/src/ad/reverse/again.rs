@@ -116,8 +116,7 @@ impl Cook<'_> {
         if self.unfit.contains(&object) || !is_plain(&known.ty, true) {
             return None;
         }
-        let writers: Block =
-            block.iter().filter(|node| makes(node, object)).cloned().collect();
+        let writers: Block = block.iter().filter(|node| makes(node, object)).cloned().collect();
         let mut needed = HashSet::new();
         loop {
             let before = needed.len();

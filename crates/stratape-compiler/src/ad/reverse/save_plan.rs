@@ -15,8 +15,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::min_cut::{INFINITE, Network, SINK, SOURCE};
 use super::again::{Recipe, recipes};
+use super::min_cut::{INFINITE, Network, SINK, SOURCE};
 use super::{Facts, Findings};
 use crate::driver::{Saving, Target};
 use stratape_ir::analysis::{Definition, ReloadSafety};

@@ -208,11 +208,8 @@ impl Finder<'_> {
             && !rest.iter().any(writes);
         let indexed = origin.path.iter().any(|step| matches!(step, Step::Index(_)));
         // One that is out of bounds panics, and must go on doing so.
-        let reads = |node: &Stmt| {
-            matches!(node, Stmt::Let { op: Op::Load(place), .. } if place.object == object)
-        };
-        (fits && (!indexed || rest.iter().any(reads)))
-            .then(|| Change::Read(object, origin.clone()))
+        let reads = |node: &Stmt| matches!(node, Stmt::Let { op: Op::Load(place), .. } if place.object == object);
+        (fits && (!indexed || rest.iter().any(reads))).then(|| Change::Read(object, origin.clone()))
     }
 
     /// An initial value with what parts of it are copied from, if that changes anything.
