@@ -121,3 +121,74 @@ fn arrays_are_returned_early() {
     );
     assert!(report.is_ok_and(|report| report.worst() < 1e-7));
 }
+
+/// Arrays that are filled from others, made on the way or around: those that are gone are filled again in the backward half.
+#[stratape::gradient]
+fn filled_from_others(x: &[f64], k: usize) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        let mut weights = [0.0; 4];
+        for j in 0..4 {
+            let pair = [x[i] * (j as f64 + 0.5), x[(i + j) % x.len()]];
+            weights[j] = pair[(i + j + k) % 2] + 0.1 * pair[(j + k) % 2];
+        }
+        let mut sums = [0.0; 4];
+        for j in 0..4 {
+            for l in 0..=j {
+                sums[j] += weights[l] * weights[(l + k) % 4];
+            }
+            if sums[j] > 1.0 {
+                sums[j] = sums[j].ln() + weights[j];
+            }
+        }
+        for j in 0..4 {
+            total += (sums[j] * weights[3 - j]).sin() * sums[(j + k) % 4];
+        }
+    }
+    total
+}
+
+/// Elements that are written after they were read are not what was read.
+#[stratape::gradient]
+fn written_after_it_was_read(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        let mut row = [x[i], 2.0 * x[i], x[i] * x[i]];
+        let early = row[1].sin() * row[2];
+        for j in 0..2 {
+            row[j + 1] = (row[j] * row[j + 1]).cos();
+        }
+        total += early * row[1] * row[2] + row[0];
+    }
+    total
+}
+
+#[test]
+fn locals_that_are_filled_again() {
+    for n in [1, 2, 5, 9] {
+        let x: Vec<f64> = (0..n).map(|i| 0.4 + 0.35 * (i as f64 * 1.7).sin()).collect();
+        for k in 0..3 {
+            let mut dx = vec![0.0; n];
+            let value = filled_from_others_grad(&x, &mut dx, k, 1.0);
+            assert_eq!(value.to_bits(), filled_from_others(&x, k).to_bits());
+            against_differences(&x, &dx, &|x| filled_from_others(x, k));
+        }
+        let mut dx = vec![0.0; n];
+        let value = written_after_it_was_read_grad(&x, &mut dx, 1.0);
+        assert_eq!(value.to_bits(), written_after_it_was_read(&x).to_bits());
+        against_differences(&x, &dx, &written_after_it_was_read);
+    }
+}
+
+fn against_differences(x: &[f64], dx: &[f64], function: &dyn Fn(&[f64]) -> f64) {
+    for i in 0..x.len() {
+        let at = |h: f64| {
+            let mut x = x.to_vec();
+            x[i] += h;
+            function(&x)
+        };
+        let h = 1e-4;
+        let slope = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h);
+        assert!((dx[i] - slope).abs() <= 1e-7 * (1.0 + slope.abs()), "{i}: {} {slope}", dx[i]);
+    }
+}

@@ -19,7 +19,7 @@ use crate::driver::Target;
 use stratape_ir::analysis::ReloadSafety;
 use stratape_ir::{
     Block, Init, Loop, ObjectId, Op, Place, Range, Step, Stmt, Substitution, Type, ValueId, copy,
-    defined, walk,
+    defined, made, walk,
 };
 
 /// How a local is made again.
@@ -134,7 +134,9 @@ impl Cook<'_> {
         let inside = defined(&recipe.block);
         recipe.inputs = needed.into_iter().filter(|value| !inside.contains(value)).collect();
         self.check(&recipe.block, object, 0, &mut recipe.locals, &mut recipe.cost)?;
-        Some(recipe)
+        // What is made on the way, in an iteration say, is not there when the filling begins.
+        let passing = made(&writers);
+        recipe.locals.iter().all(|other| !passing.contains(other)).then_some(recipe)
     }
 
     /// Notes what a statement needs that is kept.
@@ -256,7 +258,11 @@ impl Cook<'_> {
                     }
                     *cost += self.target.operation_cost(op, self.facts.function) * weight;
                 }
-                Stmt::New { .. } => *cost += NEW_COST * weight,
+                Stmt::New { .. } => {
+                    let ty = &self.facts.function.objects[object.index()].ty;
+                    let list = matches!(ty, Type::Vec(_));
+                    *cost += if list { NEW_LIST_COST } else { NEW_COST } * weight;
+                }
                 Stmt::Store { .. } | Stmt::Accumulate { .. } => *cost += STORE_COST * weight,
                 Stmt::Loop(node) => self.check(&node.body, object, depth + 1, locals, cost)?,
                 Stmt::If(node) => {
@@ -296,8 +302,9 @@ impl Cook<'_> {
     }
 }
 
-/// What making an array costs, beside its elements, and what writing one of them does.
+/// What making an array costs, beside its elements; what a list costs, which takes memory from a pool; and what writing an element does.
 const NEW_COST: u64 = 100;
+const NEW_LIST_COST: u64 = 2000;
 const STORE_COST: u64 = 10;
 
 /// Whether a type is scalars in arrays, or a list of such.
