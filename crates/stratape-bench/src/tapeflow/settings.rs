@@ -164,6 +164,9 @@ with_settings!(plate, "Heat in a plate of n by n cells whose conductivity depend
 
 type Gradient = fn(&[f64], &mut [f64], usize, usize, f64) -> f64;
 
+/// A program: its name, how many numbers it takes, its sizes, and its gradients.
+type Case = (&'static str, usize, (usize, usize), [Gradient; 7]);
+
 /// Numbers around 1.
 pub(super) fn input(length: usize) -> Vec<f64> {
     (0..length).map(|i| 1.0 + 1e-3 * (i as f64).sin()).collect()
@@ -172,7 +175,7 @@ pub(super) fn input(length: usize) -> Vec<f64> {
 /// Runs the suite.
 pub(super) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
     let (long, wide, steps) = if runner.quick() { (20_000, 32, 20) } else { (1_000_000, 128, 500) };
-    let programs: [(&str, usize, (usize, usize), [Gradient; 7]); 6] = [
+    let programs: [Case; 6] = [
         ("product", long, (long, 1), gradients!(product)),
         ("recurrence", long, (long, 1), gradients!(recurrence)),
         ("thomas", long, (long, 1), gradients!(thomas)),
@@ -204,7 +207,7 @@ fn measure(
         let [ours, theirs] = best_of(
             rounds,
             [&mut || sink(gradient(x, first, n, steps, 1.0)), &mut || {
-                sink(gradients[0](x, second, n, steps, 1.0))
+                sink(gradients[0](x, second, n, steps, 1.0));
             }],
         );
         let against = "frames, layers as the tape finds good";

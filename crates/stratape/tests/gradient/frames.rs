@@ -2,6 +2,7 @@
 //! tape that leaves it, against differences.
 
 #![allow(clippy::needless_range_loop, reason = "loops as people write them")]
+#![allow(clippy::expect_used, reason = "tests")]
 
 use stratape::tape::TapeOptions;
 use stratape::{Workspace, gradient};

@@ -1,6 +1,8 @@
 //! Programs that save in nests, branches and loops that end when they will: with the tape as it is by default, and with every value saved in columns of
 //! small layers. Both agree with the function to the bit, with differences, and with each other, in memory and on a tape that leaves it.
 
+#![allow(clippy::expect_used, reason = "tests")]
+
 mod exits;
 mod shapes;
 mod states;

@@ -78,9 +78,8 @@ impl Cook<'_> {
     fn note(&mut self, node: &Stmt, made: &mut HashSet<ObjectId>) {
         match node {
             Stmt::New { object, .. } => {
-                if !made.insert(*object) {
-                    self.unfit.insert(*object);
-                }
+                let twice = (!made.insert(*object)).then_some(*object);
+                self.unfit.extend(twice);
             }
             Stmt::Swap { a, b } => self.unfit.extend([a.object, b.object]),
             Stmt::Call(call) => {
