@@ -136,9 +136,9 @@ impl Picture {
                 self.block((x, y + (part % 3) * tall), (width, tall), fill);
             } else {
                 let wide = width / parts;
-                for cell in 0..3 {
+                for (cell, colour) in COLOURS.iter().take(3).enumerate() {
                     let at = (x + part * wide, y + cell * height / 3);
-                    self.block(at, (wide, height / 3), COLOURS[cell]);
+                    self.block(at, (wide, height / 3), colour);
                 }
             }
         }
