@@ -86,7 +86,7 @@ impl RecordTape {
     /// Takes back the last `count` values of the run that was pushed last, which were not used.
     ///
     /// # Errors
-    /// [`ErrorKind::Mismatch`] when the slab holds fewer values.
+    /// [`ErrorKind::Mismatch`](crate::ErrorKind::Mismatch) when the slab holds fewer values.
     ///
     /// ```
     /// # use stratape_tape::RecordTape;
