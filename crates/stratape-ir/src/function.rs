@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Block, Carried, Checkpoint, ObjectId, Op, Place, Record, Region, Scalar, SourceId, Step, Stmt,
-    StmtId, Type, ValueId,
+    Block, Carried, Checkpoint, ObjectId, Op, Place, Record, RecordId, Region, RegionId, Scalar,
+    SourceId, Step, Stmt, StmtId, Type, ValueId,
 };
 
 /// What is known of a value.
@@ -177,6 +177,11 @@ impl Function {
     /// Takes the numbers of statements back.
     pub fn forget_numbers(&mut self) {
         set_numbers(&mut self.body, &mut || StmtId::NONE);
+    }
+
+    /// The region that a record lies in, if it does.
+    pub fn region_of(&self, record: RecordId) -> Option<RegionId> {
+        self.records[record.index()].room.as_ref().map(|room| room.region)
     }
 
     /// Puts other values in the place of those that records hold.

@@ -20,6 +20,23 @@ impl Record {
     pub fn new(slots: Vec<ValueId>, types: Vec<Scalar>) -> Self {
         Self { slots, types, cell: None, room: None }
     }
+
+    /// What its slots are stored as where it lies alone.
+    pub fn cell_alone(&self) -> Cell {
+        self.cell.unwrap_or_else(|| Cell::of(&self.types))
+    }
+
+    /// Bytes that it takes where it lies alone: whole words.
+    ///
+    /// ```
+    /// use stratape_ir::{Cell, Record, Scalar, ValueId};
+    ///
+    /// let record = Record::new(vec![ValueId(0), ValueId(1)], vec![Scalar::Bool, Scalar::Bool]);
+    /// assert_eq!((record.cell_alone(), record.bytes_alone()), (Cell::U8, 8));
+    /// ```
+    pub fn bytes_alone(&self) -> usize {
+        (self.cell_alone().bytes() * self.types.len()).next_multiple_of(8)
+    }
 }
 
 /// What the slots of a record are stored as.

@@ -195,8 +195,7 @@ impl<'a> Reader<'a> {
 
     fn alone(&mut self, record: RecordId, half: Half) {
         let known = &self.function.records[record.index()];
-        let cell = known.cell.unwrap_or_else(|| stratape_ir::Cell::of(&known.types));
-        let bytes = (cell.bytes() * known.types.len()).next_multiple_of(8);
+        let bytes = known.bytes_alone();
         // Of a short loop the one around it says why, which would have it in its frame.
         let whys = self.around.iter().rev().map(|node| match self.frames.of(node) {
             Err(Some(why)) => why,

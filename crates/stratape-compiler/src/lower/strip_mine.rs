@@ -21,8 +21,8 @@ use crate::driver::{Context, Pass, Promise, Target};
 use crate::tapeflow::{Frames, contains, is_counted, is_short, uses_tape};
 use stratape_ir::analysis::{DefUse, Polynomial};
 use stratape_ir::{
-    Block, Function, Init, Loop, ObjectId, Op, Place, RecordId, RegionId, Scalar, Split, Stmt,
-    Strip, Type, View, made, walk,
+    Block, Function, Init, Loop, ObjectId, Op, Place, RegionId, Scalar, Split, Stmt, Strip, Type,
+    View, made, walk,
 };
 
 /// The pass.
@@ -75,10 +75,8 @@ fn is_strip(node: &Loop) -> bool {
 /// The region that a loop's iterations leave their frames in, or take them from.
 fn region_of(frames: &Frames<'_>, function: &Function, node: &Loop) -> Option<RegionId> {
     let records = frames.of(node).ok()?.records();
-    let region =
-        |record: &RecordId| function.records[record.index()].room.as_ref().map(|room| room.region);
-    let first = region(records.first()?)?;
-    records.iter().all(|record| region(record) == Some(first)).then_some(first)
+    let first = function.region_of(*records.first()?)?;
+    records.iter().all(|record| function.region_of(*record) == Some(first)).then_some(first)
 }
 
 /// Whether a short loop does nothing but add a short row to an array, again and again. LLVM would unroll both, tear the row

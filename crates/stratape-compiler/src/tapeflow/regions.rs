@@ -21,7 +21,8 @@ use super::frame::Frames;
 use crate::driver::{Context, Pass, Promise, Target};
 use crate::transform::trips;
 use stratape_ir::{
-    Cell, Function, Half, Layout, Loop, RecordId, Region, RegionId, Room, Stmt, ValueId, walk,
+    Cell, Function, Half, Layout, Loop, Record, RecordId, Region, RegionId, Room, Stmt, ValueId,
+    walk,
 };
 
 /// The pass.
@@ -148,14 +149,7 @@ pub(crate) fn uses_tape(block: &[Stmt]) -> bool {
 /// Bytes of each kind of record on the tape. In a region they lie side by side, by themselves they take whole words; what
 /// a layer adds as a whole is not counted.
 pub fn record_bytes(function: &Function, target: &Target) -> Vec<usize> {
-    let mut bytes: Vec<usize> = function
-        .records
-        .iter()
-        .map(|record| {
-            let cell = record.cell.unwrap_or_else(|| Cell::of(&record.types));
-            (cell.bytes() * record.types.len()).next_multiple_of(8)
-        })
-        .collect();
+    let mut bytes: Vec<usize> = function.records.iter().map(Record::bytes_alone).collect();
     for Found { records, region } in regions(&[function], target) {
         for record in records {
             bytes[record.index()] =

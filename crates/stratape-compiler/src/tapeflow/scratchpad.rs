@@ -33,11 +33,8 @@ fn assign(function: &mut Function, cx: &mut Context<'_>) {
         let frames = Frames::new(function, cx.target);
         for frame in frames.all() {
             let records: BTreeSet<RecordId> = frame.records().into_iter().collect();
-            let region = |record: &RecordId| {
-                function.records[record.index()].room.as_ref().map(|room| room.region)
-            };
             // Of all loops with a frame, those that were given a region.
-            if records.iter().all(|record| region(record).is_some()) {
+            if records.iter().all(|record| function.region_of(*record).is_some()) {
                 places.extend(frames.offsets(&frame));
             }
         }

@@ -14,7 +14,7 @@
 use crate::driver::{Context, Pass, Promise};
 use crate::lower::reschedule;
 use std::collections::HashSet;
-use stratape_ir::{Function, Stmt, Stream, ValueId, walk};
+use stratape_ir::{Function, Half, Stmt, Stream, ValueId, walk};
 
 /// The pass.
 pub const STREAMS: Pass = Pass {
@@ -29,12 +29,10 @@ pub const STREAMS: Pass = Pass {
 fn assign(function: &mut Function, _: &mut Context<'_>) {
     let mut fills: HashSet<ValueId> = HashSet::new();
     walk(&function.body, &mut |item| {
-        if let Stmt::Loop(node) = item {
-            walk(&node.body, &mut |item| {
-                if matches!(item, Stmt::Push { .. }) {
-                    fills.insert(node.counter);
-                }
-            });
+        if let Stmt::Loop(node) = item
+            && item.uses_tape(Half::Forward)
+        {
+            fills.insert(node.counter);
         }
     });
     reschedule(&mut function.body, &mut |counter, schedule| {

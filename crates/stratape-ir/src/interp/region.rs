@@ -4,7 +4,7 @@
 
 use super::machine::{Entry, Iteration, Machine};
 use super::{Datum, Number, Observer, Trap, fault};
-use crate::{Half, Loop, RecordId, RegionId, Stmt, walk};
+use crate::{Half, Loop, RecordId, RegionId};
 
 /// A record in a frame.
 #[derive(Clone)]
@@ -181,11 +181,8 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
 
 /// Whether a loop fills layers or takes them.
 fn half(node: &Loop) -> Half {
-    let mut half = Half::Backward;
-    walk(&node.body, &mut |item| {
-        if matches!(item, Stmt::Push { .. }) {
-            half = Half::Forward;
-        }
-    });
-    half
+    match node.body.iter().any(|item| item.uses_tape(Half::Forward)) {
+        true => Half::Forward,
+        false => Half::Backward,
+    }
 }

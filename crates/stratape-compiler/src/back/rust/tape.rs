@@ -48,7 +48,7 @@ impl Emitter<'_> {
         let known = &self.function.records[record.index()];
         match &known.room {
             Some(room) => self.function.regions[room.region.index()].cell,
-            None => known.cell.unwrap_or_else(|| Cell::of(&known.types)),
+            None => known.cell_alone(),
         }
     }
 

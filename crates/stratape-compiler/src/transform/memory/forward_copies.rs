@@ -16,6 +16,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::driver::{Context, Pass, Promise};
+use crate::tapeflow::contains;
 use stratape_ir::{
     Block, Check, Function, Init, ObjectId, Op, Origin, Place, Step, Stmt, Substitution, walk,
 };
@@ -259,17 +260,13 @@ fn shapes(init: &Init, f: &mut dyn FnMut(ObjectId)) {
     }
 }
 
-fn any(node: &Stmt, test: &dyn Fn(&Stmt) -> bool) -> bool {
-    test(node) || node.blocks().into_iter().flatten().any(|inner| any(inner, test))
-}
-
 fn writes(node: &Stmt, object: ObjectId) -> bool {
-    any(node, &|node| node.written().iter().any(|place| place.object == object))
+    contains(node, &|node| node.written().iter().any(|place| place.object == object))
 }
 
 /// Whether a statement has anything to do with an object.
 fn mentions(node: &Stmt, object: ObjectId) -> bool {
-    any(node, &|node| {
+    contains(node, &|node| {
         let touched = |place: &Place| place.object == object;
         let len = matches!(node, Stmt::Let { op: Op::Len(place), .. } if touched(place));
         len || node.uses_whole(object)

@@ -42,7 +42,7 @@ impl Checker<'_> {
             Stmt::Push { record, .. } | Stmt::Pop { record, .. } => {
                 pushes |= matches!(item, Stmt::Push { .. });
                 pops |= matches!(item, Stmt::Pop { .. });
-                if self.region_of(*record) != Some(id) {
+                if self.function.region_of(*record) != Some(id) {
                     misplaced = Some(format!("{record:?} does not lie in {id:?}"));
                 }
             }
@@ -154,7 +154,7 @@ impl Checker<'_> {
     fn opened(&self, block: &Block, open: Option<RegionId>) -> Result<(), Fault> {
         for item in block {
             if let Stmt::Push { record, .. } | Stmt::Pop { record, .. } = item {
-                let wanted = self.region_of(*record);
+                let wanted = self.function.region_of(*record);
                 if wanted != open {
                     return fault(format!("{record:?} lies in {wanted:?}, and {open:?} is open"));
                 }
@@ -169,10 +169,6 @@ impl Checker<'_> {
             item.blocks().into_iter().try_for_each(|inner| self.opened(inner, opens.or(open)))?;
         }
         Ok(())
-    }
-
-    fn region_of(&self, record: RecordId) -> Option<RegionId> {
-        self.function.records[record.index()].room.as_ref().map(|room| room.region)
     }
 
     fn holds_records(&self, block: &Block) -> bool {
