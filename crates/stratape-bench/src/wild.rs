@@ -23,14 +23,17 @@ mod kalman;
 mod limiter;
 mod logistic;
 mod lstm;
+mod mixture;
 mod mlp;
 mod mlp_indexed;
 mod mlp_iterators;
 mod mlp_offset;
+mod plate;
 mod rays;
 mod spline;
 #[cfg(test)]
 mod tests;
+mod tetrahedra;
 mod tridiagonal;
 mod wave;
 mod xy;
@@ -63,4 +66,7 @@ pub(crate) const ENTRIES: &[Entry] = &[
     ("tridiagonal", tridiagonal::program),
     ("blur", blur::program),
     ("fem", fem::program),
+    ("mixture", mixture::program),
+    ("tetrahedra", tetrahedra::program),
+    ("plate", plate::program),
 ];
