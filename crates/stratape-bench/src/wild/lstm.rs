@@ -1,7 +1,7 @@
 //! lstm: a cell of long short-term memory over a sequence, and the squared error of what it foretells.
 
 use crate::programs::numbers::Numbers;
-use crate::programs::{Inputs, Program, Scale};
+use crate::programs::{Inputs, Program, Scale, Shadows};
 
 const INPUTS: usize = 8;
 const HIDDEN: usize = 20;
@@ -65,6 +65,131 @@ mod model {
     }
 }
 
+/// How many weights a gate has: of the inputs, then of the hidden units.
+const ROW: usize = INPUTS + HIDDEN;
+
+/// One step, as the way back needs it: the four gates, the cells after it and their hyperbolic tangents.
+#[derive(Clone, Copy)]
+struct Step {
+    gates: [[f64; HIDDEN]; 4],
+    cell: [f64; HIDDEN],
+    tanh: [f64; HIDDEN],
+}
+
+impl Step {
+    const BEFORE: Self =
+        Self { gates: [[0.0; HIDDEN]; 4], cell: [0.0; HIDDEN], tanh: [0.0; HIDDEN] };
+
+    fn hidden(&self) -> [f64; HIDDEN] {
+        std::array::from_fn(|i| self.gates[2][i] * self.tanh[i])
+    }
+}
+
+/// Four sums side by side.
+fn dot(a: &[f64; ROW], b: &[f64; ROW]) -> f64 {
+    let mut sums = [0.0; 4];
+    for (a, b) in a.as_chunks::<4>().0.iter().zip(b.as_chunks::<4>().0) {
+        for lane in 0..4 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
+}
+
+/// What a step reads: its input, and the hidden units before it.
+fn read(x: &[f64; INPUTS], hidden: &[f64; HIDDEN]) -> [f64; ROW] {
+    let mut read = [0.0; ROW];
+    read[..INPUTS].copy_from_slice(x);
+    read[INPUTS..].copy_from_slice(hidden);
+    read
+}
+
+/// Keeps gates and cells of every step; the hidden units follow from them.
+#[expect(clippy::too_many_arguments, reason = "a shadow follows each active array")]
+fn by_hand(
+    weights: &[f64],
+    dweights: &mut [f64],
+    biases: &[f64],
+    dbiases: &mut [f64],
+    readout: &[f64],
+    dreadout: &mut [f64],
+    sequence: &[f64],
+    targets: &[f64],
+    seed: f64,
+) -> f64 {
+    let (rows, inputs) = (weights.as_chunks::<ROW>().0, sequence.as_chunks::<INPUTS>().0);
+    let drows = dweights.as_chunks_mut::<ROW>().0;
+    let mut steps = Vec::with_capacity(targets.len() + 1);
+    steps.push(Step::BEFORE);
+    let mut errors = Vec::with_capacity(targets.len());
+    let mut hidden = [0.0; HIDDEN];
+    let mut loss = 0.0;
+    for (t, (x, target)) in inputs.iter().zip(targets).enumerate() {
+        let read = read(x, &hidden);
+        let mut step = Step::BEFORE;
+        for gate in 0..4 {
+            for i in 0..HIDDEN {
+                let row = gate * HIDDEN + i;
+                let sum = biases[row] + dot(&rows[row], &read);
+                step.gates[gate][i] =
+                    if gate == 3 { sum.tanh() } else { 1.0 / (1.0 + (-sum).exp()) };
+            }
+        }
+        let [forget, input, _, candidate] = &step.gates;
+        for i in 0..HIDDEN {
+            step.cell[i] = forget[i] * steps[t].cell[i] + input[i] * candidate[i];
+            step.tanh[i] = step.cell[i].tanh();
+        }
+        hidden = step.hidden();
+        steps.push(step);
+        let error = hidden.iter().zip(readout).map(|(h, w)| h * w).sum::<f64>() - target;
+        loss += error * error;
+        errors.push(error);
+    }
+
+    let scale = 2.0 * seed / targets.len() as f64;
+    let (mut dhidden, mut dcell) = ([0.0; HIDDEN], [0.0; HIDDEN]);
+    for t in (0..targets.len()).rev() {
+        let (before, step) = (&steps[t], &steps[t + 1]);
+        let [forget, input, output, candidate] = &step.gates;
+        let dprediction = scale * errors[t];
+        let mut dsums = [[0.0; HIDDEN]; 4];
+        for i in 0..HIDDEN {
+            dreadout[i] += dprediction * output[i] * step.tanh[i];
+            let dh = dhidden[i] + dprediction * readout[i];
+            let dc = dcell[i] + dh * output[i] * (1.0 - step.tanh[i] * step.tanh[i]);
+            dsums[0][i] = dc * before.cell[i] * forget[i] * (1.0 - forget[i]);
+            dsums[1][i] = dc * candidate[i] * input[i] * (1.0 - input[i]);
+            dsums[2][i] = dh * step.tanh[i] * output[i] * (1.0 - output[i]);
+            dsums[3][i] = dc * input[i] * (1.0 - candidate[i] * candidate[i]);
+            dcell[i] = dc * forget[i];
+        }
+        let read = read(&inputs[t], &before.hidden());
+        dhidden = [0.0; HIDDEN];
+        for (row, &dsum) in dsums.as_flattened().iter().enumerate() {
+            dbiases[row] += dsum;
+            for j in 0..ROW {
+                drows[row][j] += dsum * read[j];
+            }
+            for j in 0..HIDDEN {
+                dhidden[j] += dsum * rows[row][INPUTS + j];
+            }
+        }
+    }
+    loss / targets.len() as f64
+}
+
+type Adjoint =
+    fn(&[f64], &mut [f64], &[f64], &mut [f64], &[f64], &mut [f64], &[f64], &[f64], f64) -> f64;
+
+fn calling(adjoint: Adjoint) -> impl Fn(&mut Inputs, &mut Shadows) -> f64 {
+    move |inputs, shadows| {
+        let ([w, b, r], [sequence, targets]) = (inputs.active(), inputs.constant());
+        let [dw, db, dr] = shadows.each();
+        adjoint(w, dw, b, db, r, dr, sequence, targets, 1.0)
+    }
+}
+
 pub(super) fn program(scale: Scale) -> Program {
     let steps = scale.or_small(30, 5);
     let mut numbers = Numbers::from_seed(105);
@@ -78,18 +203,10 @@ pub(super) fn program(scale: Scale) -> Program {
         constant: vec![sequence, targets],
         ..Inputs::default()
     };
-    Program::new(
-        "lstm",
-        inputs,
-        |inputs| {
-            let ([weights, biases, readout], [sequence, targets]) =
-                (inputs.active(), inputs.constant());
-            model::loss(weights, biases, readout, sequence, targets)
-        },
-        |inputs, shadows| {
-            let ([w, b, r], [sequence, targets]) = (inputs.active(), inputs.constant());
-            let [dw, db, dr] = shadows.each();
-            model::loss_grad(w, dw, b, db, r, dr, sequence, targets, 1.0)
-        },
-    )
+    let primal = |inputs: &mut Inputs| {
+        let ([weights, biases, readout], [sequence, targets]) =
+            (inputs.active(), inputs.constant());
+        model::loss(weights, biases, readout, sequence, targets)
+    };
+    Program::new("lstm", inputs, primal, calling(model::loss_grad)).with_by_hand(calling(by_hand))
 }

@@ -1,7 +1,7 @@
 //! mixture: the log-likelihood of points under a mixture of Gaussians, as in ADBench, with a penalty on large scales.
 //!
 //! A row of `icf` is one component's Q: the logarithms of its diagonal, then what is below the diagonal, column by column.
-//! Q times its transpose turned is the inverse of the covariance.
+//! QᵀQ is the inverse of the covariance.
 
 use crate::programs::numbers::Numbers;
 use crate::programs::{Inputs, Program, Scale, Shadows};

@@ -82,7 +82,7 @@ fn gradients_agree_with_adjoints_by_hand() {
             }
         }
     }
-    assert_eq!(found, 2 * 20);
+    assert_eq!(found, 2 * 27);
 }
 
 #[test]
