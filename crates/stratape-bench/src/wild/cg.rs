@@ -55,18 +55,20 @@ mod solver {
     }
 }
 
-/// One iteration, as the way back needs it.
-struct Iteration {
-    direction: Vec<f64>,
-    /// The matrix times the direction.
-    image: Vec<f64>,
-    curvature: f64,
-    /// The residual before, and its square.
-    residual: Vec<f64>,
-    square: f64,
+/// Eight sums side by side.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..8 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f64>() + rest
 }
 
-/// Keeps the vectors of every iteration.
+/// Keeps the residual, the direction and its image of every iteration, their squares and curvatures.
 #[expect(clippy::too_many_arguments, reason = "a shadow follows each active array")]
 fn by_hand(
     values: &[f64],
@@ -80,35 +82,35 @@ fn by_hand(
     seed: f64,
 ) -> f64 {
     let n = rhs.len();
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let mut x = vec![0.0; n];
-    let mut r = rhs.to_vec();
-    let mut p = r.clone();
-    let mut rr = dot(&r, &r);
-    let mut kept: Vec<Iteration> = Vec::with_capacity(iterations);
-    let mut converged = false;
-    while kept.len() < iterations && !converged {
-        let mut ap = vec![0.0; n];
-        for i in 0..n {
-            for k in starts[i]..starts[i + 1] {
-                ap[i] += values[k] * p[columns[k]];
-            }
+    let (mut r, mut p, mut ap) = (rhs.to_vec(), rhs.to_vec(), vec![0.0; n]);
+    let mut kept: Vec<f64> = Vec::with_capacity(3 * n * iterations);
+    let (mut squares, mut curvatures) = (vec![dot(&r, &r)], Vec::with_capacity(iterations));
+    while curvatures.len() < iterations {
+        let rr = squares[curvatures.len()];
+        for (ap, range) in ap.iter_mut().zip(starts.array_windows::<2>()) {
+            let row = values[range[0]..range[1]].iter().zip(&columns[range[0]..range[1]]);
+            *ap = row.map(|(value, column)| value * p[*column]).sum();
+        }
+        for vector in [&r, &p, &ap] {
+            kept.extend_from_slice(vector);
         }
         let curvature = dot(&p, &ap);
+        curvatures.push(curvature);
         let alpha = rr / curvature;
-        let (residual, direction, square) = (r.clone(), p.clone(), rr);
         for i in 0..n {
             x[i] += alpha * p[i];
             r[i] -= alpha * ap[i];
         }
-        kept.push(Iteration { direction, image: ap, curvature, residual, square });
-        let rr_new = dot(&r, &r);
-        converged = rr_new.sqrt() < 1e-10;
-        let beta = rr_new / rr;
+        let after = dot(&r, &r);
+        if after.sqrt() < 1e-10 {
+            break;
+        }
+        squares.push(after);
+        let beta = after / rr;
         for i in 0..n {
             p[i] = r[i] + beta * p[i];
         }
-        rr = rr_new;
     }
 
     let mut misfit = 0.0;
@@ -117,42 +119,43 @@ fn by_hand(
         misfit += (x[i] - target[i]) * (x[i] - target[i]);
         dx[i] = 2.0 * seed * (x[i] - target[i]);
     }
-    // What the last iteration makes of r, p and rr is not used.
-    let (mut dr, mut dp, mut drr) = (vec![0.0; n], vec![0.0; n], 0.0);
-    for (k, Iteration { direction, image, curvature, residual, square }) in
-        kept.iter().enumerate().rev()
-    {
+    // What the last iteration makes of r, p and the square of r is not used.
+    let (mut dr, mut dp, mut dsquare) = (vec![0.0; n], vec![0.0; n], 0.0);
+    for (k, &curvature) in curvatures.iter().enumerate().rev() {
+        let vectors = &kept[3 * k * n..];
+        let (direction, image) = (&vectors[n..][..n], &vectors[2 * n..][..n]);
+        let square = squares[k];
         let alpha = square / curvature;
-        let mut dsquare = 0.0;
-        if let Some(after) = kept.get(k + 1) {
-            let beta = after.square / square;
+        let mut dbefore = 0.0;
+        if k + 1 < curvatures.len() {
+            let residual = &vectors[3 * n..][..n];
+            let beta = squares[k + 1] / square;
             let dbeta = dot(&dp, direction);
-            let drr_after = drr + dbeta / square;
-            dsquare = -dbeta * beta / square;
+            let twice = 2.0 * (dsquare + dbeta / square);
+            dbefore = -dbeta * beta / square;
             for i in 0..n {
-                dr[i] += dp[i] + 2.0 * drr_after * after.residual[i];
+                dr[i] += dp[i] + twice * residual[i];
                 dp[i] *= beta;
             }
         }
         let dalpha = dot(&dx, direction) - dot(&dr, image);
-        dsquare += dalpha / curvature;
+        dsquare = dbefore + dalpha / curvature;
         let dcurvature = -dalpha * alpha / curvature;
         for i in 0..n {
             dp[i] += alpha * dx[i] + dcurvature * image[i];
         }
-        for i in 0..n {
+        for (i, range) in starts.array_windows::<2>().enumerate() {
             let dimage = dcurvature * direction[i] - alpha * dr[i];
-            for k in starts[i]..starts[i + 1] {
-                dvalues[k] += dimage * direction[columns[k]];
-                dp[columns[k]] += dimage * values[k];
+            let range = range[0]..range[1];
+            let (row, drow) = (&values[range.clone()], &mut dvalues[range.clone()]);
+            for ((value, dvalue), &column) in row.iter().zip(drow).zip(&columns[range]) {
+                *dvalue += dimage * direction[column];
+                dp[column] += dimage * value;
             }
         }
-        drr = dsquare;
-        if k == 0 {
-            for i in 0..n {
-                drhs[i] += dr[i] + dp[i] + 2.0 * drr * residual[i];
-            }
-        }
+    }
+    for i in 0..n {
+        drhs[i] += dr[i] + dp[i] + 2.0 * dsquare * rhs[i];
     }
     misfit
 }

@@ -38,18 +38,20 @@ fn residual(
     residual.iter().map(|r| r * r).sum()
 }
 
-/// One triangle: its area, the slopes of its shape functions times twice the area, and its stiffness.
-fn local(corners: [[f64; 2]; 3], conductivity: f64) -> (f64, [[f64; 2]; 3], [[f64; 3]; 3]) {
+/// One triangle: its area, the slopes of its shape functions times twice the area, and those of `u` in the same measure.
+fn local(corners: [[f64; 2]; 3], u: [f64; 3]) -> (f64, [[f64; 2]; 3], [f64; 2]) {
     let [p, q, r] = corners;
-    let area = 0.5 * ((q[0] - p[0]) * (r[1] - p[1]) - (r[0] - p[0]) * (q[1] - p[1]));
     let slopes =
         [[q[1] - r[1], r[0] - q[0]], [r[1] - p[1], p[0] - r[0]], [p[1] - q[1], q[0] - p[0]]];
-    let stiffness =
-        slopes.map(|a| slopes.map(|b| conductivity * (a[0] * b[0] + a[1] * b[1]) / (4.0 * area)));
-    (area, slopes, stiffness)
+    let area = 0.5 * (slopes[2][1] * slopes[1][0] - slopes[1][1] * slopes[2][0]);
+    (area, slopes, weighted(&slopes, u))
 }
 
-/// Keeps the residual alone, and computes each triangle again.
+fn weighted(slopes: &[[f64; 2]; 3], by: [f64; 3]) -> [f64; 2] {
+    [0, 1].map(|axis| slopes[0][axis] * by[0] + slopes[1][axis] * by[1] + slopes[2][axis] * by[2])
+}
+
+/// Keeps the residual alone, and computes each triangle again. The stiffness is a product of slopes, and is not formed.
 #[expect(clippy::too_many_arguments, reason = "a shadow follows each active array")]
 fn by_hand(
     nodes: &[[f64; 2]],
@@ -63,32 +65,31 @@ fn by_hand(
     seed: f64,
 ) -> f64 {
     let mut residual = vec![0.0; nodes.len()];
-    for (e, triangle) in triangles.iter().enumerate() {
-        let (area, _, stiffness) = local(triangle.map(|node| nodes[node]), conductivity[e]);
+    for (triangle, k) in triangles.iter().zip(conductivity) {
+        let (area, slopes, bend) =
+            local(triangle.map(|node| nodes[node]), triangle.map(|node| u[node]));
+        let scale = k / (4.0 * area);
         for i in 0..3 {
-            for j in 0..3 {
-                residual[triangle[i]] += stiffness[i][j] * u[triangle[j]];
-            }
-            residual[triangle[i]] -= load * area / 3.0;
+            let dot = slopes[i][0] * bend[0] + slopes[i][1] * bend[1];
+            residual[triangle[i]] += scale * dot - load * area / 3.0;
         }
     }
-    for (e, triangle) in triangles.iter().enumerate() {
-        let (area, slopes, stiffness) = local(triangle.map(|node| nodes[node]), conductivity[e]);
+    for ((triangle, k), dk) in triangles.iter().zip(conductivity).zip(dconductivity) {
+        let values = triangle.map(|node| u[node]);
+        let (area, slopes, bend) = local(triangle.map(|node| nodes[node]), values);
         let dresidual = triangle.map(|node| 2.0 * seed * residual[node]);
+        let dbend = weighted(&slopes, dresidual);
+        let inverse = 1.0 / (4.0 * area);
+        let scale = k * inverse;
+        let dscale = bend[0] * dbend[0] + bend[1] * dbend[1];
+        *dk += dscale * inverse;
+        let darea = -4.0 * dscale * scale * inverse
+            - load / 3.0 * (dresidual[0] + dresidual[1] + dresidual[2]);
         let mut dslopes = [[0.0; 2]; 3];
-        let mut darea = 0.0;
         for i in 0..3 {
-            darea -= load / 3.0 * dresidual[i];
-            for j in 0..3 {
-                du[triangle[j]] += stiffness[i][j] * dresidual[i];
-                let dstiffness = dresidual[i] * u[triangle[j]];
-                dconductivity[e] += dstiffness * stiffness[i][j] / conductivity[e];
-                darea -= dstiffness * stiffness[i][j] / area;
-                let ddot = dstiffness * conductivity[e] / (4.0 * area);
-                for axis in 0..2 {
-                    dslopes[i][axis] += ddot * slopes[j][axis];
-                    dslopes[j][axis] += ddot * slopes[i][axis];
-                }
+            du[triangle[i]] += scale * (slopes[i][0] * dbend[0] + slopes[i][1] * dbend[1]);
+            for axis in 0..2 {
+                dslopes[i][axis] = scale * (dresidual[i] * bend[axis] + values[i] * dbend[axis]);
             }
         }
         for corner in 0..3 {

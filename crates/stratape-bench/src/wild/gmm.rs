@@ -72,55 +72,73 @@ fn by_hand(
     seed: f64,
 ) -> f64 {
     let components = alphas.len();
-    let scales: Vec<f64> = log_scales.iter().map(|v| v.exp()).collect();
+    let (means, dmeans) = (means.as_chunks::<DIM>().0, dmeans.as_chunks_mut::<DIM>().0);
+    let (lower, dlower) = (lower.as_chunks::<LOWER>().0, dlower.as_chunks_mut::<LOWER>().0);
+    let log_scales = log_scales.as_chunks::<DIM>().0;
+    let scales: Vec<[f64; DIM]> = log_scales.iter().map(|row| row.map(f64::exp)).collect();
+    let offsets: Vec<f64> =
+        log_scales.iter().zip(alphas).map(|(row, alpha)| alpha + row.iter().sum::<f64>()).collect();
     let mut terms = vec![0.0; components];
     let mut centred = vec![[0.0; DIM]; components];
     let mut sums = vec![[0.0; DIM]; components];
+    let mut weights = vec![0.0; components];
+    let mut dscales = vec![[0.0; DIM]; components];
     let mut total = 0.0;
-    for point in points.chunks_exact(DIM) {
+    for point in points.as_chunks::<DIM>().0 {
         for k in 0..components {
+            let (scales, lower) = (&scales[k], &lower[k]);
             let mut square = 0.0;
-            let mut log_det = 0.0;
-            let mut at = k * LOWER;
+            let mut at = 0;
             for i in 0..DIM {
-                centred[k][i] = point[i] - means[k * DIM + i];
-                let mut sum = scales[k * DIM + i] * centred[k][i];
+                centred[k][i] = point[i] - means[k][i];
+                let mut sum = scales[i] * centred[k][i];
                 for j in 0..i {
                     sum += lower[at] * centred[k][j];
                     at += 1;
                 }
                 sums[k][i] = sum;
                 square += sum * sum;
-                log_det += log_scales[k * DIM + i];
             }
-            terms[k] = alphas[k] + log_det - 0.5 * square;
+            terms[k] = offsets[k] - 0.5 * square;
         }
-        let sum = mixture::log_sum_exp(&terms);
-        total += sum;
+        let max = terms.iter().copied().fold(terms[0], |max, t| if t > max { t } else { max });
+        let mut sum = 0.0;
+        for term in &mut terms {
+            *term = (*term - max).exp();
+            sum += *term;
+        }
+        total += max + sum.ln();
+
+        let share = seed / sum;
         for k in 0..components {
-            let weight = seed * (terms[k] - sum).exp();
-            dalphas[k] += weight;
+            let weight = share * terms[k];
+            weights[k] += weight;
+            let (centred, lower, dlower) = (&centred[k], &lower[k], &mut dlower[k]);
+            let dsums = sums[k].map(|sum| weight * sum);
             let mut dcentred = [0.0; DIM];
-            let mut at = k * LOWER;
+            let mut at = 0;
             for i in 0..DIM {
-                let dsum = -weight * sums[k][i];
-                dlog_scales[k * DIM + i] += weight + dsum * centred[k][i] * scales[k * DIM + i];
-                dcentred[i] += dsum * scales[k * DIM + i];
+                dscales[k][i] -= dsums[i] * centred[i];
+                dcentred[i] = dsums[i] * scales[k][i];
                 for j in 0..i {
-                    dlower[at] += dsum * centred[k][j];
-                    dcentred[j] += dsum * lower[at];
+                    dlower[at] -= dsums[i] * centred[j];
+                    dcentred[j] += dsums[i] * lower[at];
                     at += 1;
                 }
             }
             for i in 0..DIM {
-                dmeans[k * DIM + i] -= dcentred[i];
+                dmeans[k][i] += dcentred[i];
             }
         }
     }
     let count = (points.len() / DIM) as f64;
     let sum = mixture::log_sum_exp(alphas);
-    for (alpha, dalpha) in alphas.iter().zip(dalphas) {
-        *dalpha -= seed * count * (alpha - sum).exp();
+    for k in 0..components {
+        dalphas[k] += weights[k] - seed * count * (alphas[k] - sum).exp();
+        let dlog_scales = &mut dlog_scales[k * DIM..][..DIM];
+        for i in 0..DIM {
+            dlog_scales[i] += weights[k] + dscales[k][i] * scales[k][i];
+        }
     }
     total - count * sum
 }

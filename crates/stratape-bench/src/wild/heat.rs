@@ -31,7 +31,7 @@ fn misfit(
     u.iter().zip(measured).map(|(u, m)| (u - m).powi(2)).sum()
 }
 
-/// Keeps the state before every step.
+/// Keeps the state after every step. What a cell passes on to its neighbours is put down once, and gathered from there.
 #[expect(clippy::too_many_arguments, reason = "a shadow follows each active array")]
 fn by_hand(
     initial: &[f64],
@@ -44,41 +44,61 @@ fn by_hand(
     steps: usize,
     seed: f64,
 ) -> f64 {
-    let mut states = vec![initial.to_vec()];
+    let (cells, inner) = (initial.len(), width - 2);
+    let mut states: Vec<f64> = Vec::with_capacity(steps * cells);
+    let mut next = initial.to_vec();
     for step in 0..steps {
-        let u = &states[step];
-        let mut next = u.clone();
-        for y in 1..height - 1 {
-            for x in 1..width - 1 {
-                let i = y * width + x;
-                let laplacian = u[i - 1] + u[i + 1] + u[i - width] + u[i + width] - 4.0 * u[i];
-                next[i] += RATE * conductivity[i] * laplacian;
+        let u = if step == 0 { initial } else { &states[(step - 1) * cells..] };
+        for row in (1..height - 1).map(|y| y * width + 1) {
+            let (out, k) = (&mut next[row..][..inner], &conductivity[row..][..inner]);
+            let [here, left, right, above, below] =
+                [row, row - 1, row + 1, row - width, row + width].map(|at| &u[at..][..inner]);
+            for x in 0..inner {
+                let laplacian = left[x] + right[x] + above[x] + below[x] - 4.0 * here[x];
+                out[x] = here[x] + RATE * k[x] * laplacian;
             }
         }
-        states.push(next);
+        states.extend_from_slice(&next);
     }
     let mut misfit = 0.0;
-    let mut du = vec![0.0; initial.len()];
-    for ((du, u), measured) in du.iter_mut().zip(&states[steps]).zip(measured) {
+    let mut du = vec![0.0; cells];
+    for ((du, u), measured) in du.iter_mut().zip(&next).zip(measured) {
         misfit += (u - measured) * (u - measured);
         *du = 2.0 * seed * (u - measured);
     }
-    for u in states[..steps].iter().rev() {
-        let mut dbefore = du.clone();
-        for y in 1..height - 1 {
-            for x in 1..width - 1 {
-                let i = y * width + x;
-                let laplacian = u[i - 1] + u[i + 1] + u[i - width] + u[i + width] - 4.0 * u[i];
-                dconductivity[i] += RATE * du[i] * laplacian;
-                let through = RATE * conductivity[i] * du[i];
-                dbefore[i - 1] += through;
-                dbefore[i + 1] += through;
-                dbefore[i - width] += through;
-                dbefore[i + width] += through;
-                dbefore[i] -= 4.0 * through;
+
+    // Zero at the edges, which are not stepped.
+    let mut passed = vec![0.0; cells];
+    for step in (0..steps).rev() {
+        let u = if step == 0 { initial } else { &states[(step - 1) * cells..] };
+        for row in (1..height - 1).map(|y| y * width + 1) {
+            let (passed, du) = (&mut passed[row..][..inner], &du[row..][..inner]);
+            let (k, dk) = (&conductivity[row..][..inner], &mut dconductivity[row..][..inner]);
+            let [here, left, right, above, below] =
+                [row, row - 1, row + 1, row - width, row + width].map(|at| &u[at..][..inner]);
+            for x in 0..inner {
+                let laplacian = left[x] + right[x] + above[x] + below[x] - 4.0 * here[x];
+                let dstep = RATE * du[x];
+                passed[x] = k[x] * dstep;
+                dk[x] += dstep * laplacian;
             }
         }
-        du = dbefore;
+        for row in (1..height - 1).map(|y| y * width + 1) {
+            let du = &mut du[row..][..inner];
+            let [here, left, right, above, below] =
+                [row, row - 1, row + 1, row - width, row + width].map(|at| &passed[at..][..inner]);
+            for x in 0..inner {
+                du[x] += left[x] + right[x] + above[x] + below[x] - 4.0 * here[x];
+            }
+        }
+        for x in 1..width - 1 {
+            du[x] += passed[width + x];
+            du[cells - width + x] += passed[cells - 2 * width + x];
+        }
+        for row in (1..height - 1).map(|y| y * width) {
+            du[row] += passed[row + 1];
+            du[row + width - 1] += passed[row + width - 2];
+        }
     }
     for (dinitial, du) in dinitial.iter_mut().zip(&du) {
         *dinitial += du;

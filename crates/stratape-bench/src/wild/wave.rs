@@ -30,7 +30,7 @@ fn misfit(speed: &[f64], wavelet: &[f64], record: &[f64], receiver: usize) -> f6
     misfit
 }
 
-/// Keeps every state, the two before the first step included.
+/// Keeps every state. The way back is the same wave, with the residuals for its source; the ends of the rod rest.
 fn by_hand(
     speed: &[f64],
     dspeed: &mut [f64],
@@ -40,42 +40,53 @@ fn by_hand(
     receiver: usize,
     seed: f64,
 ) -> f64 {
-    let n = speed.len();
-    let mut states = vec![vec![0.0; n]; 2];
+    let (n, inner) = (speed.len(), speed.len() - 2);
+    let courant: Vec<f64> = speed[1..].iter().take(inner).map(|speed| speed * speed).collect();
+    let mut states = Vec::with_capacity((record.len() + 1) * n);
+    let (mut before, mut now) = (vec![0.0; n], vec![0.0; n]);
+    states.extend_from_slice(&now);
     let mut misfit = 0.0;
-    for t in 0..record.len() {
-        let (before, now) = (&states[t], &states[t + 1]);
-        let mut next = vec![0.0; n];
-        for i in 1..n - 1 {
-            let bend = now[i - 1] - 2.0 * now[i] + now[i + 1];
-            next[i] = 2.0 * now[i] - before[i] + speed[i] * speed[i] * bend;
+    for (t, record) in record.iter().enumerate() {
+        // The next state takes the place of the one before.
+        let next = &mut before[1..][..inner];
+        let (left, here, right) = (&now[..inner], &now[1..][..inner], &now[2..][..inner]);
+        for i in 0..inner {
+            let bend = left[i] - 2.0 * here[i] + right[i];
+            next[i] = 2.0 * here[i] - next[i] + courant[i] * bend;
         }
         if t < wavelet.len() {
-            next[SOURCE] += wavelet[t];
+            before[SOURCE] += wavelet[t];
         }
-        let residual = next[receiver] - record[t];
+        std::mem::swap(&mut before, &mut now);
+        states.extend_from_slice(&now);
+        let residual = now[receiver] - record;
         misfit += 0.5 * residual * residual;
-        states.push(next);
     }
+
     let (mut dnext, mut dnow) = (vec![0.0; n], vec![0.0; n]);
+    let (mut dbends, mut dcourant) = (vec![0.0; n], vec![0.0; inner]);
     for t in (0..record.len()).rev() {
-        dnext[receiver] += seed * (states[t + 2][receiver] - record[t]);
+        dnext[receiver] += seed * (states[(t + 1) * n + receiver] - record[t]);
         if t < wavelet.len() {
             dwavelet[t] += dnext[SOURCE];
         }
-        let now = &states[t + 1];
-        let mut dbefore = vec![0.0; n];
-        for i in 1..n - 1 {
-            let bend = now[i - 1] - 2.0 * now[i] + now[i + 1];
-            dspeed[i] += 2.0 * speed[i] * bend * dnext[i];
-            let dbend = speed[i] * speed[i] * dnext[i];
-            dnow[i - 1] += dbend;
-            dnow[i] += 2.0 * (dnext[i] - dbend);
-            dnow[i + 1] += dbend;
-            dbefore[i] -= dnext[i];
+        let now = &states[t * n..][..n];
+        let (left, here, right) = (&now[..inner], &now[1..][..inner], &now[2..][..inner]);
+        let (dhere, dbend) = (&dnext[1..][..inner], &mut dbends[1..][..inner]);
+        for i in 0..inner {
+            dcourant[i] += (left[i] - 2.0 * here[i] + right[i]) * dhere[i];
+            dbend[i] = courant[i] * dhere[i];
         }
-        dnext = dnow;
-        dnow = dbefore;
+        let (left, here, right) = (&dbends[..inner], &dbends[1..][..inner], &dbends[2..][..inner]);
+        let (dnext_inner, dnow_inner) = (&mut dnext[1..][..inner], &mut dnow[1..][..inner]);
+        for i in 0..inner {
+            dnow_inner[i] += 2.0 * dnext_inner[i] + (left[i] - 2.0 * here[i] + right[i]);
+            dnext_inner[i] = -dnext_inner[i];
+        }
+        std::mem::swap(&mut dnext, &mut dnow);
+    }
+    for i in 0..inner {
+        dspeed[i + 1] += 2.0 * speed[i + 1] * dcourant[i];
     }
     misfit
 }
