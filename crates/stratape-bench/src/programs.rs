@@ -190,7 +190,7 @@ pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
 
 fn run_collection(collection: &Collection, runner: &mut Runner<'_>) -> Result<(), BenchError> {
     let scale = if runner.quick() { Scale::Quick } else { Scale::Full };
-    let kinds = ["primal", collection.by_hand, "ours", "tape"];
+    let kinds = ["primal", collection.by_hand, "ours", "tape", "state"];
     let mut means = Means::default();
     for (name, make) in collection.entries {
         let mut report = Report { runner, program: name, by_hand: collection.by_hand };
@@ -286,6 +286,9 @@ fn measure(program: &Program, report: &mut Report<'_, '_>) -> Result<Times, Benc
     let active: usize = program.inputs.active.iter().map(Vec::len).sum();
     let inputs = (active * size_of::<f64>()) as f64;
     report.line("tape", tape_bytes, "active inputs", inputs, "bytes")?;
+    if let Some(state_bytes) = program.state_bytes {
+        report.line("state", state_bytes as f64, "active inputs", inputs, "bytes")?;
+    }
     Ok(times)
 }
 

@@ -1,8 +1,8 @@
 //! Programs nobody tuned for: loss functions as users write them.
 //!
 //! The other side of the reference programs. Each file holds one function in the plain form that its author would give it
-//! without knowing how gradients are generated, its inputs, and for most a plain adjoint by hand. The functions are not reshaped
-//! for a better figure: they say how the compiler does on code that was not written for it.
+//! without knowing how gradients are generated, its inputs, and the best adjoint by hand in plain safe Rust. The functions are
+//! not reshaped for a better figure: they say how the compiler does on code that was not written for it.
 
 // Loops over indices are how much of numerics is written.
 #![allow(clippy::needless_range_loop)]

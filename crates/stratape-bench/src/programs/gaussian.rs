@@ -67,6 +67,7 @@ pub(super) fn program(n: usize) -> Program {
         }),
         by_hand: Some(calling(shaped)),
         ours: calling(gaussian_grad),
+        state_bytes: None,
         expected: None,
     }
 }

@@ -71,6 +71,7 @@ pub(super) fn program() -> Program {
         }),
         by_hand: Some(of_one_slice(shaped)),
         ours: of_one_slice(gravity_grad),
+        state_bytes: None,
         expected: Some(Expected {
             value: -754_725.261_134_026,
             sum: 0.0,

@@ -421,6 +421,7 @@ pub(super) fn program() -> Program {
         }),
         by_hand: Some(calling(shaped)),
         ours: calling(network::lenet_grad),
+        state_bytes: None,
         expected: Some(Expected {
             value: 2.402_369_088_153_467,
             sum: 2.926_875_638_669_269_4,

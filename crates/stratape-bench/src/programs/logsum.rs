@@ -72,6 +72,7 @@ pub(super) fn program() -> Program {
         }),
         by_hand: Some(of_one_slice(shaped)),
         ours: of_one_slice(logsum_grad),
+        state_bytes: None,
         expected: Some(Expected {
             value: 11.864_036_501_854_965,
             sum: 1.0,

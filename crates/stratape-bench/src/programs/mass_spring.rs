@@ -385,6 +385,7 @@ pub(super) fn program() -> Program {
         }),
         by_hand: Some(calling(shaped)),
         ours: calling(mass_spring_grad),
+        state_bytes: None,
         expected: Some(Expected {
             value: 13.451_643_409_679_138,
             sum: -1.120_954_237_260_997_7,

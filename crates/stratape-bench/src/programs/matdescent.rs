@@ -63,6 +63,7 @@ pub(super) fn program() -> Program {
         }),
         by_hand: Some(calling(shaped)),
         ours: calling(matdescent_grad),
+        state_bytes: None,
         expected: Some(Expected {
             value: 21_084.997_145_479_8,
             sum: 1_481.009_746_452_952_9,

@@ -126,6 +126,7 @@ pub(super) fn program() -> Program {
         }),
         by_hand: Some(calling(shaped)),
         ours: calling(mlp_grad),
+        state_bytes: None,
         expected: None,
     }
 }

@@ -132,6 +132,7 @@ pub(super) fn program() -> Program {
         }),
         by_hand: Some(calling(shaped)),
         ours: calling(mttkrp_grad),
+        state_bytes: None,
         expected: Some(Expected {
             value: 2.983_387_990_774_570_4,
             sum: -13.095_919_345_855_737,

@@ -100,6 +100,7 @@ pub(super) fn program(n: usize) -> Program {
         }),
         by_hand: Some(calling(shaped, n)),
         ours: calling(nbody_grad, n),
+        state_bytes: None,
         expected: None,
     }
 }

@@ -99,6 +99,7 @@ pub(super) fn program() -> Program {
         }),
         by_hand: Some(calling(shaped)),
         ours: calling(nn_grad),
+        state_bytes: None,
         expected: Some(Expected {
             value: 2.623_460_721_214_389_7,
             sum: 0.0,

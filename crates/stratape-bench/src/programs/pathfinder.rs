@@ -132,6 +132,7 @@ pub(super) fn program() -> Program {
         }),
         by_hand: Some(calling(shaped)),
         ours: calling(pathfinder_grad),
+        state_bytes: None,
         expected: Some(Expected {
             value: -272.874_448_754_087_95,
             sum: -289.957_573_939_529_2,

@@ -41,6 +41,7 @@ pub(super) fn program(n: usize) -> Program {
         }),
         by_hand: Some(of_one_slice(shaped)),
         ours: of_one_slice(product_grad),
+        state_bytes: None,
         expected: None,
     }
 }

@@ -22,6 +22,9 @@ pub struct Program {
     pub ours: Gradient,
     /// The gradient written by hand, where somebody has.
     pub by_hand: Option<Gradient>,
+    /// The bytes of state that the program overwrites and that an adjoint needs, where somebody has counted: what the
+    /// gradient by hand keeps of the way forward at once, beside memory that the program itself still holds at its end.
+    pub state_bytes: Option<usize>,
     /// What the value and the gradient must be, where another tool has told.
     pub expected: Option<Expected>,
 }
@@ -35,7 +38,7 @@ impl Program {
         ours: impl Fn(&mut Inputs, &mut Shadows) -> f64 + 'static,
     ) -> Self {
         let (primal, ours) = (Box::new(primal), Box::new(ours));
-        Self { name, inputs, primal, ours, by_hand: None, expected: None }
+        Self { name, inputs, primal, ours, by_hand: None, state_bytes: None, expected: None }
     }
 
     /// The same, with a gradient by hand.
@@ -44,6 +47,20 @@ impl Program {
         by_hand: impl Fn(&mut Inputs, &mut Shadows) -> f64 + 'static,
     ) -> Self {
         Self { by_hand: Some(Box::new(by_hand)), ..self }
+    }
+
+    /// The same, with the bytes of state that an adjoint must keep.
+    ///
+    /// ```
+    /// use stratape_bench::programs::{Scale, program};
+    ///
+    /// let sum = program("sum", Scale::Small).ok_or("there is one")?.with_state(0);
+    /// assert_eq!(sum.state_bytes, Some(0));
+    /// # Ok::<(), &str>(())
+    /// ```
+    #[must_use]
+    pub fn with_state(self, bytes: usize) -> Self {
+        Self { state_bytes: Some(bytes), ..self }
     }
 }
 

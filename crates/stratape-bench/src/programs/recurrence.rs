@@ -67,6 +67,7 @@ pub(super) fn program(n: usize) -> Program {
         }),
         by_hand: Some(calling(shaped, n)),
         ours: calling(recurrence_grad, n),
+        state_bytes: None,
         expected: None,
     }
 }

@@ -125,6 +125,7 @@ pub(super) fn program() -> Program {
         }),
         by_hand: Some(calling(shaped)),
         ours: calling(somier_grad),
+        state_bytes: None,
         expected: Some(Expected {
             value: -2.076_319_168_609_886_7,
             sum: 0.0,

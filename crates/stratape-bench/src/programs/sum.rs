@@ -34,6 +34,7 @@ pub(super) fn program(n: usize) -> Program {
         }),
         by_hand: Some(of_one_slice(shaped)),
         ours: of_one_slice(sum_grad),
+        state_bytes: None,
         expected: None,
     }
 }

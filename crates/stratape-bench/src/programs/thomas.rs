@@ -136,6 +136,7 @@ pub(super) fn program(n: usize) -> Program {
         }),
         by_hand: Some(calling(shaped)),
         ours: calling(thomas_grad),
+        state_bytes: None,
         expected: None,
     }
 }

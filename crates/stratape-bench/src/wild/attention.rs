@@ -230,4 +230,5 @@ pub(super) fn program(scale: Scale) -> Program {
     };
     Program::new("attention", inputs, primal, calling(head::loss_grad))
         .with_by_hand(calling(by_hand))
+        .with_state(0)
 }

@@ -160,5 +160,7 @@ pub(super) fn program(scale: Scale) -> Program {
         pricing::portfolio(&kinds_of_primal, quantities, strikes, years, s, v, rate[0])
     };
     let ours = calling(pricing::portfolio_grad, Rc::clone(&kinds));
-    Program::new("black_scholes", inputs, primal, ours).with_by_hand(calling(by_hand, kinds))
+    Program::new("black_scholes", inputs, primal, ours)
+        .with_by_hand(calling(by_hand, kinds))
+        .with_state(0)
 }

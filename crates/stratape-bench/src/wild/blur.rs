@@ -106,4 +106,5 @@ pub(super) fn program(scale: Scale) -> Program {
     };
     Program::new("blur", inputs, primal, calling(misfit_grad, width))
         .with_by_hand(calling(by_hand, width))
+        .with_state(0)
 }

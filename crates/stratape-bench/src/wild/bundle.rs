@@ -259,4 +259,5 @@ pub(super) fn program(scale: Scale) -> Program {
     };
     Program::new("bundle", inputs, primal, calling(scene::error_grad))
         .with_by_hand(calling(by_hand))
+        .with_state(0)
 }

@@ -207,4 +207,5 @@ pub(super) fn program(scale: Scale) -> Program {
     };
     Program::new("cg", inputs, primal, calling(solver::misfit_grad, iterations))
         .with_by_hand(calling(by_hand, iterations))
+        .with_state((3 * side * side * (iterations - 1) + 2 * iterations) * size_of::<f64>())
 }

@@ -125,4 +125,5 @@ pub(super) fn program(scale: Scale) -> Program {
     };
     Program::new("cholesky", inputs, primal, calling(negative_log_likelihood_grad))
         .with_by_hand(calling(by_hand))
+        .with_state(0)
 }

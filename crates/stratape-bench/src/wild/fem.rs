@@ -149,5 +149,7 @@ pub(super) fn program(scale: Scale) -> Program {
         let ([nodes, conductivity, u], [triangles]) = (inputs.active(), inputs.indices());
         residual(nodes.as_chunks().0, triangles.as_chunks().0, conductivity, u, 1.0)
     };
-    Program::new("fem", inputs, primal, calling(residual_grad)).with_by_hand(calling(by_hand))
+    Program::new("fem", inputs, primal, calling(residual_grad))
+        .with_by_hand(calling(by_hand))
+        .with_state(0)
 }

@@ -134,4 +134,5 @@ pub(super) fn program(scale: Scale) -> Program {
     };
     Program::new("fft", inputs, primal, calling(spectrum::misfit_grad))
         .with_by_hand(calling(by_hand))
+        .with_state(0)
 }

@@ -183,4 +183,5 @@ pub(super) fn program(scale: Scale) -> Program {
     };
     Program::new("gmm", inputs, primal, calling(mixture::log_likelihood_grad))
         .with_by_hand(calling(by_hand))
+        .with_state(2 * components * DIM * size_of::<f64>())
 }

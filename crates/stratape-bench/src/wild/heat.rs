@@ -133,5 +133,7 @@ pub(super) fn program(scale: Scale) -> Program {
         let ([u, k], [measured], [sizes]) = (inputs.active(), inputs.constant(), inputs.indices());
         misfit(u, k, measured, sizes[0], sizes[1], sizes[2])
     };
-    Program::new("heat", inputs, primal, calling(misfit_grad)).with_by_hand(calling(by_hand))
+    Program::new("heat", inputs, primal, calling(misfit_grad))
+        .with_by_hand(calling(by_hand))
+        .with_state((steps - 1) * (width - 2) * (height - 2) * size_of::<f64>())
 }

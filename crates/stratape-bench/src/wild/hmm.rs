@@ -129,5 +129,7 @@ pub(super) fn program(scale: Scale) -> Program {
             (inputs.active(), inputs.indices());
         log_likelihood(start, transition, emission, symbols[0], observed)
     };
-    Program::new("hmm", inputs, primal, calling(log_likelihood_grad)).with_by_hand(calling(by_hand))
+    Program::new("hmm", inputs, primal, calling(log_likelihood_grad))
+        .with_by_hand(calling(by_hand))
+        .with_state((length - 1) * (2 * states + 1) * size_of::<f64>())
 }

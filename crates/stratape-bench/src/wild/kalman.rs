@@ -299,4 +299,5 @@ pub(super) fn program(scale: Scale) -> Program {
     };
     Program::new("kalman", inputs, primal, calling(filter::log_likelihood_grad))
         .with_by_hand(calling(by_hand))
+        .with_state(steps * size_of::<Step>())
 }

@@ -167,4 +167,5 @@ pub(super) fn program(scale: Scale) -> Program {
     };
     Program::new("limiter", inputs, primal, calling(scheme::misfit_grad, steps))
         .with_by_hand(calling(by_hand, steps))
+        .with_state((steps - 1) * n * size_of::<f64>())
 }

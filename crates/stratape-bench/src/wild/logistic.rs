@@ -105,5 +105,7 @@ pub(super) fn program(scale: Scale) -> Program {
         let [starts, columns] = inputs.indices();
         loss(weights, bias[0], starts, columns, values, labels, PENALTY)
     };
-    Program::new("logistic", inputs, primal, calling(loss_grad)).with_by_hand(calling(by_hand))
+    Program::new("logistic", inputs, primal, calling(loss_grad))
+        .with_by_hand(calling(by_hand))
+        .with_state(0)
 }

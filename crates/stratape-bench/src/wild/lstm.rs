@@ -208,5 +208,7 @@ pub(super) fn program(scale: Scale) -> Program {
             (inputs.active(), inputs.constant());
         model::loss(weights, biases, readout, sequence, targets)
     };
-    Program::new("lstm", inputs, primal, calling(model::loss_grad)).with_by_hand(calling(by_hand))
+    Program::new("lstm", inputs, primal, calling(model::loss_grad))
+        .with_by_hand(calling(by_hand))
+        .with_state(steps * (6 * HIDDEN + 1) * size_of::<f64>())
 }

@@ -232,4 +232,5 @@ pub(super) fn program(scale: Scale) -> Program {
     };
     Program::new("mixture", inputs, primal, calling(model::objective_grad))
         .with_by_hand(calling(by_hand))
+        .with_state(2 * components * d * size_of::<f64>())
 }

@@ -36,7 +36,9 @@ pub(super) fn program(
         let ([weights], [data, targets]) = (inputs.active(), inputs.constant());
         primal(weights, data, targets)
     };
-    Program::new(name, inputs, primal, calling(ours)).with_by_hand(calling(by_hand))
+    Program::new(name, inputs, primal, calling(ours))
+        .with_by_hand(calling(by_hand))
+        .with_state((LAYERS - 1) * WIDTH * size_of::<f64>())
 }
 
 /// Keeps the units of all layers of one sample, and goes back through them.

@@ -156,4 +156,5 @@ pub(super) fn program(scale: Scale) -> Program {
     };
     Program::new("plate", inputs, primal, calling(conduction::heat_grad))
         .with_by_hand(calling(by_hand))
+        .with_state((steps - 1) * (width - 2) * (height - 2) * size_of::<f64>())
 }

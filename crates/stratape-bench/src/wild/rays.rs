@@ -226,5 +226,7 @@ pub(super) fn program(scale: Scale) -> Program {
         let [width] = inputs.indices();
         scene::misfit(&spheres(all), vector(light), image, width[0])
     };
-    Program::new("rays", inputs, primal, calling(scene::misfit_grad)).with_by_hand(calling(by_hand))
+    Program::new("rays", inputs, primal, calling(scene::misfit_grad))
+        .with_by_hand(calling(by_hand))
+        .with_state(0)
 }

@@ -130,5 +130,7 @@ pub(super) fn program(scale: Scale) -> Program {
         let ([values], [knots, x, y]) = (inputs.active(), inputs.constant());
         misfit(knots, values, x, y)
     };
-    Program::new("spline", inputs, primal, calling(misfit_grad)).with_by_hand(calling(by_hand))
+    Program::new("spline", inputs, primal, calling(misfit_grad))
+        .with_by_hand(calling(by_hand))
+        .with_state((count - 2) * size_of::<f64>())
 }

@@ -156,5 +156,7 @@ pub(super) fn program(scale: Scale) -> Program {
         let rest = rest.as_chunks().0.as_chunks().0;
         energy(nodes.as_chunks().0, corners.as_chunks().0, rest, MU, LAMBDA)
     };
-    Program::new("tetrahedra", inputs, primal, calling(energy_grad)).with_by_hand(calling(by_hand))
+    Program::new("tetrahedra", inputs, primal, calling(energy_grad))
+        .with_by_hand(calling(by_hand))
+        .with_state(0)
 }

@@ -125,4 +125,5 @@ pub(super) fn program(scale: Scale) -> Program {
     };
     Program::new("tridiagonal", inputs, primal, calling(diffusion::misfit_grad, steps))
         .with_by_hand(calling(by_hand, steps))
+        .with_state((steps - 1) * n * size_of::<f64>())
 }

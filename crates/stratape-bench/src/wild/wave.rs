@@ -118,5 +118,7 @@ pub(super) fn program(scale: Scale) -> Program {
         let [receiver] = inputs.indices();
         misfit(speed, wavelet, record, receiver[0])
     };
-    Program::new("wave", inputs, primal, calling(misfit_grad)).with_by_hand(calling(by_hand))
+    Program::new("wave", inputs, primal, calling(misfit_grad))
+        .with_by_hand(calling(by_hand))
+        .with_state((steps - 2) * (n - 2) * size_of::<f64>())
 }

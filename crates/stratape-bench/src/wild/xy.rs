@@ -84,4 +84,5 @@ pub(super) fn program(scale: Scale) -> Program {
     };
     Program::new("xy", inputs, primal, calling(energy_grad, side))
         .with_by_hand(calling(by_hand, side))
+        .with_state(0)
 }
