@@ -56,7 +56,8 @@ fn rename(
             | Stmt::Swap { .. }
             | Stmt::Check { .. }
             | Stmt::Push { .. }
-            | Stmt::Save { .. } => {}
+            | Stmt::Save { .. }
+            | Stmt::Refill { .. } => {}
         }
         for inner in node.blocks_mut() {
             rename(inner, values, objects);

@@ -100,7 +100,7 @@
 //!
 //! [`Stmt::Push`] writes the values of one record, [`Stmt::Pop`] defines values from the topmost one, which must be of the same kind; both name
 //! the [`RecordId`]. [`Record::slots`] are the values that are pushed, in order. A popped value [stands for](Value::stands_for) the value of
-//! its slot and is equal to it. [`Stmt::Save`] and [`Stmt::Restore`] do the same for a copy of a slice.
+//! its slot and is equal to it. [`Stmt::Save`] and [`Stmt::Restore`] do the same for a copy of a slice; [`Stmt::Refill`] puts the copy into a list that is there.
 //!
 //! A gradient is a function that runs the program and pushes (its forward half), then propagates adjoints and pops (its backward half); the two
 //! may be one loop. What a function pushes it pops; the halves of a recursive function do so together. Inside an unordered loop, records are

@@ -106,7 +106,7 @@ pub enum Stmt {
     },
     /// A call of a function the compiler does not look into.
     Call(Box<Call>),
-    /// Writes a copy of a slice to the tape, as a record of its own.
+    /// Writes a copy of a slice to the tape, as a record of its own. A part that does not lie in the list is nothing.
     Save {
         /// The kind of record.
         record: RecordId,
@@ -119,6 +119,13 @@ pub enum Stmt {
         record: RecordId,
         /// The object.
         object: ObjectId,
+    },
+    /// Puts a copy on the tape back to where in a list it was taken from, or to the same part of a list of the same length.
+    Refill {
+        /// The kind of record.
+        record: RecordId,
+        /// The list.
+        place: Place,
     },
     /// Takes a record from the tape.
     Pop {

@@ -107,6 +107,7 @@ impl Stmt {
             Self::Push { values, .. } => values.iter_mut().for_each(f),
             Self::Call(call) => call.for_each_operand_mut(f),
             Self::Save { slice, .. } => slice.for_each_operand_mut(f),
+            Self::Refill { place, .. } => place.for_each_operand_mut(f),
             Self::Pop { .. } | Self::Restore { .. } => {}
         }
     }
@@ -147,7 +148,8 @@ impl Stmt {
             | Self::Pop { .. }
             | Self::Call(_)
             | Self::Save { .. }
-            | Self::Restore { .. } => {
+            | Self::Restore { .. }
+            | Self::Refill { .. } => {
                 self.clone().for_each_operand_mut(&mut |value| f(*value));
             }
         }
@@ -171,6 +173,7 @@ impl Stmt {
             | Self::Check { .. }
             | Self::Save { .. }
             | Self::Restore { .. }
+            | Self::Refill { .. }
             | Self::Push { .. } => {}
         }
     }
@@ -198,7 +201,7 @@ impl Stmt {
         match self {
             Self::Call(call) => matches!(&call.recursion, Some((_, called)) if *called == half),
             Self::Push { .. } | Self::Save { .. } => half == Half::Forward,
-            Self::Pop { .. } | Self::Restore { .. } => half == Half::Backward,
+            Self::Pop { .. } | Self::Restore { .. } | Self::Refill { .. } => half == Half::Backward,
             _ => self.blocks().into_iter().flatten().any(|node| node.uses_tape(half)),
         }
     }
@@ -206,7 +209,9 @@ impl Stmt {
     /// The places the node itself writes.
     pub fn written(&self) -> Vec<&Place> {
         match self {
-            Self::Store { place, .. } | Self::Accumulate { place, .. } => vec![place],
+            Self::Store { place, .. }
+            | Self::Accumulate { place, .. }
+            | Self::Refill { place, .. } => vec![place],
             Self::Swap { a, b } => vec![a, b],
             Self::Call(call) => {
                 call.slices().filter(|slice| slice.mutable).map(|slice| &slice.place).collect()
@@ -223,6 +228,7 @@ impl Stmt {
             Self::Swap { a, b } => a.object == object || b.object == object,
             Self::Call(call) => call.slices().any(|slice| slice.place.object == object),
             Self::Save { slice, .. } => slice.place.object == object,
+            Self::Refill { place, .. } => place.object == object,
             Self::Check { check: Check::Assert { objects, .. }, .. } => {
                 objects.iter().any(|(_, other)| *other == object)
             }
@@ -359,7 +365,8 @@ impl Substitution {
             match node {
                 Stmt::Let { op: super::Op::Load(place) | super::Op::Len(place), .. }
                 | Stmt::Store { place, .. }
-                | Stmt::Accumulate { place, .. } => self.apply_object(&mut place.object),
+                | Stmt::Accumulate { place, .. }
+                | Stmt::Refill { place, .. } => self.apply_object(&mut place.object),
                 Stmt::New { init, .. } => {
                     init.for_each_object_mut(&mut |object| self.apply_object(object));
                 }

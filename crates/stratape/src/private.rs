@@ -181,24 +181,57 @@ pub fn view_chunks_mut<T, const N: usize>(
 
 /// Puts a copy of a slice on the tape.
 pub fn save<T: Pod>(tape: &mut RecordTape, slice: &[T]) -> Result<(), TapeError> {
+    put(tape, slice)?;
+    tape.push([0, slice.len() as u64])
+}
+
+/// Puts a copy of a part of a slice on the tape: nothing, if it does not lie in there.
+pub fn save_part<T: Pod>(
+    tape: &mut RecordTape,
+    slice: &[T],
+    start: usize,
+    len: usize,
+) -> Result<(), TapeError> {
+    let (start, part) = match slice.get(start..start.wrapping_add(len)) {
+        Some(part) => (start, part),
+        None => (0, &[][..]),
+    };
+    put(tape, part)?;
+    tape.push([start as u64, part.len() as u64])
+}
+
+fn put<T: Pod>(tape: &mut RecordTape, slice: &[T]) -> Result<(), TapeError> {
     for part in slice.chunks(tape.layer::<T>(slice.len()).max(1)) {
         tape.reserve::<T>(part.len())?[..part.len()].copy_from_slice(part);
         tape.commit::<T>(part.len())?;
     }
-    tape.push(slice.len() as u64)
+    Ok(())
 }
 
 /// Takes a copy of a slice from the tape.
 pub fn restore<T: Pod + Pooled>(tape: &mut RecordTape) -> Result<Buffer<T>, TapeError> {
-    let mut left = tape.pop::<u64>()? as usize;
-    let mut buffer = Buffer::filled(T::zeroed(), left);
+    let [_, len] = tape.pop::<[u64; 2]>()?;
+    let mut buffer = Buffer::filled(T::zeroed(), len as usize);
+    take(tape, &mut buffer)?;
+    Ok(buffer)
+}
+
+/// Takes a copy of a slice, or of a part of it, from the tape, and puts it back where it was.
+pub fn refill<T: Pod>(tape: &mut RecordTape, slice: &mut [T]) -> Result<(), TapeError> {
+    let [start, len] = tape.pop::<[u64; 2]>()?;
+    let (start, len) = (start as usize, len as usize);
+    take(tape, &mut slice[start..start + len])
+}
+
+fn take<T: Pod>(tape: &mut RecordTape, to: &mut [T]) -> Result<(), TapeError> {
+    let mut left = to.len();
     while left > 0 {
         let part = tape.take::<T>()?;
         let start = left - part.len();
-        buffer[start..left].copy_from_slice(part);
+        to[start..left].copy_from_slice(part);
         left = start;
     }
-    Ok(buffer)
+    Ok(())
 }
 
 /// Floats whose bits can be masked.

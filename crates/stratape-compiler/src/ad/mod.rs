@@ -19,7 +19,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::driver::Target;
-use stratape_ir::analysis::{DefUse, ReloadSafety};
+use stratape_ir::analysis::{DefUse, ReloadSafety, Versions};
 use stratape_ir::{Function, ObjectId, Origin, Param, Stmt, ValueId, walk};
 
 use self::shape::Shapes;
@@ -91,7 +91,11 @@ fn check_tapeless(function: &Function) -> Result<(), UsesTape> {
     walk(&function.body, &mut |node| {
         found |= matches!(
             node,
-            Stmt::Push { .. } | Stmt::Pop { .. } | Stmt::Save { .. } | Stmt::Restore { .. }
+            Stmt::Push { .. }
+                | Stmt::Pop { .. }
+                | Stmt::Save { .. }
+                | Stmt::Restore { .. }
+                | Stmt::Refill { .. }
         );
     });
     if found { Err(UsesTape { name: function.name.clone() }) } else { Ok(()) }
@@ -123,11 +127,13 @@ pub fn differentiate(
         true => ReloadSafety::everything(function),
         false => ReloadSafety::new(function, &definitions),
     };
+    let versions = (!function.plain).then(|| Versions::new(function, &definitions));
     let facts = reverse::Facts {
         function,
         activity: &activity,
         definitions: &definitions,
         clobbers: &clobbers,
+        versions: versions.as_ref(),
         inputs: &inputs,
         shapes,
     };
@@ -161,6 +167,7 @@ pub fn split(function: &Function, target: &Target) -> Result<(Function, Function
         activity: &activity,
         definitions: &definitions,
         clobbers: &clobbers,
+        versions: None,
         inputs: &inputs,
         shapes,
     };

@@ -60,6 +60,8 @@ pub struct Target {
     /// What reading a value back from where the program keeps it costs in the cut between saving and recomputing, on the scale of
     /// [`operation_cost`](Self::operation_cost).
     pub reload_cost: u64,
+    /// What putting a copy of a list on the tape and back costs beside its elements, on the same scale.
+    pub state_call: u64,
     /// What a part of a parallel loop must cost at least, in operations: handing it to another thread takes some microseconds.
     pub part_operations: usize,
     /// How often an inner loop is assumed to run if nothing says.
@@ -122,6 +124,7 @@ impl Default for Target {
             soa_fields: 4,
             if_conversion_operations: 4,
             reload_cost: 12,
+            state_call: 2500,
             part_operations: 20_000,
             assumed_iterations: 64,
             tape: TapeSettings::default(),
@@ -140,6 +143,11 @@ impl Target {
             Scalar::Int(int) => u64::from(int.bits()).clamp(10, 75),
             Scalar::Infer(_) => 75,
         }
+    }
+
+    /// The same for an element of a list that is copied to the tape as a whole, and back.
+    pub fn state_cost(&self, ty: Scalar) -> u64 {
+        self.saving_cost(ty) / 2
     }
 
     /// Hundredths of a nanosecond, in a loop over arrays.

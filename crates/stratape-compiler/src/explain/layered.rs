@@ -164,7 +164,9 @@ impl<'a> Reader<'a> {
                 Stmt::Push { record, .. } => self.alone(*record, Half::Forward),
                 Stmt::Pop { record, .. } => self.alone(*record, Half::Backward),
                 Stmt::Save { .. } => self.event(Half::Forward, TapeUse::Copy),
-                Stmt::Restore { .. } => self.event(Half::Backward, TapeUse::Copy),
+                Stmt::Restore { .. } | Stmt::Refill { .. } => {
+                    self.event(Half::Backward, TapeUse::Copy)
+                }
                 Stmt::Call(call) => {
                     if let Some((_, half)) = &call.recursion {
                         self.event(*half, TapeUse::Call);

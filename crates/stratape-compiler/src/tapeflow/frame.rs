@@ -80,7 +80,9 @@ impl<'a> Frames<'a> {
         let mut beside = None;
         walk(&node.body, &mut |item| match item {
             Stmt::Call(_) => beside = Some("it calls a function that may use the tape"),
-            Stmt::Save { .. } | Stmt::Restore { .. } => beside = Some("it saves copies of lists"),
+            Stmt::Save { .. } | Stmt::Restore { .. } | Stmt::Refill { .. } => {
+                beside = Some("it saves copies of lists");
+            }
             // A loop in parts asks for what strips around it have viewed.
             Stmt::Loop(inner) if inner.parallel.is_some() => {
                 beside = Some("it is around a parallel loop");

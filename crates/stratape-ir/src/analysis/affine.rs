@@ -182,6 +182,29 @@ impl<'a> Affine<'a> {
         self.loops.get(&counter)
     }
 
+    /// The least or the greatest that a polynomial becomes while a loop runs, in terms of what is known outside it.
+    pub fn extreme(
+        &self,
+        polynomial: &Polynomial,
+        counter: ValueId,
+        greatest: bool,
+    ) -> Option<Polynomial> {
+        let (factor, rest) = polynomial.split(counter)?;
+        if factor == Polynomial::default() {
+            return Some(rest);
+        }
+        let opposite = Polynomial::default().minus(&factor);
+        let grows = self.is_at_least(&factor, 0);
+        if !grows && !self.is_at_least(&opposite, 0) {
+            return None;
+        }
+        let counted = self.counted(counter)?;
+        let extent = counted.extent.as_ref()?;
+        let end = counted.from.plus(&extent.minus(&Polynomial::number(1)));
+        let at = if grows == greatest { end } else { counted.from.clone() };
+        Some(rest.plus(&factor.times(&at)))
+    }
+
     /// Whether a value is the same in all iterations of a loop.
     pub fn is_invariant(&self, value: ValueId, counter: ValueId) -> bool {
         !self.around.get(&value).is_some_and(|around| around.contains(&counter))

@@ -286,6 +286,9 @@ impl Finder<'_> {
                 self.access(a.object, Kind::Write, None, SourceId::NONE);
                 self.access(b.object, Kind::Write, None, SourceId::NONE);
             }
+            Stmt::Refill { place, .. } => {
+                self.access(place.object, Kind::Write, None, SourceId::NONE);
+            }
             Stmt::Call(call) => call.slices().for_each(|slice| self.slice(slice, call.span)),
             Stmt::Save { slice, .. } => self.slice(slice, SourceId::NONE),
             Stmt::Check { check: Check::Assert { objects, .. }, span } => {

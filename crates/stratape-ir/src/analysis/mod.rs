@@ -13,6 +13,7 @@
 //! | `overwrite` | may an access come later than another, and hit the same place |
 //! | `changes` | may memory be written between two loads |
 //! | `reload_safety` | does memory still hold, at the end, what a load has read |
+//! | `versions` | does a load find what a list held at some moment; which part of a list does a piece of the program write |
 //! | `access_groups` | can an object be split between what a loop reads and what it writes |
 
 mod access_groups;
@@ -26,6 +27,7 @@ mod overwrite;
 mod reduction;
 mod reload_safety;
 mod reorder;
+mod versions;
 
 pub use self::access_groups::{keeps_sums, strided};
 pub use self::affine::{Affine, Counted};
@@ -38,6 +40,7 @@ pub use self::footprint::{Use, only_adds, uses, window_of};
 pub use self::reduction::{Term, is_sum, only_term, ordered_terms};
 pub use self::reload_safety::ReloadSafety;
 pub use self::reorder::{adjoints_commute, is_reorderable};
+pub use self::versions::{Hull, Versions};
 pub use crate::Polynomial;
 pub use crate::Split;
 pub use crate::Window;

@@ -66,7 +66,10 @@ fn differ(
             (Step::Field(a), Step::Field(b)) if a != b => return true,
             (Step::Index(a), Step::Index(b)) => {
                 let (a, b) = (affine.of(*a), affine.of(*b));
-                if indices_differ(affine, (&a, read), (&b, write), same, later) {
+                let differ = |a: &Polynomial, b: &Polynomial| {
+                    indices_differ(affine, (a, read), (b, write), same, later)
+                };
+                if differ(&a, &b) || in_rows(affine, (&a, read), (&b, write), &differ) {
                     return true;
                 }
             }
@@ -74,6 +77,53 @@ fn differ(
         }
     }
     false
+}
+
+/// Whether two indices differ that are places in rows: `row * width + column`, columns less than the width. They differ if the rows do,
+/// or the columns.
+fn in_rows(
+    affine: &Affine<'_>,
+    (a, read): (&Polynomial, &Access),
+    (b, write): (&Polynomial, &Access),
+    differ: &dyn Fn(&Polynomial, &Polynomial) -> bool,
+) -> bool {
+    let counters = [&read.around.loops, &write.around.loops];
+    let mut widths: Vec<ValueId> =
+        a.symbols().filter(|symbol| affine.is_natural(*symbol)).collect();
+    widths.sort_unstable();
+    widths.dedup();
+    widths.retain(|width| {
+        // The width is the same for both.
+        counters
+            .iter()
+            .all(|loops| loops.iter().all(|c| c != width && affine.is_invariant(*width, *c)))
+    });
+    widths.into_iter().any(|width| {
+        let (Some((row, column)), Some((other_row, other_column))) =
+            (a.split(width), b.split(width))
+        else {
+            return false;
+        };
+        is_column(affine, &column, width, read)
+            && is_column(affine, &other_column, width, write)
+            && (differ(&row, &other_row) || differ(&column, &other_column))
+    })
+}
+
+/// Whether a number is at least 0 and less than a width, while the loops around an access run.
+fn is_column(affine: &Affine<'_>, column: &Polynomial, width: ValueId, access: &Access) -> bool {
+    let (mut least, mut greatest) = (column.clone(), column.clone());
+    for counter in access.around.loops.iter().rev() {
+        let (Some(low), Some(high)) =
+            (affine.extreme(&least, *counter, false), affine.extreme(&greatest, *counter, true))
+        else {
+            return false;
+        };
+        (least, greatest) = (low, high);
+    }
+    let facts: Vec<Polynomial> = access.around.facts(affine).collect();
+    let room = Polynomial::symbol(width).minus(&greatest);
+    affine.follows(&least, 0, &facts) && affine.follows(&room, 1, &facts)
 }
 
 fn indices_differ(
@@ -121,7 +171,14 @@ fn indices_differ(
                 return false;
             };
             if a != b {
-                return false;
+                // Each moves in its own way: as if they were in any two iterations.
+                return indices_differ(
+                    affine,
+                    (read_index, read),
+                    (write_index, write),
+                    same,
+                    None,
+                );
             }
             read_rest = read_without;
             write_rest = write_without;

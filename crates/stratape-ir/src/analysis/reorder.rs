@@ -32,7 +32,11 @@ fn acts(body: &Block) -> bool {
     walk(body, &mut |item| {
         acts |= matches!(
             item,
-            Stmt::Push { .. } | Stmt::Call(_) | Stmt::Save { .. } | Stmt::Restore { .. }
+            Stmt::Push { .. }
+                | Stmt::Call(_)
+                | Stmt::Save { .. }
+                | Stmt::Restore { .. }
+                | Stmt::Refill { .. }
         );
     });
     acts
@@ -97,7 +101,7 @@ impl<'a> Uses<'a> {
             Stmt::Store { place, .. } => {
                 self.stored.insert(place.object);
             }
-            Stmt::Call(_) | Stmt::Save { .. } | Stmt::Swap { .. } => {
+            Stmt::Call(_) | Stmt::Save { .. } | Stmt::Refill { .. } | Stmt::Swap { .. } => {
                 self.whole.extend(item.read().iter().map(|place| place.object));
                 self.whole.extend(item.written().iter().map(|place| place.object));
                 self.stored.extend(item.written().iter().map(|place| place.object));

@@ -14,7 +14,8 @@ use crate::{
 #[derive(Clone)]
 pub(super) enum Entry<N> {
     Values(Vec<Datum<N>>),
-    Copy(Vec<Memory<N>>),
+    /// A copy of a list, or of a part that begins at an index.
+    Copy(usize, Vec<Memory<N>>),
     /// What the iterations of a strip have left.
     Layer(Frames<N>),
 }
@@ -214,25 +215,32 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
             }
             Stmt::Pop { record, values } => self.pop(*record, values),
             Stmt::Save { record, slice } => {
-                let items = self.slice(slice)?;
+                let (start, items) = self.part(slice)?;
                 self.pushes += 1;
                 self.on_tape += items.len();
                 self.peak = self.peak.max(self.on_tape);
-                self.tape.push((Some(*record), self.iterations.clone(), Entry::Copy(items)));
+                let entry = Entry::Copy(start, items);
+                self.tape.push((Some(*record), self.iterations.clone(), entry));
                 Ok(())
             }
-            Stmt::Restore { record, object } => match self.tape.pop() {
-                Some((found, iterations, Entry::Copy(items)))
-                    if found == Some(*record) && belong(&iterations, &self.iterations) =>
-                {
-                    self.on_tape -= items.len();
-                    self.set_object(*object, Memory::List(items))
+            Stmt::Restore { record, object } => {
+                let (_, items) = self.copy(*record)?;
+                self.set_object(*object, Memory::List(items))
+            }
+            Stmt::Refill { record, place } => {
+                let (start, items) = self.copy(*record)?;
+                self.tell_write(place, None, false)?;
+                let Memory::List(list) = self.memory_mut(place)? else {
+                    return fault(format!("{place:?} has no items"));
+                };
+                match list.get_mut(start..start + items.len()) {
+                    Some(part) => {
+                        part.clone_from_slice(&items);
+                        Ok(())
+                    }
+                    None => fault(format!("{record:?} does not fit {place:?}")),
                 }
-                other => {
-                    let found = other.and_then(|(found, ..)| found);
-                    fault(format!("{record:?} is restored where {found:?} lies"))
-                }
-            },
+            }
             Stmt::Call(call) => Err(Trap::Unknown(format!("function `{}`", call.function))),
         }
     }
@@ -397,17 +405,34 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
     }
 
     /// The items of a slice.
-    fn slice(&self, slice: &Slice) -> Result<Vec<Memory<N>>, Trap> {
+    /// What of a list goes to the tape, and where it begins: nothing, if the part does not lie in the list.
+    fn part(&self, slice: &Slice) -> Result<(usize, Vec<Memory<N>>), Trap> {
         let Memory::List(items) = self.memory(&slice.place)? else {
             return fault(format!("{:?} has no items", slice.place));
         };
-        let Some((start, len)) = slice.part else { return Ok(items.clone()) };
-        let range =
-            usize::try_from(self.int(start)?).ok().zip(usize::try_from(self.int(len)?).ok());
-        let part = range.and_then(|(start, len)| items.get(start..start.checked_add(len)?));
-        match part {
-            Some(part) => Ok(part.to_vec()),
-            None => fault(format!("{range:?} is not a part of {:?}", slice.place)),
+        let Some((start, len)) = slice.part else { return Ok((0, items.clone())) };
+        let (Ok(start), Ok(len)) =
+            (usize::try_from(self.int(start)?), usize::try_from(self.int(len)?))
+        else {
+            return fault(format!("{:?} is negative", slice.part));
+        };
+        let part = start.checked_add(len).and_then(|end| items.get(start..end));
+        Ok(part.map_or((0, Vec::new()), |part| (start, part.to_vec())))
+    }
+
+    /// Takes a copy of a list from the tape.
+    fn copy(&mut self, record: RecordId) -> Result<(usize, Vec<Memory<N>>), Trap> {
+        match self.tape.pop() {
+            Some((found, iterations, Entry::Copy(start, items)))
+                if found == Some(record) && belong(&iterations, &self.iterations) =>
+            {
+                self.on_tape -= items.len();
+                Ok((start, items))
+            }
+            other => {
+                let found = other.and_then(|(found, ..)| found);
+                fault(format!("{record:?} is restored where {found:?} lies"))
+            }
         }
     }
 

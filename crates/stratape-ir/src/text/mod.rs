@@ -88,6 +88,7 @@
 //!            | "pop" record (defined restored?),*
 //!            | "save" record slice
 //!            | "restore" record object
+//!            | "refill" record place
 //!            | "call" (defined,* "=")? opaque "(" (value | slice),* ")" ("pullback" opaque)? half?
 //! restored   = "restores" (value | "nothing")            -- what it stands for, if not the slot's value
 //! half       = ("forward" | "backward") "of" path

@@ -161,6 +161,10 @@ impl Scope<'_> {
                 self.record(*record)?;
                 self.place(&slice.place)?;
             }
+            Stmt::Refill { record, place } => {
+                self.record(*record)?;
+                self.place(place)?;
+            }
             Stmt::Push { record, .. } | Stmt::Pop { record, .. } | Stmt::Restore { record, .. } => {
                 self.record(*record)?;
             }

@@ -172,6 +172,13 @@ impl<'a> Tape<'a> {
                     false => fault(format!("{object:?} is restored from items of another type")),
                 }
             }
+            (Effect::Copy(a, items), Stmt::Refill { record: b, place }) if a == b => {
+                let found = self.same.pop.0.place_type(place).and_then(Type::element);
+                match found == *items {
+                    true => Ok(()),
+                    false => fault(format!("{place:?} is refilled from items of another type")),
+                }
+            }
             (Effect::Call(name), Stmt::Call(call)) if *name == recursive(call) => Ok(()),
             (Effect::Loop(pushes, effects), Stmt::Loop(pops)) => {
                 let counts_alike = self.ranges(pushes, pops)?;

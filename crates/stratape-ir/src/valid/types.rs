@@ -152,6 +152,10 @@ impl Types<'_> {
                 self.require(fits, node)
             }
             Stmt::Save { slice, .. } => self.require(self.slice(slice).is_some(), node),
+            Stmt::Refill { place, .. } => {
+                let items = self.function.place_type(place).and_then(Type::element);
+                self.require(items.is_some(), node)
+            }
             Stmt::Restore { object, .. } => {
                 let ty = &self.function.objects[object.index()].ty;
                 self.require(matches!(ty, Type::Vec(_)) && self.shadow(*object), node)

@@ -14,6 +14,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::weights::Weights;
 use super::{Facts, Findings, Reverse};
 use crate::driver::Target;
 use stratape_ir::analysis::ReloadSafety;
@@ -41,13 +42,14 @@ pub(super) fn recipes(
     clobbers: &ReloadSafety,
     found: &Findings,
     target: &Target,
+    weights: &Weights,
 ) -> HashMap<ObjectId, Recipe> {
-    let mut cook = Cook { facts, clobbers, found, target, unfit: HashSet::new() };
+    let mut cook = Cook { facts, clobbers, found, target, weights, unfit: HashSet::new() };
     let mut made = HashSet::new();
     walk(&facts.function.body, &mut |node| cook.note(node, &mut made));
     cook.unfit.extend(facts.function.kept.iter().copied());
     let mut recipes = HashMap::new();
-    cook.blocks(&facts.function.body, 0, &mut recipes);
+    cook.blocks(&facts.function.body, 1, &mut recipes);
     // What is made from others is there if these are.
     let mut settled: HashMap<ObjectId, Recipe> = HashMap::new();
     loop {
@@ -70,6 +72,7 @@ struct Cook<'a> {
     clobbers: &'a ReloadSafety,
     found: &'a Findings,
     target: &'a Target,
+    weights: &'a Weights,
     /// Objects that are used in ways that a recipe does not know.
     unfit: HashSet<ObjectId>,
 }
@@ -93,19 +96,26 @@ impl Cook<'_> {
         }
     }
 
-    fn blocks(&self, block: &Block, depth: u32, recipes: &mut HashMap<ObjectId, Recipe>) {
+    fn blocks(&self, block: &Block, weight: u64, recipes: &mut HashMap<ObjectId, Recipe>) {
         for (position, node) in block.iter().enumerate() {
             if let Stmt::New { object, .. } = node
                 && !self.found.home_objects.contains(object)
                 && let Some(mut recipe) = self.recipe(*object, &block[position..])
             {
-                recipe.cost = recipe.cost.saturating_mul(10_u64.pow(depth.min(6)));
+                recipe.cost = recipe.cost.saturating_mul(weight);
                 recipes.insert(*object, recipe);
             }
-            let inner = depth + u32::from(matches!(node, Stmt::Loop(_)));
+            let inner = weight.saturating_mul(self.trips(node));
             for block in node.blocks() {
                 self.blocks(block, inner, recipes);
             }
+        }
+    }
+
+    fn trips(&self, node: &Stmt) -> u64 {
+        match node {
+            Stmt::Loop(node) => self.weights.trips(node.counter),
+            _ => 1,
         }
     }
 
@@ -132,7 +142,7 @@ impl Cook<'_> {
         }
         let inside = defined(&recipe.block);
         recipe.inputs = needed.into_iter().filter(|value| !inside.contains(value)).collect();
-        self.check(&recipe.block, object, 0, &mut recipe.locals, &mut recipe.cost)?;
+        self.check(&recipe.block, object, 1, &mut recipe.locals, &mut recipe.cost)?;
         // What is made on the way, in an iteration say, is not there when the filling begins.
         let passing = made(&writers);
         recipe.locals.iter().all(|other| !passing.contains(other)).then_some(recipe)
@@ -244,11 +254,10 @@ impl Cook<'_> {
         &self,
         block: &Block,
         object: ObjectId,
-        depth: u32,
+        weight: u64,
         locals: &mut BTreeSet<ObjectId>,
         cost: &mut u64,
     ) -> Option<()> {
-        let weight = 10_u64.pow(depth.min(6));
         for node in block {
             match node {
                 Stmt::Let { value, op } => {
@@ -263,10 +272,13 @@ impl Cook<'_> {
                     *cost += if list { NEW_LIST_COST } else { NEW_COST } * weight;
                 }
                 Stmt::Store { .. } | Stmt::Accumulate { .. } => *cost += STORE_COST * weight,
-                Stmt::Loop(node) => self.check(&node.body, object, depth + 1, locals, cost)?,
+                Stmt::Loop(inner) => {
+                    let weight = weight.saturating_mul(self.trips(node));
+                    self.check(&inner.body, object, weight, locals, cost)?;
+                }
                 Stmt::If(node) => {
-                    self.check(&node.then, object, depth, locals, cost)?;
-                    self.check(&node.other, object, depth, locals, cost)?;
+                    self.check(&node.then, object, weight, locals, cost)?;
+                    self.check(&node.other, object, weight, locals, cost)?;
                 }
                 _ => return None,
             }
@@ -307,11 +319,11 @@ const NEW_LIST_COST: u64 = 2000;
 const STORE_COST: u64 = 10;
 
 /// Whether a type is scalars in arrays, or a list of such.
-fn is_plain(ty: &Type, outermost: bool) -> bool {
+pub(super) fn is_plain(ty: &Type, outermost: bool) -> bool {
     match ty {
         Type::Scalar(_) => true,
         Type::Array(item, _) => is_plain(item, false),
-        Type::Vec(item) => outermost && is_plain(item, false),
+        Type::Vec(item) | Type::Slice(item) => outermost && is_plain(item, false),
         _ => false,
     }
 }

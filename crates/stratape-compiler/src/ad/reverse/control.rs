@@ -80,13 +80,14 @@ impl Reverse<'_> {
         let counter = self.b.function.new_value_like(node.counter);
         self.here.insert(node.counter, counter);
         let (scope, flows) = self.enter_body(node);
+        self.restore_kept(&node.body);
         if let Some((record, slots)) = self.saved.records.get(&node.counter).cloned() {
             let values: Vec<_> =
                 slots.iter().map(|slot| self.b.function.new_restored(*slot)).collect();
             self.here.extend(slots.into_iter().zip(values.iter().copied()));
             self.b.node(Stmt::Pop { record, values });
         }
-        self.block(&node.body);
+        self.rewound_body(node);
         let ended = self.leave_body(scope, flows);
         if ended.body.is_empty() && ended.carried.is_empty() {
             self.add_all(ended.inits);
@@ -213,6 +214,7 @@ impl Reverse<'_> {
 
     pub(super) fn branch(&mut self, node: &If) {
         let (then, other, merges) = self.arms(node, &mut |me, then, block| {
+            me.restore_kept(block);
             if let Some(exports) = me.saved.exports.get(&(node.id, then)).cloned() {
                 for (inner, outer) in exports {
                     let here = me.primal(outer);

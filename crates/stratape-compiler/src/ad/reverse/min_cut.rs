@@ -34,15 +34,21 @@ impl Network {
         self.edges.push((from, 0));
     }
 
-    /// For each node, whether a minimum cut leaves it on the source's side.
-    pub(super) fn cut(mut self) -> Vec<bool> {
+    /// For each node, whether a minimum cut leaves it on the source's side; and what is cut.
+    pub(super) fn cut(mut self) -> (Vec<bool>, u64) {
+        let mut all: u64 = 0;
         loop {
             let levels = self.levels();
             if levels[SINK].is_none() {
-                return levels.into_iter().map(|level| level.is_some()).collect();
+                return (levels.into_iter().map(|level| level.is_some()).collect(), all);
             }
             let mut tried = vec![0; self.leaving.len()];
-            while self.push(SOURCE, INFINITE, &levels, &mut tried) > 0 {}
+            loop {
+                match self.push(SOURCE, INFINITE, &levels, &mut tried) {
+                    0 => break,
+                    pushed => all = all.saturating_add(pushed),
+                }
+            }
         }
     }
 
@@ -100,7 +106,8 @@ mod tests {
         network.edge(SOURCE, a, INFINITE);
         network.edge(a, b, 3);
         network.edge(b, SINK, 5);
-        let sides = network.cut();
+        let (sides, all) = network.cut();
         assert!(sides[a] && !sides[b]);
+        assert_eq!(all, 3);
     }
 }

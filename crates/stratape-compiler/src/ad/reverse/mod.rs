@@ -21,6 +21,8 @@ mod propagate;
 mod records;
 pub(super) mod save_plan;
 mod shadow;
+mod states;
+mod weights;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -28,7 +30,7 @@ use self::fuse_halves::{Fusion, Home};
 use self::records::Saved;
 use self::save_plan::Plan;
 use super::{Activity, Output, Shapes};
-use stratape_ir::analysis::{DefUse, ReloadSafety};
+use stratape_ir::analysis::{DefUse, ReloadSafety, Versions};
 use stratape_ir::{
     Binary, Builder, Function, ObjectId, Op, Origin, Param, Scalar, SourceId, Stmt, ValueId, seeded,
 };
@@ -40,6 +42,8 @@ pub(super) struct Facts<'a> {
     pub(super) activity: &'a Activity,
     pub(super) definitions: &'a DefUse,
     pub(super) clobbers: &'a ReloadSafety,
+    /// What is known of older versions of memory; `None` if nothing is to rest on it.
+    pub(super) versions: Option<&'a Versions<'a>>,
     pub(super) inputs: &'a HashSet<Param>,
     /// The shapes that locals which are exchanged with others have in the end.
     pub(super) shapes: &'a Shapes,
@@ -57,6 +61,8 @@ pub(super) struct Reverse<'a> {
     pub(super) shadows: HashMap<ObjectId, ObjectId>,
     /// What stands for locals that were made again.
     pub(super) again: HashMap<ObjectId, ObjectId>,
+    /// The copies of lists that go back in time.
+    pub(super) backs: HashMap<ObjectId, ObjectId>,
     /// What both halves can see: the values and objects of blocks that hold both.
     pub(super) homes: HashSet<ValueId>,
     pub(super) home_objects: HashSet<ObjectId>,
@@ -103,6 +109,7 @@ impl<'a> Reverse<'a> {
             here: HashMap::new(),
             shadows: HashMap::new(),
             again: HashMap::new(),
+            backs: HashMap::new(),
             homes: HashSet::new(),
             home_objects: HashSet::new(),
             needed: HashSet::new(),
@@ -279,10 +286,13 @@ impl<'a> Reverse<'a> {
                 self.recompute(operand, &before);
             }
         }
-        if let Op::Load(place) | Op::Len(place) = &mut op
-            && let Some(there) = self.make_again(place.object)
-        {
-            place.object = there;
+        if let Op::Load(place) | Op::Len(place) = &mut op {
+            let back = self.backs.get(&place.object).copied();
+            if let Some(back) = back.filter(|_| plan.versions.contains(&value)) {
+                place.object = back;
+            } else if let Some(there) = self.make_again(place.object) {
+                place.object = there;
+            }
         }
         op.for_each_operand_mut(&mut |operand| *operand = self.primal(*operand));
         let (ty, span) = (self.ty(value), self.span(value));
@@ -349,12 +359,22 @@ impl<'a> Reverse<'a> {
                     self.b.node(Stmt::Swap { a, b });
                 }
             }
-            Stmt::Loop(node) => self.repeat(node),
-            Stmt::If(node) => self.branch(node),
+            Stmt::Loop(inner) => {
+                self.make_backs(node);
+                self.repeat(inner);
+            }
+            Stmt::If(inner) => {
+                self.make_backs(node);
+                self.branch(inner);
+            }
             Stmt::Call(call) => self.call(call),
             Stmt::Check { .. } => {}
             // A function that uses the tape is not differentiated.
-            Stmt::Push { .. } | Stmt::Pop { .. } | Stmt::Save { .. } | Stmt::Restore { .. } => {}
+            Stmt::Push { .. }
+            | Stmt::Pop { .. }
+            | Stmt::Save { .. }
+            | Stmt::Restore { .. }
+            | Stmt::Refill { .. } => {}
         }
     }
 

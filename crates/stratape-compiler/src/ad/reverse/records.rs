@@ -9,10 +9,11 @@ use std::collections::{HashMap, HashSet};
 use super::Facts;
 use super::call::propagates;
 use super::save_plan::Plan;
+use super::states::{Point, PointId};
 use stratape_ir::SourceId;
 use stratape_ir::{
-    Argument, Block, Call, Function, If, Loop, Merge, ObjectId, Op, Record, RecordId, Scalar,
-    Slice, Stmt, StmtId, ValueId,
+    Argument, Block, Call, Function, If, Loop, Merge, ObjectId, Op, Place, Polynomial, Record,
+    RecordId, Scalar, Slice, Stmt, StmtId, ValueId,
 };
 
 /// Where the saved values of the forward half went.
@@ -25,6 +26,10 @@ pub(in crate::ad) struct Saved {
     /// For each call of the original: the slices it was passed that are copied, by their
     /// positions among the arguments.
     pub(super) copies: HashMap<StmtId, Vec<(usize, RecordId)>>,
+    /// For each point at which a part of a list is saved: the record.
+    pub(super) points: HashMap<PointId, RecordId>,
+    /// For each list that is kept: the record.
+    pub(super) kept: HashMap<ObjectId, RecordId>,
 }
 
 /// A piece of the forward half with its pushes.
@@ -36,7 +41,7 @@ pub(super) fn save(
     function: &mut Function,
     saved: &mut Saved,
 ) -> Block {
-    Saver { plan, facts, homes, function, saved }.block(nodes).0
+    Saver { plan, facts, homes, function, saved }.block(nodes, None).0
 }
 
 /// A whole body with its pushes, and the values of it that are to be saved by its own record.
@@ -47,7 +52,7 @@ pub(super) fn save_all(
     function: &mut Function,
     saved: &mut Saved,
 ) -> (Block, Vec<ValueId>) {
-    Saver { plan, facts, homes: &HashSet::new(), function, saved }.block(nodes)
+    Saver { plan, facts, homes: &HashSet::new(), function, saved }.block(nodes, None)
 }
 
 struct Saver<'a> {
@@ -59,11 +64,16 @@ struct Saver<'a> {
 }
 
 impl Saver<'_> {
-    /// The block with its pushes, and the values of it that are to be saved.
-    fn block(&mut self, block: &[Stmt]) -> (Block, Vec<ValueId>) {
+    /// The block with its pushes, and the values of it that are to be saved; of a loop, by its counter, or of an arm.
+    fn block(&mut self, block: &[Stmt], counter: Option<ValueId>) -> (Block, Vec<ValueId>) {
         let mut out = Block::new();
         let mut values = Vec::new();
-        for node in block {
+        let plan = self.plan;
+        let points = counter.map(|counter| plan.points(counter)).unwrap_or_default();
+        for (at, node) in block.iter().enumerate() {
+            for (id, _, point) in points.iter().filter(|(_, _, point)| point.at == at) {
+                self.point(*id, point, &mut out);
+            }
             match node {
                 Stmt::Loop(node) => out.push(Stmt::Loop(Box::new(self.repeat(node)))),
                 Stmt::If(node) => {
@@ -99,8 +109,7 @@ impl Saver<'_> {
             if self.homes.contains(&object) && !self.facts.clobbers.passed(call, object) {
                 continue;
             }
-            self.function.records.push(Record::new(Vec::new(), Vec::new()));
-            let record = RecordId((self.function.records.len() - 1) as u32);
+            let record = self.copy_record();
             nodes.push(Stmt::Save { record, slice: Slice { mutable: false, ..slice.clone() } });
             copied.push((position, record));
         }
@@ -108,8 +117,82 @@ impl Saver<'_> {
         nodes
     }
 
+    /// A kind of record of its own, for a copy of a list.
+    fn copy_record(&mut self) -> RecordId {
+        self.function.records.push(Record::new(Vec::new(), Vec::new()));
+        RecordId((self.function.records.len() - 1) as u32)
+    }
+
+    /// Saves a part of a list that is about to be overwritten.
+    fn point(&mut self, id: PointId, point: &Point, out: &mut Block) {
+        let part = point.hull.as_ref().map(|hull| {
+            let first = self.index(&hull.first, out);
+            let len = hull.last.minus(&hull.first).plus(&Polynomial::number(1));
+            (first, self.index(&len, out))
+        });
+        let record = self.copy_record();
+        let slice = Slice { place: Place::whole(point.object), part, mutable: false };
+        out.push(Stmt::Save { record, slice });
+        self.saved.points.insert(id, record);
+    }
+
+    /// An index, exact where it lies in a list.
+    fn index(&mut self, polynomial: &Polynomial, out: &mut Block) -> ValueId {
+        let mut sum = None;
+        for (symbols, factor) in polynomial.terms() {
+            let number = i128::from(factor.unsigned_abs() as u64);
+            let mut product =
+                (number != 1 || symbols.is_empty()).then(|| self.op(Op::Int(number), out));
+            for symbol in symbols {
+                let symbol = match self.function.ty(*symbol) == Scalar::USIZE {
+                    true => *symbol,
+                    false => self.op(Op::Cast(*symbol, Scalar::USIZE), out),
+                };
+                product = Some(match product {
+                    Some(product) => self.wrapping("wrapping_mul", product, symbol, out),
+                    None => symbol,
+                });
+            }
+            let Some(product) = product else { continue };
+            sum = Some(match (sum, factor < 0) {
+                (None, false) => product,
+                (None, true) => {
+                    let zero = self.op(Op::Int(0), out);
+                    self.wrapping("wrapping_sub", zero, product, out)
+                }
+                (Some(sum), false) => self.wrapping("wrapping_add", sum, product, out),
+                (Some(sum), true) => self.wrapping("wrapping_sub", sum, product, out),
+            });
+        }
+        sum.unwrap_or_else(|| self.op(Op::Int(0), out))
+    }
+
+    fn wrapping(&mut self, name: &str, a: ValueId, b: ValueId, out: &mut Block) -> ValueId {
+        self.op(Op::Method(name.to_owned(), vec![a, b]), out)
+    }
+
+    fn op(&mut self, op: Op, out: &mut Block) -> ValueId {
+        let value = self.function.new_value(Scalar::USIZE, SourceId::NONE);
+        out.push(Stmt::Let { value, op });
+        value
+    }
+
+    /// Saves the lists that a block makes and that are kept.
+    fn keep(&mut self, block: &[Stmt], out: &mut Block) {
+        for node in block {
+            let Stmt::New { object, .. } = node else { continue };
+            if self.plan.keeps(*object) {
+                let record = self.copy_record();
+                let place = Place::whole(*object);
+                let slice = Slice { place, part: None, mutable: false };
+                out.push(Stmt::Save { record, slice });
+                self.saved.kept.insert(*object, record);
+            }
+        }
+    }
+
     fn repeat(&mut self, node: &Loop) -> Loop {
-        let (mut body, mut values) = self.block(&node.body);
+        let (mut body, mut values) = self.block(&node.body, Some(node.counter));
         let insides = node.carried.iter().map(|carried| carried.inside);
         values.extend(insides.filter(|inside| self.plan.saved.contains(inside)));
         if !values.is_empty() {
@@ -120,12 +203,15 @@ impl Saver<'_> {
             body.push(Stmt::Push { record, values: values.clone() });
             self.saved.records.insert(node.counter, (record, values));
         }
+        self.keep(&node.body, &mut body);
         Loop { body, ..node.clone() }
     }
 
     fn branch(&mut self, node: &If) -> (If, Vec<ValueId>) {
-        let (mut then, from_then) = self.block(&node.then);
-        let (mut other, from_other) = self.block(&node.other);
+        let (mut then, from_then) = self.block(&node.then, None);
+        let (mut other, from_other) = self.block(&node.other, None);
+        self.keep(&node.then, &mut then);
+        self.keep(&node.other, &mut other);
         let mut merges = node.merges.clone();
         let mut exported = Vec::new();
         let mut tables = [Vec::new(), Vec::new()];

@@ -7,16 +7,22 @@
 //! operation and demands that its operands be available.
 //!
 //! ```text
-//! source ──∞ if needed──▶ available(v) ──save·w──▶ recomputed(v) ──operation·w──▶ sink        w = 10^(depth in loops)
+//! source ──∞ if needed──▶ available(v) ──save·w──▶ recomputed(v) ──operation·w──▶ sink        w: how often it is computed
 //!                               ▲─────────∞───────────┘   └──∞──▶ available(each operand)
 //! ```
 //!
+//! Lists that can be had again as a whole ([`Recipe`], [`State`]) are nodes too: a load from one is recomputed if the list is there. Of the states that
+//! a list can be in, each is tried, and the one with the cheapest cut is taken.
+//!
 //! Costs are in [`Target`]. A value that was stored to memory which still holds it ([`ReloadSafety`]) can be reloaded from there.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 use super::again::{Recipe, recipes};
 use super::min_cut::{INFINITE, Network, SINK, SOURCE};
+use super::states::{self, State, states};
+use super::weights::Weights;
 use super::{Facts, Findings};
 use crate::driver::{Saving, Target};
 use stratape_ir::analysis::{Definition, ReloadSafety};
@@ -57,59 +63,125 @@ pub(in crate::ad) struct Plan {
     pub(in crate::ad) reloads: HashMap<ValueId, Op>,
     /// Locals that are made again.
     pub(in crate::ad) again: HashMap<ObjectId, Recipe>,
+    /// Lists that are kept or rewound.
+    pub(in crate::ad) states: Vec<Rc<State>>,
+    /// The loads that read such a list.
+    pub(in crate::ad) versions: HashSet<ValueId>,
     pub(in crate::ad) choices: Vec<Choice>,
 }
 
-/// Decides what is saved, recomputed and reloaded, by a minimum cut.
+/// Decides what is saved, recomputed and reloaded, by minimum cuts.
 pub(in crate::ad) fn choose(
     facts: &Facts<'_>,
     clobbers: &ReloadSafety,
     found: &Findings,
     target: &Target,
 ) -> Plan {
-    let mut graph = Graph {
-        facts,
-        target,
-        clobbers,
-        found,
-        network: Network::new(),
-        nodes: HashMap::new(),
-        order: Vec::new(),
-        reloads: HashMap::new(),
-        recipes: recipes(facts, clobbers, found, target),
-        locals: HashMap::new(),
-    };
-    let mut sorted: Vec<_> = found.needed.iter().copied().collect();
-    sorted.sort_unstable();
-    for value in sorted {
-        if let Some((available, _)) = graph.add(value) {
-            graph.network.edge(SOURCE, available, INFINITE);
+    let weights = Weights::new(facts);
+    let recipes = recipes(facts, clobbers, found, target, &weights);
+    let ask = Ask { facts, clobbers, found, target, weights: &weights, recipes: &recipes };
+    let mut picked = BTreeMap::new();
+    let (mut best, mut least) = ask.plan(&picked);
+    if target.tape.saved == Saving::All {
+        return best;
+    }
+    for (object, ways) in states(facts, found, target, &weights) {
+        for way in ways {
+            if way.cost > ask.at_stake(&best, &way).saturating_mul(2) {
+                continue;
+            }
+            let mut trial = picked.clone();
+            trial.retain(|_, other: &mut Rc<State>| other.objects.is_disjoint(&way.objects));
+            trial.insert(object, way);
+            let (plan, cost) = ask.plan(&trial);
+            if cost < least && states::fits(facts, &plan) {
+                (best, least, picked) = (plan, cost, trial);
+            }
         }
     }
-    let Graph { network, nodes, order, reloads, mut recipes, locals, .. } = graph;
-    let sides = network.cut();
-    let mut plan = Plan { reloads, ..Plan::default() };
-    for (object, node) in locals {
-        if sides[node] {
-            plan.again.extend(recipes.remove_entry(&object));
-        }
+    best
+}
+
+/// What is asked: which plan is the cheapest, given the states that lists can be had in.
+struct Ask<'a> {
+    facts: &'a Facts<'a>,
+    clobbers: &'a ReloadSafety,
+    found: &'a Findings,
+    target: &'a Target,
+    weights: &'a Weights,
+    recipes: &'a HashMap<ObjectId, Recipe>,
+}
+
+impl Ask<'_> {
+    /// What a plan pays for loads that a state serves.
+    fn at_stake(&self, plan: &Plan, state: &State) -> u64 {
+        let each = |load: &ValueId| {
+            let weight = self.weights.of(*load);
+            let saved = plan.saved.contains(load);
+            u64::from(saved) * self.target.saving_cost(self.facts.function.ty(*load)) * weight
+        };
+        let again = state.objects.iter().filter_map(|object| plan.again.get(object));
+        let loads = state.loads.iter().map(each);
+        // What they are saved with, or for: indices, what is computed from them.
+        let values = loads.fold(0, u64::saturating_add).saturating_mul(3);
+        again.map(|recipe| recipe.cost).fold(values, u64::saturating_add)
     }
-    for value in order {
-        let (available, recomputed) = nodes[&value];
-        if !sides[available] {
-            continue;
+
+    /// The cheapest plan, and what it costs.
+    fn plan(&self, picked: &BTreeMap<ObjectId, Rc<State>>) -> (Plan, u64) {
+        let mut graph = Graph {
+            facts: self.facts,
+            target: self.target,
+            clobbers: self.clobbers,
+            found: self.found,
+            weights: self.weights,
+            network: Network::new(),
+            nodes: HashMap::new(),
+            order: Vec::new(),
+            reloads: HashMap::new(),
+            recipes: self.recipes,
+            locals: HashMap::new(),
+            states: picked.values().map(|state| (Rc::clone(state), None)).collect(),
+            versions: HashSet::new(),
+        };
+        let mut sorted: Vec<_> = self.found.needed.iter().copied().collect();
+        sorted.sort_unstable();
+        for value in sorted {
+            if let Some((available, _)) = graph.add(value) {
+                graph.network.edge(SOURCE, available, INFINITE);
+            }
         }
-        let saved = !sides[recomputed];
-        if saved {
-            plan.saved.insert(value);
-        } else {
-            plan.recomputed.insert(value);
+        let Graph { network, nodes, order, reloads, locals, states, versions, .. } = graph;
+        let (sides, cost) = network.cut();
+        let mut plan = Plan { reloads, ..Plan::default() };
+        for (object, node) in locals {
+            if sides[node] {
+                plan.again.extend(self.recipes.get(&object).map(|recipe| (object, recipe.clone())));
+            }
         }
-        let reason = saved.then(|| reason(facts, clobbers, found, value));
-        let asked_for = found.needed.contains(&value);
-        plan.choices.push(Choice { value, saved: reason, asked_for });
+        for (state, node) in states {
+            if node.is_some_and(|node| sides[node]) {
+                plan.states.push(state);
+            }
+        }
+        for value in order {
+            let (available, recomputed) = nodes[&value];
+            if !sides[available] {
+                continue;
+            }
+            let saved = !sides[recomputed];
+            if saved {
+                plan.saved.insert(value);
+            } else {
+                plan.recomputed.insert(value);
+                plan.versions.extend(versions.get(&value));
+            }
+            let reason = saved.then(|| reason(self.facts, self.clobbers, self.found, value));
+            let asked_for = self.found.needed.contains(&value);
+            plan.choices.push(Choice { value, saved: reason, asked_for });
+        }
+        (plan, cost)
     }
-    plan
 }
 
 struct Graph<'a> {
@@ -117,18 +189,58 @@ struct Graph<'a> {
     facts: &'a Facts<'a>,
     clobbers: &'a ReloadSafety,
     found: &'a Findings,
+    weights: &'a Weights,
     network: Network,
     nodes: HashMap<ValueId, (usize, usize)>,
     order: Vec<ValueId>,
     reloads: HashMap<ValueId, Op>,
-    recipes: HashMap<ObjectId, Recipe>,
+    recipes: &'a HashMap<ObjectId, Recipe>,
     /// The nodes of locals: whether they are made again.
     locals: HashMap<ObjectId, usize>,
+    /// The states that lists can be had in, and their nodes.
+    states: Vec<(Rc<State>, Option<usize>)>,
+    /// The loads that would read a list in such a state.
+    versions: HashSet<ValueId>,
 }
 
 impl Graph<'_> {
+    /// The state that has again what a load reads.
+    fn state_of(&self, value: ValueId) -> Option<usize> {
+        self.states.iter().position(|(state, _)| state.loads.contains(&value))
+    }
+
+    /// The node of a state.
+    fn state(&mut self, number: usize) -> usize {
+        let (state, node) = &mut self.states[number];
+        if let Some(node) = node {
+            return *node;
+        }
+        let new = self.network.node();
+        *node = Some(new);
+        self.network.edge(new, SINK, state.cost);
+        new
+    }
+
+    /// Whether memory holds in the end what a load has read.
+    fn is_there(&self, value: ValueId, op: &Op) -> bool {
+        match op {
+            Op::Load(place) => {
+                self.found.home_objects.contains(&place.object) && !self.clobbers.load(value)
+            }
+            Op::Len(place) => {
+                self.found.home_objects.contains(&place.object)
+                    && !self.clobbers.is_swapped(place.object)
+            }
+            _ => true,
+        }
+    }
+
     /// The node of a local that can be made again.
     fn local(&mut self, object: ObjectId) -> usize {
+        let kept = |state: &State| state.rewind.is_none() && state.objects.contains(&object);
+        if let Some(number) = self.states.iter().position(|(state, _)| kept(state)) {
+            return self.state(number);
+        }
         if let Some(node) = self.locals.get(&object) {
             return *node;
         }
@@ -172,7 +284,7 @@ impl Graph<'_> {
         let (available, recomputed) = (self.network.node(), self.network.node());
         self.nodes.insert(value, (available, recomputed));
         self.order.push(value);
-        let weight = 10_u64.pow(self.facts.definitions.depth(value).min(6) as u32);
+        let weight = self.weights.of(value);
         let save = if self.found.fusion.is_early(value) {
             INFINITE
         } else {
@@ -201,7 +313,13 @@ impl Graph<'_> {
                     SINK,
                     self.target.operation_cost(&op, self.facts.function) * weight,
                 );
-                if let Some(object) = self.local_of(value, &op) {
+                let is_reload = self.reloads.contains_key(&value);
+                if is_reload || self.is_there(value, &op) {
+                } else if let Some(state) = self.state_of(value) {
+                    self.versions.insert(value);
+                    let state = self.state(state);
+                    self.network.edge(recomputed, state, INFINITE);
+                } else if let Some(object) = self.local_of(value, &op) {
                     let local = self.local(object);
                     self.network.edge(recomputed, local, INFINITE);
                 }
@@ -257,17 +375,9 @@ impl Graph<'_> {
     }
 
     fn can_recompute(&self, value: ValueId, op: &Op) -> bool {
-        match op {
-            Op::Load(place) => {
-                let there = self.found.home_objects.contains(&place.object);
-                (there && !self.clobbers.load(value)) || self.local_of(value, op).is_some()
-            }
-            Op::Len(place) => {
-                self.found.home_objects.contains(&place.object)
-                    && !self.clobbers.is_swapped(place.object)
-            }
-            _ => true,
-        }
+        self.is_there(value, op)
+            || self.state_of(value).is_some()
+            || self.local_of(value, op).is_some()
     }
 }
 

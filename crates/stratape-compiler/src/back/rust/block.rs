@@ -6,8 +6,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
-use super::operation::float_zero;
-use stratape_ir::{Argument, Call, Carried, Check, If, Loop, Range, Scalar, Slice, Stmt, ValueId};
+use super::operation::{float_zero, tokens};
+use stratape_ir::{
+    Argument, Call, Carried, Check, If, Loop, Range, Scalar, Slice, Stmt, Type, ValueId,
+};
 
 /// Blocks of fewer nodes stand as they are.
 const LONG: usize = 150;
@@ -118,14 +120,30 @@ impl Emitter<'_> {
             Stmt::Check { check, .. } => self.check(check),
             Stmt::Call(call) => self.call(call),
             Stmt::Save { slice, .. } => {
-                let (tape, slice) = (self.tape(), self.slice(slice));
-                quote!(::stratape::__private::save(#tape, #slice)?;)
+                let whole = self.slice(&Slice { part: None, ..slice.clone() });
+                let tape = self.tape();
+                match slice.part {
+                    Some((start, len)) => {
+                        let (start, len) = (self.operand(start), self.operand(len));
+                        quote!(::stratape::__private::save_part(#tape, #whole, #start, #len)?;)
+                    }
+                    None => quote!(::stratape::__private::save(#tape, #whole)?;),
+                }
+            }
+            Stmt::Refill { place, .. } => {
+                let (tape, place) = (self.tape(), self.place(place));
+                quote!(::stratape::__private::refill(#tape, &mut #place[..])?;)
             }
             Stmt::Restore { object, .. } => {
                 let (tape, ident) = (self.tape(), self.names.object(*object));
                 let owner = Ident::new(&format!("{ident}_owner"), Span::mixed_site());
+                let ty = &self.function.objects[object.index()].ty;
+                let item = match ty.element().and_then(Type::scalar) {
+                    Some(scalar @ (Scalar::Float(_) | Scalar::Int(_))) => tokens(scalar.name()),
+                    _ => quote!(_),
+                };
                 quote! {
-                    let mut #owner = ::stratape::__private::restore(#tape)?;
+                    let mut #owner = ::stratape::__private::restore::<#item>(#tape)?;
                     let #ident = &mut *#owner;
                 }
             }

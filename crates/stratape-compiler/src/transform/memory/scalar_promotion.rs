@@ -214,6 +214,7 @@ fn alone(block: &Block, place: &Place, top: bool) -> bool {
                 other.object == place.object && (!top || other != place)
             }
             Stmt::New { object, init } => *object == place.object || copies(init, place),
+            Stmt::Refill { place: other, .. } => other.object == place.object,
             Stmt::Call(_) | Stmt::Save { .. } | Stmt::Swap { .. } => {
                 node.read().iter().any(|other| other.object == place.object)
             }

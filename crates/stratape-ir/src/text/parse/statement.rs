@@ -75,6 +75,11 @@ impl Parser {
                         self.mention(record);
                         Ok(Stmt::Restore { record, object: self.declaration(Origin::Local)? })
                     }
+                    "refill" => {
+                        let record = self.record()?;
+                        self.mention(record);
+                        Ok(Stmt::Refill { record, place: self.place()? })
+                    }
                     "call" => self.call(),
                     "record" | "region" | "declare" | "checkpoint" => {
                         fail(&at, format!("`{word}` stands at the beginning of a function"))

@@ -69,6 +69,7 @@ impl Printer<'_> {
             Stmt::Restore { record, object } => {
                 format!("restore {record:?} {}", self.declaration(*object, Origin::Local))
             }
+            Stmt::Refill { record, place } => format!("refill {record:?} {}", self.place(place)),
         };
         self.line(text.trim_end());
     }

@@ -46,7 +46,7 @@ impl Checker<'_> {
                     misplaced = Some(format!("{record:?} does not lie in {id:?}"));
                 }
             }
-            Stmt::Save { .. } | Stmt::Restore { .. } | Stmt::Call(_) => {
+            Stmt::Save { .. } | Stmt::Restore { .. } | Stmt::Refill { .. } | Stmt::Call(_) => {
                 misplaced = Some(format!("the tape is used beside {id:?}: {item:?}"));
             }
             Stmt::Loop(inner) => {

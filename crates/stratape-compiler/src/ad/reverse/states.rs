@@ -1,0 +1,598 @@
+//! States: lists whose older versions the backward half has again, so that what was read from them need not be saved use by use.
+//!
+//! *Kept.* A list that is made in a block is gone when the backward half of that block runs. A copy of what it held in the end goes to the tape at
+//! the end of the block, and is there again at the beginning of the backward half.
+//!
+//! *Rewound.* A list that both halves see, and that the iterations of a loop overwrite, goes back in time with the backward half, in a copy of its
+//! own. Before a statement of the loop's body overwrites a part of it, that part goes to the tape; the backward half puts it back,
+//!
+//! - *late*, after the backward half of the statement, which therefore sees what the list held after it; or
+//! - *early*, before it, so that it sees what the list held before. What the statement itself leaves on the tape would lie above: it must leave nothing.
+//!
+//! ```text
+//! for t { for i { … @u[i] … @next[i] = x };  save @u;  for i { @u[i] = @next[i] } }
+//! →  new @u' = @u;  for t reversed { …  refill @u';  for i { … @u'[i] … } }
+//! ```
+//!
+//! The point may be a single statement of the body, or all of it from the first write on. Two lists that are exchanged in the body are rewound together, by
+//! exchanging them again. A load is served if the list holds, when the backward half asks, what it has read ([`Versions`]). Of the ways that there
+//! are for a list, the save plan tries each, and takes the one with the cheapest minimum cut.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::again::is_plain;
+use super::save_plan::Plan;
+use super::weights::Weights;
+use super::{Facts, Findings, Reverse};
+use crate::driver::Target;
+use stratape_ir::analysis::{Hull, Versions};
+use stratape_ir::{
+    Block, Extent, Half, If, Init, Loop, Object, ObjectId, Op, Origin, Place, Scalar, SourceId,
+    Stmt, Type, ValueId, defined, walk,
+};
+
+/// A way to have older versions of lists.
+#[derive(Clone, Debug)]
+pub(in crate::ad) struct State {
+    /// The lists: one, or those that are exchanged with each other.
+    pub(super) objects: BTreeSet<ObjectId>,
+    /// How they are rewound; `None` if the list is kept.
+    pub(super) rewind: Option<Rewind>,
+    /// The loads that it serves.
+    pub(super) loads: HashSet<ValueId>,
+    /// What it costs, on the scale of [`Target::operation_cost`].
+    pub(super) cost: u64,
+}
+
+/// How lists are rewound.
+#[derive(Clone, Debug)]
+pub(super) struct Rewind {
+    /// The loop, by its counter.
+    pub(super) counter: ValueId,
+    /// Whether the backward half of a point sees what was there before it.
+    pub(super) early: bool,
+    pub(super) points: Vec<Point>,
+}
+
+/// Where a part of a list is saved: before a statement of the loop's body.
+#[derive(Clone, Debug)]
+pub(super) struct Point {
+    pub(super) object: ObjectId,
+    /// The statement, by its place in the body.
+    pub(super) at: usize,
+    /// Whether it stands for all that follows in the body, not for the one statement.
+    pub(super) rest: bool,
+    /// What is saved; all of it, if `None`.
+    pub(super) hull: Option<Hull>,
+}
+
+/// A loop in which lists may be rewound.
+struct Candidate<'a> {
+    node: &'a Loop,
+    /// The number of the loop's statement.
+    at: usize,
+    /// The loops around it; of these, the outermost that hold both halves.
+    around: Vec<ValueId>,
+    homes: usize,
+}
+
+impl Candidate<'_> {
+    /// The statements of the body, by number.
+    fn piece(&self, from: usize, to: usize) -> Range<usize> {
+        let before: usize = self.node.body[..from].iter().map(Versions::size).sum();
+        let size: usize = self.node.body[from..to].iter().map(Versions::size).sum();
+        let start = self.at + 1 + before;
+        start..start + size
+    }
+
+    fn body(&self) -> Range<usize> {
+        self.piece(0, self.node.body.len())
+    }
+}
+
+/// The ways there are, list by list.
+pub(super) fn states(
+    facts: &Facts<'_>,
+    found: &Findings,
+    target: &Target,
+    weights: &Weights,
+) -> BTreeMap<ObjectId, Vec<Rc<State>>> {
+    let Some(versions) = facts.versions else { return BTreeMap::new() };
+    let mut finder =
+        Finder { facts, found, target, weights, versions, states: BTreeMap::new(), at: 0 };
+    finder.block(&facts.function.body, &mut Vec::new(), true, false);
+    finder.states
+}
+
+struct Finder<'a> {
+    facts: &'a Facts<'a>,
+    found: &'a Findings,
+    target: &'a Target,
+    weights: &'a Weights,
+    versions: &'a Versions<'a>,
+    states: BTreeMap<ObjectId, Vec<Rc<State>>>,
+    at: usize,
+}
+
+impl<'a> Finder<'a> {
+    fn block(&mut self, block: &'a Block, around: &mut Vec<ValueId>, home: bool, shared: bool) {
+        for node in block {
+            self.at += 1;
+            match node {
+                Stmt::New { object, .. } if !self.found.home_objects.contains(object) => {
+                    self.keep(*object, around);
+                }
+                Stmt::Loop(inner) => {
+                    let is_home = home && self.found.homes.contains(&inner.counter);
+                    let shared = shared || inner.parallel.is_some();
+                    if !is_home && !shared {
+                        let homes = around.iter().take_while(|c| self.found.homes.contains(c));
+                        let homes = homes.count();
+                        let around = around.clone();
+                        self.rewind(&Candidate { node: inner, at: self.at, around, homes });
+                    }
+                    around.push(inner.counter);
+                    self.block(&inner.body, around, is_home, shared);
+                    around.pop();
+                }
+                Stmt::If(inner) => {
+                    self.block(&inner.then, around, home, shared);
+                    self.block(&inner.other, around, home, shared);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The scalars in an element of a list whose copies can go to the tape, and what saving one costs.
+    fn items(&self, object: ObjectId) -> Option<(u64, u64)> {
+        let known = &self.facts.function.objects[object.index()];
+        let item = match &known.ty {
+            Type::Vec(item) | Type::Array(item, _) | Type::Slice(item) => item,
+            _ => return None,
+        };
+        let (mut count, mut inner) = (1_u64, &**item);
+        while let Type::Array(item, len) = inner {
+            count = count.saturating_mul(known_len(len));
+            inner = item;
+        }
+        match inner.scalar()? {
+            ty @ (Scalar::Float(_) | Scalar::Int(_)) => Some((count, self.target.state_cost(ty))),
+            _ => None,
+        }
+    }
+
+    /// How many elements a list has, as far as its type says.
+    fn fixed_len(&self, object: ObjectId) -> Option<u64> {
+        match &self.facts.function.objects[object.index()].ty {
+            Type::Array(_, len) => Some(known_len(len)),
+            _ => None,
+        }
+    }
+
+    /// What a copy costs beside its elements. Loops of which nothing is known count as ten iterations, and run for more.
+    fn call(&self, object: ObjectId) -> u64 {
+        match self.fixed_len(object) {
+            Some(_) => self.target.state_call,
+            None => self.target.state_call * 10 / self.target.assumed_iterations as u64,
+        }
+    }
+
+    /// A local of a block, kept at its end.
+    fn keep(&mut self, object: ObjectId, around: &[ValueId]) {
+        let known = &self.facts.function.objects[object.index()];
+        let swapped = self.facts.clobbers.is_swapped(object);
+        let Some((scalars, each)) = self.items(object) else { return };
+        let list = matches!(known.ty, Type::Vec(_));
+        if list && scalars != 1 {
+            return;
+        }
+        if swapped || !is_plain(&known.ty, true) || self.facts.function.kept.contains(&object) {
+            return;
+        }
+        let loads: HashSet<ValueId> = self
+            .versions
+            .loads(object)
+            .filter(|load| self.facts.clobbers.within_life(*load) && !self.is_early(*load))
+            .collect();
+        if loads.is_empty() {
+            return;
+        }
+        let len = self.fixed_len(object).unwrap_or_else(|| {
+            let hulls = self.versions.hulls(object, around.len(), &(0..usize::MAX));
+            let lens = hulls.iter().flatten().map(|hull| self.weights.within(&hull.counters));
+            lens.max().unwrap_or(UNKNOWN_LEN)
+        });
+        let weight = self.weights.within(around);
+        let cost = (len * scalars * each + self.call(object)).saturating_mul(weight);
+        let objects = BTreeSet::from([object]);
+        let state = State { objects, rewind: None, loads, cost };
+        self.states.entry(object).or_default().push(Rc::new(state));
+    }
+
+    fn is_early(&self, load: ValueId) -> bool {
+        self.found.fusion.is_early(load)
+    }
+
+    /// The lists that a loop overwrites, rewound in each of the ways there are.
+    fn rewind(&mut self, candidate: &Candidate<'_>) {
+        let mut written = BTreeSet::new();
+        let mut exchanged: Vec<(ObjectId, ObjectId)> = Vec::new();
+        walk(&candidate.node.body, &mut |node| match node {
+            Stmt::Swap { a, b } => exchanged.push((a.object, b.object)),
+            node => written.extend(node.written().into_iter().map(|place| place.object)),
+        });
+        for object in written {
+            let mut group = BTreeSet::from([object]);
+            loop {
+                let before = group.len();
+                for (a, b) in &exchanged {
+                    if group.contains(a) || group.contains(b) {
+                        group.extend([*a, *b]);
+                    }
+                }
+                if group.len() == before {
+                    break;
+                }
+            }
+            if self.is_fit(candidate, &group) {
+                for (early, rest) in [(false, false), (false, true), (true, false), (true, true)] {
+                    self.way(candidate, &group, early, rest);
+                }
+            }
+        }
+    }
+
+    fn is_fit(&self, candidate: &Candidate<'_>, group: &BTreeSet<ObjectId>) -> bool {
+        let body = candidate.body();
+        let alone = group.len() == 1;
+        group.iter().all(|object| {
+            let known = &self.facts.function.objects[object.index()];
+            let fits = self.found.home_objects.contains(object)
+                && is_plain(&known.ty, true)
+                && self.items(*object).is_some();
+            // Lists that are exchanged are written in this loop alone, or before, and exchanged as a whole by the body itself.
+            let outside = self.versions.writes(*object).any(|at| !body.contains(&at));
+            fits && (alone || (!outside && self.is_exchanged_plainly(candidate, *object)))
+        })
+    }
+
+    fn is_exchanged_plainly(&self, candidate: &Candidate<'_>, object: ObjectId) -> bool {
+        let mut all = 0;
+        walk(&self.facts.function.body, &mut |node| {
+            if let Stmt::Swap { a, b } = node {
+                all += usize::from(a.object == object || b.object == object);
+            }
+        });
+        let plain = candidate.node.body.iter().filter(|node| {
+            matches!(node, Stmt::Swap { a, b }
+                if a.path.is_empty() && b.path.is_empty() && (a.object == object || b.object == object))
+        });
+        plain.count() == all
+    }
+
+    fn way(
+        &mut self,
+        candidate: &Candidate<'_>,
+        group: &BTreeSet<ObjectId>,
+        early: bool,
+        rest: bool,
+    ) {
+        let body = &candidate.node.body;
+        let inner = candidate.around.len() + 1;
+        let mut points = Vec::new();
+        let mut cost: u64 = 0;
+        for object in group {
+            let Some((scalars, each)) = self.items(*object) else { return };
+            let writers = (0..body.len()).filter(|at| {
+                let piece = candidate.piece(*at, *at + 1);
+                !matches!(body[*at], Stmt::Swap { .. })
+                    && self.versions.writes(*object).any(|write| piece.contains(&write))
+            });
+            let mut writers: Vec<usize> = writers.collect();
+            if rest {
+                // What is exchanged on the way is not where it was.
+                if group.len() > 1 {
+                    return;
+                }
+                writers.truncate(1);
+            }
+            let mut most = 1;
+            for at in writers {
+                let end = if rest { body.len() } else { at + 1 };
+                let later = defined(&body[at..].to_vec());
+                let hulls = self.versions.hulls(*object, inner, &candidate.piece(at, end));
+                let known = hulls.filter(|hulls| {
+                    let mut symbols = hulls
+                        .iter()
+                        .flat_map(|hull| hull.first.symbols().chain(hull.last.symbols()));
+                    symbols.all(|symbol| !later.contains(&symbol))
+                });
+                let parts = match (known, self.fixed_len(*object)) {
+                    (Some(hulls), _) => hulls.into_iter().map(Some).collect(),
+                    (None, Some(_)) => vec![None],
+                    (None, None) => return,
+                };
+                for hull in parts {
+                    let fixed = self.fixed_len(*object).unwrap_or(u64::MAX);
+                    let moved =
+                        hull.as_ref().map_or(fixed, |hull| self.weights.within(&hull.counters));
+                    let len = moved.min(fixed);
+                    most = most.max(len);
+                    cost += (len * scalars * each).saturating_add(self.call(*object));
+                    points.push(Point { object: *object, at, rest, hull });
+                }
+            }
+            // The copy that goes back in time, made once.
+            cost += (most * scalars * each + self.call(*object)) / 10;
+        }
+        if points.is_empty() {
+            return;
+        }
+        let served = |load: &ValueId| self.serves(candidate, group.len() == 1, early, rest, *load);
+        let loads: HashSet<ValueId> =
+            group.iter().flat_map(|object| self.versions.loads(*object)).filter(served).collect();
+        if loads.is_empty() {
+            return;
+        }
+        points.sort_by_key(|point| point.at);
+        let rewind = Rewind { counter: candidate.node.counter, early, points };
+        let mut around = candidate.around.clone();
+        around.push(candidate.node.counter);
+        let cost = cost.saturating_mul(self.weights.within(&around));
+        let state = State { objects: group.clone(), rewind: Some(rewind), loads, cost };
+        let state = Rc::new(state);
+        for object in group {
+            self.states.entry(*object).or_default().push(Rc::clone(&state));
+        }
+    }
+
+    /// Whether the backward half finds what a load has read.
+    fn serves(
+        &self,
+        candidate: &Candidate<'_>,
+        alone: bool,
+        early: bool,
+        rest: bool,
+        load: ValueId,
+    ) -> bool {
+        let (versions, body) = (self.versions, candidate.body());
+        let Some(at) = versions.position(load).filter(|at| body.contains(at)) else { return false };
+        let (homes, inner) = (candidate.homes, candidate.around.len() + 1);
+        let outside = [0..body.start, body.end..usize::MAX];
+        if self.is_early(load)
+            || (alone && outside.iter().any(|piece| versions.hit_later(load, homes, piece)))
+        {
+            return false;
+        }
+        if rest {
+            return match early {
+                true => !versions.hit_before(load, inner, &body),
+                false => !versions.hit_later(load, inner, &body),
+            };
+        }
+        // Read where the body's own values are computed again: before anything is rewound.
+        let nodes = &candidate.node.body;
+        let Some(own) = (0..nodes.len()).find(|own| candidate.piece(*own, own + 1).contains(&at))
+        else {
+            return false;
+        };
+        if matches!(nodes[own], Stmt::Let { .. }) {
+            return !versions.hit_later(load, inner, &body);
+        }
+        let piece = candidate.piece(own, own + 1);
+        match early {
+            true => !versions.hit_before(load, inner, &piece),
+            false => !versions.hit_later(load, inner, &piece),
+        }
+    }
+}
+
+/// How many elements an array has: as in a loop, if the compiler does not know.
+fn known_len(len: &Extent) -> u64 {
+    match len {
+        Extent::Known(len) => *len as u64,
+        Extent::Const(_) => UNKNOWN_LEN,
+    }
+}
+
+/// The length of a list of which nothing is known: that of a loop.
+const UNKNOWN_LEN: u64 = 10;
+
+/// Whether nothing lies on the tape above what is put back early.
+pub(super) fn fits(facts: &Facts<'_>, plan: &Plan) -> bool {
+    let mut fits = true;
+    walk(&facts.function.body, &mut |node| {
+        let Stmt::Loop(node) = node else { return };
+        let points = plan.points(node.counter);
+        for (order, (_, early, point)) in points.iter().enumerate() {
+            if !early {
+                continue;
+            }
+            let end = if point.rest { node.body.len() } else { point.at + 1 };
+            let covered = &node.body[point.at..end];
+            let above = points[order + 1..].iter().any(|(_, early, other)| {
+                let inside = (point.at..end).contains(&other.at);
+                inside && !(*early && other.rest == point.rest)
+            });
+            fits &= !above && !covered.iter().any(|node| leaves(facts, plan, node));
+        }
+    });
+    fits
+}
+
+/// Whether a statement leaves something on the tape.
+fn leaves(facts: &Facts<'_>, plan: &Plan, node: &Stmt) -> bool {
+    let inner = match node {
+        Stmt::Loop(inner) => {
+            let values = defined(&inner.body);
+            let carried = inner.carried.iter().any(|carried| plan.saved.contains(&carried.inside));
+            carried
+                || values.iter().any(|value| plan.saved.contains(value))
+                || !plan.points(inner.counter).is_empty()
+        }
+        // What an arm saves leaves it, and goes with the record of the loop around.
+        Stmt::Call(call) => call.pullback.is_some() && super::call::propagates(facts, call),
+        Stmt::New { object, .. } => plan.keeps(*object),
+        _ => false,
+    };
+    inner
+        || node.uses_tape(Half::Forward)
+        || node.blocks().into_iter().flatten().any(|node| leaves(facts, plan, node))
+}
+
+impl Plan {
+    /// Whether a list is kept at the end of the block that makes it.
+    pub(super) fn keeps(&self, object: ObjectId) -> bool {
+        let keeps = |state: &Rc<State>| state.rewind.is_none() && state.objects.contains(&object);
+        self.states.iter().any(keeps)
+    }
+
+    /// The points of a loop's body in the order in which they leave something on the tape: the number of each, whether it is early, the point.
+    pub(super) fn points(&self, counter: ValueId) -> Vec<(PointId, bool, &Point)> {
+        let mut points = Vec::new();
+        for (number, state) in self.states.iter().enumerate() {
+            if let Some(rewind) = &state.rewind
+                && rewind.counter == counter
+            {
+                let all = rewind.points.iter().enumerate();
+                points.extend(all.map(|(at, point)| ((number, at), rewind.early, point)));
+            }
+        }
+        points.sort_by_key(|(id, early, point)| (point.at, *early, *id));
+        points
+    }
+}
+
+/// A state of the plan, and a point of it.
+pub(super) type PointId = (usize, usize);
+
+impl Reverse<'_> {
+    /// Makes the copies that go back in time, before the first statement in which they do.
+    pub(super) fn make_backs(&mut self, node: &Stmt) {
+        let Some(plan) = self.plan else { return };
+        for state in &plan.states {
+            let Some(rewind) = &state.rewind else { continue };
+            if !has_loop(node, rewind.counter) {
+                continue;
+            }
+            for object in &state.objects {
+                if self.backs.contains_key(object) {
+                    continue;
+                }
+                let known = &self.facts.function.objects[object.index()];
+                let ty = match &known.ty {
+                    Type::Slice(item) => Type::Vec(item.clone()),
+                    ty => ty.clone(),
+                };
+                let back = self.b.function.new_object(Object {
+                    ty,
+                    origin: Origin::Local,
+                    name: known.name.clone(),
+                    shadow_of: None,
+                    span: known.span,
+                });
+                let init = Init::Copy(Place::whole(*object));
+                self.b.node(Stmt::New { object: back, init });
+                self.backs.insert(*object, back);
+            }
+        }
+    }
+
+    /// Has the lists again that were kept at the end of a block.
+    pub(super) fn restore_kept(&mut self, block: &[Stmt]) {
+        let Some(plan) = self.plan else { return };
+        for node in block.iter().rev() {
+            let Stmt::New { object, .. } = node else { continue };
+            if !plan.keeps(*object) {
+                continue;
+            }
+            let Some(record) = self.saved.kept.get(object).copied() else { continue };
+            let known = self.facts.function.objects[object.index()].clone();
+            let ty = known.ty.clone();
+            let restored = self.b.function.new_object(Object { origin: Origin::Local, ..known });
+            if let Some(init) = self.empty_array(&ty) {
+                self.b.node(Stmt::New { object: restored, init });
+                self.b.node(Stmt::Refill { record, place: Place::whole(restored) });
+            } else {
+                self.b.node(Stmt::Restore { record, object: restored });
+            }
+            self.again.insert(*object, restored);
+        }
+    }
+
+    /// Walks the body of a loop from its end, putting back what its points have saved.
+    pub(super) fn rewound_body(&mut self, node: &Loop) {
+        let plan = self.plan;
+        let points = plan.map(|plan| plan.points(node.counter)).unwrap_or_default();
+        for (id, early, point) in points.iter().rev() {
+            if *early && point.rest {
+                self.refill(*id, point);
+            }
+        }
+        self.begin(&node.body);
+        for (at, statement) in node.body.iter().enumerate().rev() {
+            for (id, early, point) in points.iter().rev() {
+                if *early && !point.rest && point.at == at {
+                    self.refill(*id, point);
+                }
+            }
+            if let (Some(plan), Stmt::Swap { a, b }) = (plan, statement)
+                && plan.points_of(node.counter, a.object)
+                && let (Some(a), Some(b)) = (self.backs.get(&a.object), self.backs.get(&b.object))
+            {
+                let (a, b) = (Place::whole(*a), Place::whole(*b));
+                self.b.node(Stmt::Swap { a, b });
+            }
+            self.node(statement);
+            for (id, early, point) in points.iter().rev() {
+                if !*early && point.at == at {
+                    self.refill(*id, point);
+                }
+            }
+        }
+    }
+
+    /// An array of zeros, if the type is one.
+    fn empty_array(&mut self, ty: &Type) -> Option<Init> {
+        let Type::Array(item, _) = ty else { return None };
+        let inner = match item.scalar() {
+            Some(Scalar::Float(_)) => Init::Value(self.zero(item.scalar()?)),
+            Some(ty) => Init::Value(self.b.emit(Op::Int(0), ty, SourceId::NONE)),
+            None => self.empty_array(item)?,
+        };
+        Some(Init::Fill(Box::new(inner)))
+    }
+
+    fn refill(&mut self, id: PointId, point: &Point) {
+        let record = self.saved.points.get(&id).copied();
+        let back = self.backs.get(&point.object).copied();
+        if let (Some(record), Some(back)) = (record, back) {
+            self.b.node(Stmt::Refill { record, place: Place::whole(back) });
+        }
+    }
+}
+
+impl Plan {
+    /// Whether an object is rewound in a loop.
+    fn points_of(&self, counter: ValueId, object: ObjectId) -> bool {
+        self.states.iter().any(|state| {
+            let here = state.rewind.as_ref().is_some_and(|rewind| rewind.counter == counter);
+            here && state.objects.contains(&object)
+        })
+    }
+}
+
+fn has_loop(node: &Stmt, counter: ValueId) -> bool {
+    match node {
+        Stmt::Loop(inner) if inner.counter == counter => true,
+        Stmt::Loop(inner) => inner.body.iter().any(|node| has_loop(node, counter)),
+        Stmt::If(inner) => {
+            let If { then, other, .. } = &**inner;
+            then.iter().chain(other).any(|node| has_loop(node, counter))
+        }
+        _ => false,
+    }
+}

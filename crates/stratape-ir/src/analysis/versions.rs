@@ -1,0 +1,139 @@
+//! Versions of memory: which loads find in a list what it held at some moment, and which part of it a piece of the program writes.
+//!
+//! Statements are numbered in the order of the text, from 1, outer ones before those inside; a piece of the program is a range of numbers.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::affine::Affine;
+use super::overwrite::{Access, may_hit};
+use super::reload_safety::Finder;
+use super::{DefUse, Polynomial};
+use crate::{Function, ObjectId, Step, Stmt, ValueId};
+
+/// The accesses of a function to its memory.
+#[derive(Debug)]
+pub struct Versions<'a> {
+    affine: Affine<'a>,
+    reads: HashMap<ObjectId, Vec<Access>>,
+    writes: HashMap<ObjectId, Vec<Access>>,
+    /// For each load, its object and its place in `reads`.
+    loads: HashMap<ValueId, (ObjectId, usize)>,
+}
+
+/// The part of a list that a write touches while inner loops run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hull {
+    /// The first index.
+    pub first: Polynomial,
+    /// The last index, inclusive.
+    pub last: Polynomial,
+    /// The counters of the loops that move the index.
+    pub counters: Vec<ValueId>,
+}
+
+impl<'a> Versions<'a> {
+    /// Reads a function.
+    pub fn new(function: &'a Function, definitions: &'a DefUse) -> Self {
+        let mut finder = Finder::default();
+        finder.block(&function.body);
+        let Finder { reads, writes, .. } = finder;
+        let mut loads = HashMap::new();
+        for (object, reads) in &reads {
+            for (position, read) in reads.iter().enumerate() {
+                loads.extend(read.value.map(|value| (value, (*object, position))));
+            }
+        }
+        Self { affine: Affine::new(function, definitions), reads, writes, loads }
+    }
+
+    /// How many statements there are in one, itself included.
+    pub fn size(node: &Stmt) -> usize {
+        1 + node.blocks().into_iter().flatten().map(Self::size).sum::<usize>()
+    }
+
+    /// Where a load stands.
+    pub fn position(&self, load: ValueId) -> Option<usize> {
+        Some(self.read(load)?.at)
+    }
+
+    /// The loads from an object.
+    pub fn loads(&self, object: ObjectId) -> impl Iterator<Item = ValueId> {
+        self.reads.get(&object).into_iter().flatten().filter_map(|read| read.value)
+    }
+
+    /// Where an object is written.
+    pub fn writes(&self, object: ObjectId) -> impl Iterator<Item = usize> {
+        self.writes.get(&object).into_iter().flatten().map(|write| write.at)
+    }
+
+    /// Whether a write in a piece of the program may come later than a load and hit what it has read, in the same iteration of the outermost loops.
+    pub fn hit_later(&self, load: ValueId, outermost: usize, piece: &Range<usize>) -> bool {
+        self.any(load, piece, |read, write| may_hit(&self.affine, read, write, outermost))
+    }
+
+    /// Whether a write in a piece of the program may come before a load and hit what it reads, in the same iteration of the outermost loops.
+    pub fn hit_before(&self, load: ValueId, outermost: usize, piece: &Range<usize>) -> bool {
+        self.any(load, piece, |read, write| may_hit(&self.affine, write, read, outermost))
+    }
+
+    fn any(
+        &self,
+        load: ValueId,
+        piece: &Range<usize>,
+        hits: impl Fn(&Access, &Access) -> bool,
+    ) -> bool {
+        let Some(read) = self.read(load) else { return true };
+        let writes = self.writes.get(&read.place.object).into_iter().flatten();
+        writes.filter(|write| piece.contains(&write.at)).any(|write| hits(read, write))
+    }
+
+    fn read(&self, load: ValueId) -> Option<&Access> {
+        let (object, position) = self.loads.get(&load)?;
+        self.reads.get(object)?.get(*position)
+    }
+
+    /// The parts of a list that a piece of the program writes, in terms of what is known outside all but the outermost loops. `None` if that
+    /// cannot be told, or if most of a part is not written.
+    pub fn hulls(
+        &self,
+        object: ObjectId,
+        outermost: usize,
+        piece: &Range<usize>,
+    ) -> Option<Vec<Hull>> {
+        let mut hulls = Vec::new();
+        let writes = self.writes.get(&object).into_iter().flatten();
+        for write in writes.filter(|write| piece.contains(&write.at)) {
+            let hull = self.hull(write, outermost)?;
+            if !hulls.contains(&hull) {
+                hulls.push(hull);
+            }
+        }
+        Some(hulls)
+    }
+
+    fn hull(&self, write: &Access, outermost: usize) -> Option<Hull> {
+        let Some(Step::Index(index)) = write.place.path.first() else { return None };
+        let index = self.affine.of(*index);
+        let (mut first, mut last) = (index.clone(), index);
+        let inner = write.around.loops.get(outermost..)?;
+        let (mut counters, mut dense) = (Vec::new(), false);
+        // Innermost first: the bounds of an inner loop may use outer counters.
+        for counter in inner.iter().rev() {
+            let step = first.split(*counter)?.0;
+            counters.extend((step != Polynomial::default()).then_some(*counter));
+            dense |= step.as_number().is_some_and(|step| (1..=WIDEST_STEP).contains(&step.abs()));
+            first = self.affine.extreme(&first, *counter, false)?;
+            last = self.affine.extreme(&last, *counter, true)?;
+        }
+        let known = first
+            .symbols()
+            .chain(last.symbols())
+            .all(|symbol| inner.iter().all(|counter| self.affine.is_invariant(symbol, *counter)));
+        let fits = known && (dense || counters.is_empty());
+        fits.then_some(Hull { first, last, counters })
+    }
+}
+
+/// The widest step of an innermost index between elements that are written: what lies between is copied in vain.
+const WIDEST_STEP: i128 = 4;
