@@ -20,6 +20,13 @@ pub struct Counted {
     pub reversed: bool,
 }
 
+impl Counted {
+    /// The greatest number it takes, if it runs.
+    pub fn last(&self) -> Option<Polynomial> {
+        Some(self.from.plus(&self.extent.as_ref()?.minus(&Polynomial::number(1))))
+    }
+}
+
 /// The polynomials of a function's integers.
 #[derive(Debug)]
 pub struct Affine<'a> {
@@ -199,10 +206,23 @@ impl<'a> Affine<'a> {
             return None;
         }
         let counted = self.counted(counter)?;
-        let extent = counted.extent.as_ref()?;
-        let end = counted.from.plus(&extent.minus(&Polynomial::number(1)));
-        let at = if grows == greatest { end } else { counted.from.clone() };
+        let at = if grows == greatest { counted.last()? } else { counted.from.clone() };
         Some(rest.plus(&factor.times(&at)))
+    }
+
+    /// The least and the greatest that a polynomial becomes while loops run, outermost first.
+    pub fn extremes(
+        &self,
+        polynomial: &Polynomial,
+        loops: &[ValueId],
+    ) -> Option<(Polynomial, Polynomial)> {
+        let (mut least, mut greatest) = (polynomial.clone(), polynomial.clone());
+        // Innermost first: the bounds of an inner loop may use outer counters.
+        for counter in loops.iter().rev() {
+            least = self.extreme(&least, *counter, false)?;
+            greatest = self.extreme(&greatest, *counter, true)?;
+        }
+        Some((least, greatest))
     }
 
     /// Whether a value is the same in all iterations of a loop.

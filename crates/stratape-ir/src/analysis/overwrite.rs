@@ -4,10 +4,11 @@
 //! compared as [polynomials](super::Affine), with the facts of the loops and branches around them:
 //!
 //! ```text
-//! second − first = stride · steps + difference + [−down, up]      steps ≥ 1 in a later iteration, 0 in the same
+//! second − first = gain · steps + difference      steps ≥ 1 in a later iteration, 0 in the same
 //! ```
 //!
-//! where `down` and `up` are what inner counters can contribute. Where it cannot be proved that this is never 0, the second may hit.
+//! where the difference is at least that of the extremes which inner counters reach. Where it cannot be proved that this is never 0, the second
+//! may hit.
 
 use super::affine::Affine;
 use super::context::Around;
@@ -112,15 +113,9 @@ fn in_rows(
 
 /// Whether a number is at least 0 and less than a width, while the loops around an access run.
 fn is_column(affine: &Affine<'_>, column: &Polynomial, width: ValueId, access: &Access) -> bool {
-    let (mut least, mut greatest) = (column.clone(), column.clone());
-    for counter in access.around.loops.iter().rev() {
-        let (Some(low), Some(high)) =
-            (affine.extreme(&least, *counter, false), affine.extreme(&greatest, *counter, true))
-        else {
-            return false;
-        };
-        (least, greatest) = (low, high);
-    }
+    let Some((least, greatest)) = affine.extremes(column, &access.around.loops) else {
+        return false;
+    };
     let facts: Vec<Polynomial> = access.around.facts(affine).collect();
     let room = Polynomial::symbol(width).minus(&greatest);
     affine.follows(&least, 0, &facts) && affine.follows(&room, 1, &facts)
@@ -133,63 +128,27 @@ fn indices_differ(
     same: usize,
     later: Option<ValueId>,
 ) -> bool {
-    let mut read_rest = read_index.clone();
-    let mut write_rest = write_index.clone();
     let first_free = same + usize::from(later.is_some());
-    // What inner counters can add: at least `-down`, at most `up`.
-    let (mut down, mut up) = (Polynomial::default(), Polynomial::default());
-    for (access, rest, sign_of_read) in
-        [(read, &mut read_rest, true), (write, &mut write_rest, false)]
-    {
-        // Innermost first: the bounds of an inner loop may use outer counters.
-        for counter in access.around.loops[first_free..].iter().rev() {
-            let Some((factor, without)) = rest.split(*counter) else { return false };
-            if factor == Polynomial::default() {
-                *rest = without;
-                continue;
-            }
-            let Some(counted) = affine.counted(*counter) else { return false };
-            let Some(extent) = &counted.extent else { return false };
-            if !is_natural(affine, &factor) {
-                return false;
-            }
-            let span = factor.times(&extent.minus(&Polynomial::number(1)));
-            if sign_of_read {
-                down = down.plus(&span);
-            } else {
-                up = up.plus(&span);
-            }
-            *rest = without.plus(&factor.times(&counted.from));
-        }
-    }
-    let stride = match later {
-        None => Polynomial::default(),
+    let (Some((read_least, read_greatest)), Some((write_least, write_greatest))) = (
+        affine.extremes(read_index, &read.around.loops[first_free..]),
+        affine.extremes(write_index, &write.around.loops[first_free..]),
+    ) else {
+        return false;
+    };
+    // What the write gains with each iteration that it is later. The counter stands for the iteration of the first.
+    let gain = |polynomial: &Polynomial| match later {
+        None => Some(Polynomial::default()),
         Some(counter) => {
-            let (Some((a, read_without)), Some((b, write_without))) =
-                (read_rest.split(counter), write_rest.split(counter))
-            else {
-                return false;
-            };
-            if a != b {
-                // Each moves in its own way: as if they were in any two iterations.
-                return indices_differ(
-                    affine,
-                    (read_index, read),
-                    (write_index, write),
-                    same,
-                    None,
-                );
-            }
-            read_rest = read_without;
-            write_rest = write_without;
-            match affine.counted(counter) {
-                Some(counted) if counted.reversed => Polynomial::default().minus(&a),
-                Some(_) => a,
-                None => return false,
+            let (factor, _) = polynomial.split(counter)?;
+            match affine.counted(counter)?.reversed {
+                true => Some(Polynomial::default().minus(&factor)),
+                false => Some(factor),
             }
         }
     };
-    let difference = write_rest.minus(&read_rest);
+    let (Some(slowest), Some(fastest)) = (gain(&write_least), gain(&write_greatest)) else {
+        return false;
+    };
     // The symbols that are left must mean the same for both accesses, also those that cancel.
     let common: &[ValueId] = &read.around.loops[..same];
     let settled =
@@ -199,31 +158,33 @@ fn indices_differ(
                     common.contains(counter) || affine.is_invariant(symbol, *counter)
                 })
         };
-    let all = [&read_rest, &write_rest, &stride, &down, &up];
-    if !all.into_iter().flat_map(Polynomial::symbols).all(settled) {
+    let known = |symbol: ValueId| Some(symbol) == later || settled(symbol);
+    let all = [&read_least, &read_greatest, &write_least, &write_greatest, &slowest, &fastest];
+    if !all.into_iter().flat_map(Polynomial::symbols).all(known) {
         return false;
     }
-    // write - read = stride * steps + difference + [-down, up], with steps >= 1 (or 0, in the same iteration).
-    if down.as_number() == Some(0)
-        && up.as_number() == Some(0)
-        && let (Some(stride), Some(difference)) = (stride.as_number(), difference.as_number())
+    // write - read = gain * steps + difference, with steps >= 1 (or 0, in the same iteration).
+    let above = write_least.minus(&read_greatest);
+    let below = read_least.minus(&write_greatest);
+    if read_least == read_greatest
+        && write_least == write_greatest
+        && let (Some(stride), Some(difference)) = (slowest.as_number(), above.as_number())
     {
         return match (stride, later) {
             (0, _) | (_, None) => difference != 0,
             (stride, Some(_)) => difference % stride != 0 || -difference / stride < 1,
         };
     }
-    let facts = read.around.facts(affine).chain(write.around.facts(affine));
-    let facts: Vec<Polynomial> = facts.filter(|fact| fact.symbols().all(settled)).collect();
+    let of_read = read.around.facts(affine).filter(|fact| fact.symbols().all(known));
+    let of_write = write.around.facts(affine).filter(|fact| fact.symbols().all(settled));
+    let last = later.and_then(|counter| {
+        Some(affine.counted(counter)?.last()?.minus(&Polynomial::symbol(counter)))
+    });
+    let last = last.filter(|fact| fact.symbols().all(known));
+    let facts: Vec<Polynomial> = of_read.chain(of_write).chain(last).collect();
     let positive = |polynomial: &Polynomial| affine.follows(polynomial, 1, &facts);
-    let above = difference.minus(&down);
-    let below = Polynomial::default().minus(&difference).minus(&up);
-    let grows = affine.is_at_least(&stride, 0) && positive(&stride.plus(&above));
-    let opposite = Polynomial::default().minus(&stride);
+    let opposite = Polynomial::default().minus(&fastest);
+    let grows = affine.is_at_least(&slowest, 0) && positive(&slowest.plus(&above));
     let shrinks = affine.is_at_least(&opposite, 0) && positive(&opposite.plus(&below));
     grows || shrinks
-}
-
-fn is_natural(affine: &Affine<'_>, polynomial: &Polynomial) -> bool {
-    affine.is_at_least(polynomial, 0)
 }

@@ -115,17 +115,14 @@ impl<'a> Versions<'a> {
     fn hull(&self, write: &Access, outermost: usize) -> Option<Hull> {
         let Some(Step::Index(index)) = write.place.path.first() else { return None };
         let index = self.affine.of(*index);
-        let (mut first, mut last) = (index.clone(), index);
         let inner = write.around.loops.get(outermost..)?;
         let (mut counters, mut dense) = (Vec::new(), false);
-        // Innermost first: the bounds of an inner loop may use outer counters.
-        for counter in inner.iter().rev() {
-            let step = first.split(*counter)?.0;
+        for counter in inner {
+            let step = index.split(*counter)?.0;
             counters.extend((step != Polynomial::default()).then_some(*counter));
             dense |= step.as_number().is_some_and(|step| (1..=WIDEST_STEP).contains(&step.abs()));
-            first = self.affine.extreme(&first, *counter, false)?;
-            last = self.affine.extreme(&last, *counter, true)?;
         }
+        let (first, last) = self.affine.extremes(&index, inner)?;
         let known = first
             .symbols()
             .chain(last.symbols())

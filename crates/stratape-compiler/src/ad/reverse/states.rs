@@ -173,11 +173,12 @@ impl<'a> Finder<'a> {
     }
 
     /// What a copy costs beside its elements. Loops of which nothing is known count as ten iterations, and run for more.
-    fn call(&self, object: ObjectId) -> u64 {
-        match self.fixed_len(object) {
-            Some(_) => self.target.state_call,
-            None => self.target.state_call * 10 / self.target.assumed_iterations as u64,
+    fn call(&self, object: ObjectId, hull: Option<&Hull>) -> u64 {
+        let one = hull.is_some_and(|hull| hull.counters.is_empty());
+        if one || self.fixed_len(object).is_some() {
+            return self.target.state_call;
         }
+        self.target.state_call * UNKNOWN_LEN / self.target.assumed_iterations as u64
     }
 
     /// A local of a block, kept at its end.
@@ -206,7 +207,7 @@ impl<'a> Finder<'a> {
             lens.max().unwrap_or(UNKNOWN_LEN)
         });
         let weight = self.weights.within(around);
-        let cost = (len * scalars * each + self.call(object)).saturating_mul(weight);
+        let cost = (len * scalars * each + self.call(object, None)).saturating_mul(weight);
         let objects = BTreeSet::from([object]);
         let state = State { objects, rewind: None, loads, cost };
         self.states.entry(object).or_default().push(Rc::new(state));
@@ -321,12 +322,13 @@ impl<'a> Finder<'a> {
                         hull.as_ref().map_or(fixed, |hull| self.weights.within(&hull.counters));
                     let len = moved.min(fixed);
                     most = most.max(len);
-                    cost += (len * scalars * each).saturating_add(self.call(*object));
+                    cost +=
+                        (len * scalars * each).saturating_add(self.call(*object, hull.as_ref()));
                     points.push(Point { object: *object, at, rest, hull });
                 }
             }
             // The copy that goes back in time, made once.
-            cost += (most * scalars * each + self.call(*object)) / 10;
+            cost += (most * scalars * each + self.call(*object, None)) / 10;
         }
         if points.is_empty() {
             return;
