@@ -400,12 +400,16 @@ impl Lowerer<'_> {
                 let method = &call.method;
                 let otherwise = quote!(::std::vec![(); __to].#method(&::std::vec![(); __from]));
                 self.run_unless(condition, otherwise, &[("__to", to), ("__from", from)], span);
-                let pairs =
-                    Iter::Zip(Box::new(Iter::Slice(lv.clone())), Box::new(Iter::Slice(source)));
-                self.each(&pairs, None, &[], span, &mut |me, item| {
+                // Their lengths are equal from here on.
+                let source = Iter::Slice(source);
+                let places = Iter::Enumerate(Box::new(Iter::Slice(lv.clone())));
+                self.each(&places, None, &[], span, &mut |me, item| {
                     let Val::Parts(_, parts) = item else { return Ok(()) };
-                    let val = me.rvalue(Val::Place(lv_of(parts[1].clone())), span)?;
-                    me.write_parts(&lv_of(parts[0].clone()), val, span)
+                    let Val::Scalar(at) = parts[0] else { return Ok(()) };
+                    me.visit(&source, at, span, &mut |me, item| {
+                        let val = me.rvalue(Val::Place(lv_of(item)), span)?;
+                        me.write_parts(&lv_of(parts[1].clone()), val, span)
+                    })
                 })?;
                 Ok(Val::Unit)
             }

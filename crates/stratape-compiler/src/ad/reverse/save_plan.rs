@@ -237,7 +237,7 @@ impl Graph<'_> {
 
     /// The node of a local that can be made again.
     fn local(&mut self, object: ObjectId) -> usize {
-        let kept = |state: &State| state.rewind.is_none() && state.objects.contains(&object);
+        let kept = |state: &State| state.kept && state.objects.contains(&object);
         if let Some(number) = self.states.iter().position(|(state, _)| kept(state)) {
             return self.state(number);
         }

@@ -14,11 +14,13 @@
 //! →  new @u' = @u;  for t reversed { …  refill @u';  for i { … @u'[i] … } }
 //! ```
 //!
+//! A list that is gone is kept first, and rewound from there.
+//!
 //! The point may be a single statement of the body, or all of it from the first write on. Two lists that are exchanged in the body are rewound together, by
 //! exchanging them again. A load is served if the list holds, when the backward half asks, what it has read ([`Versions`]). Of the ways that there
 //! are for a list, the save plan tries each, and takes the one with the cheapest minimum cut.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -38,7 +40,9 @@ use stratape_ir::{
 pub(in crate::ad) struct State {
     /// The lists: one, or those that are exchanged with each other.
     pub(super) objects: BTreeSet<ObjectId>,
-    /// How they are rewound; `None` if the list is kept.
+    /// Whether a copy of what the list holds in the end is kept: it is gone when the backward half runs.
+    pub(super) kept: bool,
+    /// How they are rewound.
     pub(super) rewind: Option<Rewind>,
     /// The loads that it serves.
     pub(super) loads: HashSet<ValueId>,
@@ -73,8 +77,10 @@ struct Candidate<'a> {
     node: &'a Loop,
     /// The number of the loop's statement.
     at: usize,
-    /// The loops around it; of these, the outermost that hold both halves.
+    /// The loops around it, outermost first; whether each runs in parallel, the loop itself last.
     around: Vec<ValueId>,
+    parallel: Vec<bool>,
+    /// How many of the loops around it hold both halves.
     homes: usize,
 }
 
@@ -100,9 +106,26 @@ pub(super) fn states(
     weights: &Weights,
 ) -> BTreeMap<ObjectId, Vec<Rc<State>>> {
     let Some(versions) = facts.versions else { return BTreeMap::new() };
-    let mut finder =
-        Finder { facts, found, target, weights, versions, states: BTreeMap::new(), at: 0 };
-    finder.block(&facts.function.body, &mut Vec::new(), true, false);
+    let mut finder = Finder {
+        facts,
+        found,
+        target,
+        weights,
+        versions,
+        states: BTreeMap::new(),
+        at: 0,
+        made: HashMap::new(),
+        twice: HashSet::new(),
+    };
+    let mut seen = HashSet::new();
+    walk(&facts.function.body, &mut |node| {
+        if let Stmt::New { object, .. } = node
+            && !seen.insert(*object)
+        {
+            finder.twice.insert(*object);
+        }
+    });
+    finder.block(&facts.function.body, &mut Vec::new(), &mut Vec::new(), true);
     finder.states
 }
 
@@ -114,32 +137,45 @@ struct Finder<'a> {
     versions: &'a Versions<'a>,
     states: BTreeMap<ObjectId, Vec<Rc<State>>>,
     at: usize,
+    /// For each local so far, the number of loops around where it is made.
+    made: HashMap<ObjectId, usize>,
+    /// Locals that are made in two places.
+    twice: HashSet<ObjectId>,
 }
 
 impl<'a> Finder<'a> {
-    fn block(&mut self, block: &'a Block, around: &mut Vec<ValueId>, home: bool, shared: bool) {
+    fn block(
+        &mut self,
+        block: &'a Block,
+        around: &mut Vec<ValueId>,
+        parallel: &mut Vec<bool>,
+        home: bool,
+    ) {
         for node in block {
             self.at += 1;
             match node {
                 Stmt::New { object, .. } if !self.found.home_objects.contains(object) => {
+                    self.made.insert(*object, around.len());
                     self.keep(*object, around);
                 }
                 Stmt::Loop(inner) => {
                     let is_home = home && self.found.homes.contains(&inner.counter);
-                    let shared = shared || inner.parallel.is_some();
-                    if !is_home && !shared {
+                    parallel.push(inner.parallel.is_some());
+                    if !is_home {
                         let homes = around.iter().take_while(|c| self.found.homes.contains(c));
                         let homes = homes.count();
-                        let around = around.clone();
-                        self.rewind(&Candidate { node: inner, at: self.at, around, homes });
+                        let (around, parallel) = (around.clone(), parallel.clone());
+                        let at = self.at;
+                        self.rewind(&Candidate { node: inner, at, around, parallel, homes });
                     }
                     around.push(inner.counter);
-                    self.block(&inner.body, around, is_home, shared);
+                    self.block(&inner.body, around, parallel, is_home);
                     around.pop();
+                    parallel.pop();
                 }
                 Stmt::If(inner) => {
-                    self.block(&inner.then, around, home, shared);
-                    self.block(&inner.other, around, home, shared);
+                    self.block(&inner.then, around, parallel, home);
+                    self.block(&inner.other, around, parallel, home);
                 }
                 _ => {}
             }
@@ -149,13 +185,17 @@ impl<'a> Finder<'a> {
     /// The scalars in an element of a list whose copies can go to the tape, and what saving one costs.
     fn items(&self, object: ObjectId) -> Option<(u64, u64)> {
         let known = &self.facts.function.objects[object.index()];
+        if self.twice.contains(&object) {
+            return None;
+        }
         let item = match &known.ty {
             Type::Vec(item) | Type::Array(item, _) | Type::Slice(item) => item,
             _ => return None,
         };
         let (mut count, mut inner) = (1_u64, &**item);
         while let Type::Array(item, len) = inner {
-            count = count.saturating_mul(known_len(len));
+            let Extent::Known(len) = len else { return None };
+            count = count.saturating_mul(*len as u64);
             inner = item;
         }
         match inner.scalar()? {
@@ -167,9 +207,13 @@ impl<'a> Finder<'a> {
     /// How many elements a list has, as far as its type says.
     fn fixed_len(&self, object: ObjectId) -> Option<u64> {
         match &self.facts.function.objects[object.index()].ty {
-            Type::Array(_, len) => Some(known_len(len)),
+            Type::Array(_, Extent::Known(len)) => Some(*len as u64),
             _ => None,
         }
+    }
+
+    fn is_array(&self, object: ObjectId) -> bool {
+        matches!(self.facts.function.objects[object.index()].ty, Type::Array(..))
     }
 
     /// What a copy costs beside its elements. Loops of which nothing is known count as ten iterations, and run for more.
@@ -181,25 +225,16 @@ impl<'a> Finder<'a> {
         self.target.state_call * UNKNOWN_LEN / self.target.assumed_iterations as u64
     }
 
-    /// A local of a block, kept at its end.
-    fn keep(&mut self, object: ObjectId, around: &[ValueId]) {
+    /// What keeping a local of a block costs, if it can be kept.
+    fn cost_of_keeping(&self, object: ObjectId, around: &[ValueId]) -> Option<u64> {
         let known = &self.facts.function.objects[object.index()];
-        let swapped = self.facts.clobbers.is_swapped(object);
-        let Some((scalars, each)) = self.items(object) else { return };
-        let list = matches!(known.ty, Type::Vec(_));
-        if list && scalars != 1 {
-            return;
-        }
-        if swapped || !is_plain(&known.ty, true) || self.facts.function.kept.contains(&object) {
-            return;
-        }
-        let loads: HashSet<ValueId> = self
-            .versions
-            .loads(object)
-            .filter(|load| self.facts.clobbers.within_life(*load) && !self.is_early(*load))
-            .collect();
-        if loads.is_empty() {
-            return;
+        let (scalars, each) = self.items(object)?;
+        let fits = is_plain(&known.ty, true)
+            && (self.is_array(object) || scalars == 1)
+            && !self.facts.clobbers.is_swapped(object)
+            && !self.facts.function.kept.contains(&object);
+        if !fits {
+            return None;
         }
         let len = self.fixed_len(object).unwrap_or_else(|| {
             let hulls = self.versions.hulls(object, around.len(), &(0..usize::MAX));
@@ -207,9 +242,24 @@ impl<'a> Finder<'a> {
             lens.max().unwrap_or(UNKNOWN_LEN)
         });
         let weight = self.weights.within(around);
-        let cost = (len * scalars * each + self.call(object, None)).saturating_mul(weight);
+        Some((len * scalars * each + self.call(object, None)).saturating_mul(weight))
+    }
+
+    /// The loads that find in the end what they have read.
+    fn served_by_keeping(&self, object: ObjectId) -> impl Iterator<Item = ValueId> {
+        let fits = |load: &ValueId| self.facts.clobbers.within_life(*load) && !self.is_early(*load);
+        self.versions.loads(object).filter(fits)
+    }
+
+    /// A local of a block, kept at its end.
+    fn keep(&mut self, object: ObjectId, around: &[ValueId]) {
+        let Some(cost) = self.cost_of_keeping(object, around) else { return };
+        let loads: HashSet<ValueId> = self.served_by_keeping(object).collect();
+        if loads.is_empty() {
+            return;
+        }
         let objects = BTreeSet::from([object]);
-        let state = State { objects, rewind: None, loads, cost };
+        let state = State { objects, kept: true, rewind: None, loads, cost };
         self.states.entry(object).or_default().push(Rc::new(state));
     }
 
@@ -251,13 +301,25 @@ impl<'a> Finder<'a> {
         let alone = group.len() == 1;
         group.iter().all(|object| {
             let known = &self.facts.function.objects[object.index()];
-            let fits = self.found.home_objects.contains(object)
+            let home = self.found.home_objects.contains(object);
+            let fits = (home || (alone && self.made.contains_key(object)))
                 && is_plain(&known.ty, true)
                 && self.items(*object).is_some();
+            // What runs in parallel with others has no order to go back in.
+            let around = self.owner(candidate, *object);
+            let fits = fits && !candidate.parallel[around..].contains(&true);
             // Lists that are exchanged are written in this loop alone, or before, and exchanged as a whole by the body itself.
             let outside = self.versions.writes(*object).any(|at| !body.contains(&at));
             fits && (alone || (!outside && self.is_exchanged_plainly(candidate, *object)))
         })
+    }
+
+    /// How many loops are around the block from which on an object goes back in time.
+    fn owner(&self, candidate: &Candidate<'_>, object: ObjectId) -> usize {
+        match self.found.home_objects.contains(&object) {
+            true => candidate.homes,
+            false => self.made.get(&object).copied().unwrap_or(candidate.around.len()),
+        }
     }
 
     fn is_exchanged_plainly(&self, candidate: &Candidate<'_>, object: ObjectId) -> bool {
@@ -284,7 +346,9 @@ impl<'a> Finder<'a> {
         let body = &candidate.node.body;
         let inner = candidate.around.len() + 1;
         let mut points = Vec::new();
-        let mut cost: u64 = 0;
+        let (mut cost, mut kept): (u64, u64) = (0, 0);
+        let first = group.iter().next();
+        let home = first.is_some_and(|object| self.found.home_objects.contains(object));
         for object in group {
             let Some((scalars, each)) = self.items(*object) else { return };
             let writers = (0..body.len()).filter(|at| {
@@ -311,16 +375,15 @@ impl<'a> Finder<'a> {
                         .flat_map(|hull| hull.first.symbols().chain(hull.last.symbols()));
                     symbols.all(|symbol| !later.contains(&symbol))
                 });
-                let parts = match (known, self.fixed_len(*object)) {
+                let parts = match (known, self.is_array(*object)) {
                     (Some(hulls), _) => hulls.into_iter().map(Some).collect(),
-                    (None, Some(_)) => vec![None],
-                    (None, None) => return,
+                    (None, true) => vec![None],
+                    (None, false) => return,
                 };
                 for hull in parts {
-                    let fixed = self.fixed_len(*object).unwrap_or(u64::MAX);
-                    let moved =
-                        hull.as_ref().map_or(fixed, |hull| self.weights.within(&hull.counters));
-                    let len = moved.min(fixed);
+                    let fixed = self.fixed_len(*object);
+                    let moved = hull.as_ref().map(|hull| self.weights.within(&hull.counters));
+                    let len = moved.into_iter().chain(fixed).min().unwrap_or(UNKNOWN_LEN);
                     most = most.max(len);
                     cost +=
                         (len * scalars * each).saturating_add(self.call(*object, hull.as_ref()));
@@ -328,23 +391,36 @@ impl<'a> Finder<'a> {
                 }
             }
             // The copy that goes back in time, made once.
+            let own = self.owner(candidate, *object);
+            kept += self.cost_of_keeping(*object, &candidate.around[..own]).unwrap_or(0);
             cost += (most * scalars * each + self.call(*object, None)) / 10;
         }
         if points.is_empty() {
             return;
         }
-        let served = |load: &ValueId| self.serves(candidate, group.len() == 1, early, rest, *load);
-        let loads: HashSet<ValueId> =
-            group.iter().flat_map(|object| self.versions.loads(*object)).filter(served).collect();
+        let served = |load: &ValueId| self.serves(candidate, group, early, rest, *load);
+        let loads = group.iter().flat_map(|object| self.versions.loads(*object)).filter(served);
+        let mut loads: HashSet<ValueId> = loads.collect();
         if loads.is_empty() {
             return;
+        }
+        if !home {
+            // What is read outside the loop, in the end.
+            let body = candidate.body();
+            let outside = |load: &ValueId| {
+                self.versions.position(*load).is_some_and(|at| !body.contains(&at))
+            };
+            let all = group.iter().flat_map(|object| self.served_by_keeping(*object));
+            loads.extend(all.filter(outside));
         }
         points.sort_by_key(|point| point.at);
         let rewind = Rewind { counter: candidate.node.counter, early, points };
         let mut around = candidate.around.clone();
         around.push(candidate.node.counter);
         let cost = cost.saturating_mul(self.weights.within(&around));
-        let state = State { objects: group.clone(), rewind: Some(rewind), loads, cost };
+        let cost = cost.saturating_add(if home { 0 } else { kept });
+        let objects = group.clone();
+        let state = State { objects, kept: !home, rewind: Some(rewind), loads, cost };
         let state = Rc::new(state);
         for object in group {
             self.states.entry(*object).or_default().push(Rc::clone(&state));
@@ -355,17 +431,21 @@ impl<'a> Finder<'a> {
     fn serves(
         &self,
         candidate: &Candidate<'_>,
-        alone: bool,
+        group: &BTreeSet<ObjectId>,
         early: bool,
         rest: bool,
         load: ValueId,
     ) -> bool {
         let (versions, body) = (self.versions, candidate.body());
         let Some(at) = versions.position(load).filter(|at| body.contains(at)) else { return false };
-        let (homes, inner) = (candidate.homes, candidate.around.len() + 1);
+        let inner = candidate.around.len() + 1;
+        let alone = group.iter().next().filter(|_| group.len() == 1);
         let outside = [0..body.start, body.end..usize::MAX];
         if self.is_early(load)
-            || (alone && outside.iter().any(|piece| versions.hit_later(load, homes, piece)))
+            || alone.is_some_and(|object| {
+                let own = self.owner(candidate, *object);
+                outside.iter().any(|piece| versions.hit_later(load, own, piece))
+            })
         {
             return false;
         }
@@ -389,14 +469,6 @@ impl<'a> Finder<'a> {
             true => !versions.hit_before(load, inner, &piece),
             false => !versions.hit_later(load, inner, &piece),
         }
-    }
-}
-
-/// How many elements an array has: as in a loop, if the compiler does not know.
-fn known_len(len: &Extent) -> u64 {
-    match len {
-        Extent::Known(len) => *len as u64,
-        Extent::Const(_) => UNKNOWN_LEN,
     }
 }
 
@@ -448,7 +520,7 @@ fn leaves(facts: &Facts<'_>, plan: &Plan, node: &Stmt) -> bool {
 impl Plan {
     /// Whether a list is kept at the end of the block that makes it.
     pub(super) fn keeps(&self, object: ObjectId) -> bool {
-        let keeps = |state: &Rc<State>| state.rewind.is_none() && state.objects.contains(&object);
+        let keeps = |state: &Rc<State>| state.kept && state.objects.contains(&object);
         self.states.iter().any(keeps)
     }
 
@@ -481,7 +553,8 @@ impl Reverse<'_> {
                 continue;
             }
             for object in &state.objects {
-                if self.backs.contains_key(object) {
+                // What was kept goes back itself.
+                if state.kept || self.backs.contains_key(object) {
                     continue;
                 }
                 let known = &self.facts.function.objects[object.index()];
@@ -522,6 +595,7 @@ impl Reverse<'_> {
                 self.b.node(Stmt::Restore { record, object: restored });
             }
             self.again.insert(*object, restored);
+            self.backs.insert(*object, restored);
         }
     }
 

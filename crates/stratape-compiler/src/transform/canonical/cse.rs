@@ -138,6 +138,14 @@ impl ValueNumbering<'_> {
 
     /// Whether an operation was done before; then its value stands for this one.
     fn known(&mut self, value: ValueId, op: &Op, table: &mut Table) -> bool {
+        if let Op::Method(name, operands) = op
+            && matches!(name.as_str(), "min" | "max")
+            && operands.len() == 2
+            && operands[0] == operands[1]
+        {
+            self.substitution.value(value, operands[0]);
+            return true;
+        }
         let key = match op {
             // Their tokens know where they stand in the source.
             Op::Const(tokens) => format!("{} const {tokens}", self.function.ty(value)),
