@@ -31,15 +31,20 @@ impl Emitter<'_> {
         let mut opens = Vec::new();
         let mut picks = Vec::new();
         let mut views = Vec::new();
+        // A block that is written might be one of those that are read, for all LLVM knows; copies on the stack are not.
+        let copied = strip.views.iter().any(|view| view.view.mutable);
+        let mut puts = Vec::new();
         for view in &strip.views {
             let (ident, inner) = (&view.ident, in_block(&view.ident));
             let all = Ident::new(&format!("{ident}_blocks"), Span::mixed_site());
             if view.view.mutable {
                 opens.push(quote!(let #all = &mut #ident.as_chunks_mut::<#width>().0[..#blocks];));
-                picks.push(quote!(let #inner = &mut #all[#block];));
+                picks.push(quote!(let mut #inner = #all[#block];));
+                puts.push(quote!(#all[#block] = #inner;));
             } else {
                 opens.push(quote!(let #all = &#ident.as_chunks::<#width>().0[..#blocks];));
-                picks.push(quote!(let #inner = &#all[#block];));
+                let by_reference = (!copied).then(|| quote!(&));
+                picks.push(quote!(let #inner = #by_reference #all[#block];));
             }
             views.push(OpenView { ident: inner, ..view.clone() });
         }
@@ -129,6 +134,7 @@ impl Emitter<'_> {
                         let #counter = #first + (#block * #width + #within);
                         #body
                     }
+                    #(#puts)*
                     #(#block_ends)*
                 }
             }
