@@ -89,6 +89,7 @@ impl<'t> Context<'t> {
 pub static PRIMAL: &[Pass] = &[
     memory::FORWARD_COPIES,
     canonical::CSE,
+    memory::SMALL_ARRAYS,
     canonical::INDUCTION,
     canonical::CSE,
     canonical::BOUNDS,

@@ -62,6 +62,12 @@ pub struct Target {
     pub reload_cost: u64,
     /// What putting a copy of a list on the tape and back costs beside its elements, on the same scale.
     pub state_call: u64,
+    /// The most elements of an array whose elements become values: a matrix of 4×4.
+    pub small_array: usize,
+    /// The most iterations of a loop that is unrolled for that …
+    pub unrolled_iterations: usize,
+    /// … and the most statements that the loops over one array may become.
+    pub unrolled_statements: usize,
     /// What a part of a parallel loop must cost at least, in operations: handing it to another thread takes some microseconds.
     pub part_operations: usize,
     /// How often an inner loop is assumed to run if nothing says.
@@ -125,6 +131,9 @@ impl Default for Target {
             if_conversion_operations: 4,
             reload_cost: 12,
             state_call: 2500,
+            small_array: 16,
+            unrolled_iterations: 4,
+            unrolled_statements: 300,
             part_operations: 20_000,
             assumed_iterations: 64,
             tape: TapeSettings::default(),

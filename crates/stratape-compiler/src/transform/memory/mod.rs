@@ -7,6 +7,7 @@ mod forward_copies;
 mod invariant_slice;
 mod precompute;
 mod scalar_promotion;
+mod small_arrays;
 
 pub use self::aos_to_soa::AOS_TO_SOA;
 pub use self::argmax::ARGMAX;
@@ -15,3 +16,4 @@ pub use self::forward_copies::FORWARD_COPIES;
 pub(crate) use self::invariant_slice::{InvariantSlice, Outer, Replay, table};
 pub use self::precompute::PRECOMPUTE;
 pub use self::scalar_promotion::SCALAR_PROMOTION;
+pub use self::small_arrays::SMALL_ARRAYS;
