@@ -1,6 +1,7 @@
 //! The tape's benchmarks.
 
 mod access;
+mod fresh;
 mod memory;
 mod references;
 mod spill;
@@ -14,6 +15,7 @@ pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
     memory::run(runner)?;
     access::run(runner)?;
     threads::run(runner)?;
+    fresh::run(runner)?;
     spill::run(runner)
 }
 

@@ -7,6 +7,8 @@
 //! The memory is the system's, or that of an object of the user's ([`Block::owning`]) that lends it (`block/lender.rs`).
 
 mod lender;
+#[cfg(unix)]
+mod mapping;
 
 use std::alloc::{self, Layout};
 use std::fmt;
@@ -15,6 +17,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{OutOfMemory, SourceError};
 use lender::Lender;
+#[cfg(unix)]
+use mapping::{map, unmap};
 
 /// Every block starts at, and has a length that is a multiple of, this many bytes.
 ///
@@ -263,7 +267,7 @@ impl Drop for Block {
             // Its owner sees the bytes again, and must find them initialised. The lender goes with the fields.
             Memory::Lent { .. } => self.cleanse(),
             Memory::System { size, align } if mapped(size, align) => {
-                // SAFETY: `ptr` and `size` are those of the mapping made in `allocate`.
+                // SAFETY: `ptr` and `size` are those of the piece cut in `allocate`.
                 unsafe { unmap(self.ptr, size) };
             }
             // SAFETY: `allocate` made the memory with this very layout, which was valid then.
@@ -293,29 +297,6 @@ impl fmt::Debug for Block {
 
 fn mapped(len: usize, align: usize) -> bool {
     cfg!(unix) && len >= MAP_FROM && align == BLOCK_ALIGN
-}
-
-#[cfg(unix)]
-fn map(len: usize) -> Option<NonNull<u8>> {
-    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
-    // SAFETY: a fresh private mapping at an address of the kernel's choice touches nothing else.
-    let mapping = unsafe {
-        mmap_anonymous(
-            std::ptr::null_mut(),
-            len,
-            ProtFlags::READ | ProtFlags::WRITE,
-            MapFlags::PRIVATE,
-        )
-    };
-    NonNull::new(mapping.ok()?.cast())
-}
-
-/// # Safety
-/// `ptr` and `len` must be those of one `map` call, and nothing may use the memory any more.
-#[cfg(unix)]
-unsafe fn unmap(ptr: NonNull<u8>, len: usize) {
-    // SAFETY: forwarded from the caller. Unmapping a whole mapping of ours cannot fail.
-    let _ = unsafe { rustix::mm::munmap(ptr.as_ptr().cast(), len) };
 }
 
 #[cfg(not(unix))]
