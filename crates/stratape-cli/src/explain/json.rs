@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proc_macro2::Span;
 use serde_json::{Value, json};
-use stratape_compiler::explain::{Explanation, Layered, Part, Saved};
+use stratape_compiler::explain::{Explanation, Layered, Part, Purpose, Saved};
 
 use super::source::Source;
 
@@ -137,7 +137,14 @@ fn saved(source: &Source, saved: &Saved) -> Value {
         "times": saved.times,
         "at_most": saved.at_most,
         "total": saved.total(),
+        "kind": match (&saved.copy_of, saved.purpose) {
+            (None, _) => "values",
+            (Some(_), None) => "passed",
+            (Some(_), Some(Purpose::Kept)) => "kept state",
+            (Some(_), Some(Purpose::Rewound)) => "rewound state",
+        },
         "copy_of": saved.copy_of,
+        "instead_of": saved.instead_of,
         "values": values,
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
-use stratape_compiler::explain::{Explanation, Part, Saved, TapeUse};
+use stratape_compiler::explain::{Explanation, Part, Purpose, Saved, TapeUse};
 use stratape_ir::Half;
 
 use super::source::{Place, Source};
@@ -128,13 +128,22 @@ fn snapshots<'a>(source: &'a Source, part: &'a Part) -> Option<Group<'a>> {
 fn records<'a>(source: &'a Source, part: &'a Part) -> Vec<Group<'a>> {
     let mut by_place: BTreeMap<_, Vec<&Saved>> = BTreeMap::new();
     for saved in &part.saved {
-        by_place.entry((source.place(saved.span), &saved.copy_of)).or_default().push(saved);
+        let purpose = saved.purpose.map(|purpose| purpose == Purpose::Kept);
+        let key = (source.place(saved.span), &saved.copy_of, purpose);
+        by_place.entry(key).or_default().push(saved);
     }
-    by_place.into_iter().map(|((place, _), group)| record(source, place, &group)).collect()
+    by_place.into_iter().map(|((place, ..), group)| record(source, place, &group)).collect()
+}
+
+/// What saving the values one by one would take.
+fn group_instead(group: &[&Saved]) -> Option<String> {
+    let instead = group.iter().find_map(|saved| saved.instead_of.as_ref())?;
+    Some(format!("the values that are read from it would take {instead}, saved one by one"))
 }
 
 /// A loop that saves, and the values in its records.
 fn record<'a>(source: &'a Source, place: Option<Place>, group: &[&'a Saved]) -> Group<'a> {
+    let all = group;
     let mut labels: BTreeMap<Place, BTreeSet<String>> = BTreeMap::new();
     let mut hidden = BTreeSet::new();
     for value in group.iter().flat_map(|saved| &saved.values) {
@@ -149,10 +158,20 @@ fn record<'a>(source: &'a Source, place: Option<Place>, group: &[&'a Saved]) -> 
     }
     let totals = group.iter().map(|saved| saved.total()).collect::<Vec<_>>().join(" + ");
     let (title, label) = match group {
-        [Saved { copy_of: Some(name), .. }, ..] => (
-            format!("a copy of `{name}`: {totals}"),
-            "passed to a function whose pullback needs it as it was",
-        ),
+        [saved @ Saved { copy_of: Some(name), .. }, ..] => match saved.purpose {
+            None => (
+                format!("a copy of `{name}`: {totals}"),
+                "passed to a function whose pullback needs it as it was",
+            ),
+            Some(Purpose::Kept) => (
+                format!("the state `{name}` at the end of its block: {totals}"),
+                "gone when the backward half runs",
+            ),
+            Some(Purpose::Rewound) => (
+                format!("the state `{name}` before it is overwritten: {totals}"),
+                "overwritten, and put back by the backward half",
+            ),
+        },
         [saved] => (
             format!(
                 "{} byte{} for each iteration of this loop: {totals} in all",
@@ -175,8 +194,11 @@ fn record<'a>(source: &'a Source, place: Option<Place>, group: &[&'a Saved]) -> 
         let text = texts.into_iter().collect::<Vec<_>>().join("; ");
         marks.push(AnnotationKind::Context.span(place.bytes.into()).label(text));
     }
-    let group =
+    let mut group =
         Level::WARNING.with_name("saved").primary_title(title).element(snippet(source, marks));
+    if let Some(instead) = group_instead(all) {
+        group = group.element(Level::NOTE.message(instead));
+    }
     hidden.into_iter().fold(group, |group, text| group.element(Level::NOTE.message(text)))
 }
 

@@ -25,7 +25,7 @@ use stratape_ir::{Function, ObjectId, Origin, Param, Stmt, ValueId, walk};
 use self::shape::Shapes;
 
 pub use self::activity::Activity;
-pub use self::reverse::save_plan::{Choice, Reason};
+pub use self::reverse::save_plan::{Choice, Purpose, Reason, StateChoice};
 
 /// What to differentiate.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +56,8 @@ pub struct Gradient {
     pub inputs: HashSet<Param>,
     /// What was decided for the forward values that the backward half needs.
     pub choices: Vec<Choice>,
+    /// What was decided for lists whose older versions it needs.
+    pub states: Vec<StateChoice>,
 }
 
 impl Gradient {
@@ -143,10 +145,10 @@ pub fn differentiate(
         .name
         .clone()
         .unwrap_or_else(|| format!("{}_grad", function.name.trim_start_matches("r#")));
-    let (mut function, outputs) = reverse::reverse(&facts, &plan, found.fusion);
+    let (mut function, outputs, states) = reverse::reverse(&facts, &plan, found.fusion);
     function.name = name;
     function.forget_numbers();
-    Ok(Gradient { function, outputs, choices: plan.choices, inputs })
+    Ok(Gradient { function, outputs, choices: plan.choices, states, inputs })
 }
 
 /// A function as two: the first leaves on the tape what the second, which propagates adjoints, takes from it. For

@@ -35,6 +35,7 @@ pub use crate::link::shown;
 pub use self::graph::{Fate, Graph, GraphLoop, GraphNode, graphs};
 pub use self::layered::{Layered, Slot, TapeEvent, TapeSchedule, TapeUse};
 pub use self::saved::{Saved, SavedValue};
+pub use crate::ad::Purpose;
 
 /// A function under `#[gradient]`.
 #[derive(Debug)]

@@ -1,17 +1,19 @@
 //! The records of a gradient: where they are pushed, what is in them and why.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use proc_macro2::Span;
 
 use super::formula::{Formulas, object_name, plain_name};
 use super::item_bytes;
-use crate::ad::{Gradient, Reason};
+use crate::ad::{Gradient, Purpose, Reason, StateChoice};
 use crate::driver::Target;
 use crate::source::Sources;
 use crate::tapeflow::record_bytes;
 use stratape_ir::analysis::{Affine, DefUse, Polynomial};
-use stratape_ir::{Block, Function, Loop, RecordId, Scalar, Slice, SourceId, Stmt, ValueId, walk};
+use stratape_ir::{
+    Block, Function, Loop, Op, RecordId, Scalar, Slice, SourceId, Stmt, Type, ValueId, walk,
+};
 
 /// One kind of record.
 #[derive(Debug)]
@@ -26,6 +28,10 @@ pub struct Saved {
     pub at_most: bool,
     /// The list that is copied, if it is a copy.
     pub copy_of: Option<String>,
+    /// What the copy is for; `None` if a function is passed the list whose pullback needs it as it was.
+    pub purpose: Option<Purpose>,
+    /// What the values would take that are read from the list instead of being saved one by one.
+    pub instead_of: Option<String>,
     /// The values in its slots.
     pub values: Vec<SavedValue>,
 }
@@ -85,10 +91,18 @@ pub(super) fn saved(gradient: &Gradient, sources: &Sources) -> Vec<Saved> {
         around: Vec::new(),
         branches: 0,
         facts: Vec::new(),
+        states: gradient.states.iter().map(|state| (state.record, state)).collect(),
+        loads: HashMap::new(),
         found: Vec::new(),
     };
     collector.block(&function.body);
-    collector.found
+    let Collector { states, loads, mut found, .. } = collector;
+    for (saved, record) in &mut found {
+        let Some(state) = states.get(record) else { continue };
+        saved.purpose = Some(state.purpose);
+        saved.instead_of = instead_of(state, &loads);
+    }
+    found.into_iter().map(|(saved, _)| saved).collect()
 }
 
 struct Collector<'a> {
@@ -106,7 +120,24 @@ struct Collector<'a> {
     branches: usize,
     /// What the branches around say: polynomials that are at least 0.
     facts: Vec<Polynomial>,
-    found: Vec<Saved>,
+    states: HashMap<RecordId, &'a StateChoice>,
+    /// What each value takes that a list spares, and how often it is read.
+    loads: HashMap<ValueId, (u64, String)>,
+    found: Vec<(Saved, RecordId)>,
+}
+
+/// What the values would take that are read from a list.
+fn instead_of(state: &StateChoice, loads: &HashMap<ValueId, (u64, String)>) -> Option<String> {
+    let mut by_times: BTreeMap<&str, u64> = BTreeMap::new();
+    for (bytes, times) in state.spared.iter().filter_map(|value| loads.get(value)) {
+        *by_times.entry(times).or_default() += bytes;
+    }
+    let part = |(times, bytes): (&str, u64)| match times {
+        "" => format!("{bytes} bytes"),
+        times => format!("{bytes} bytes × {times}"),
+    };
+    let parts: Vec<String> = by_times.into_iter().map(part).collect();
+    (!parts.is_empty()).then(|| parts.join(" + "))
 }
 
 impl<'a> Collector<'a> {
@@ -114,7 +145,15 @@ impl<'a> Collector<'a> {
         for node in block {
             match node {
                 Stmt::Push { record, .. } => self.push(*record),
-                Stmt::Save { slice, .. } => self.copy(slice),
+                Stmt::Save { record, slice } => self.copy(*record, slice),
+                Stmt::Let { value, op: Op::Load(_) } => {
+                    let spared = |state: &&StateChoice| state.spared.contains(value);
+                    if self.states.values().any(|state| spared(&state)) {
+                        let bytes = item_bytes(&Type::Scalar(self.function.ty(*value)));
+                        let times = self.formulas.trips(&self.around, &self.facts);
+                        self.loads.insert(*value, (bytes.unwrap_or(8), times));
+                    }
+                }
                 Stmt::Loop(node) => {
                     self.around.push(node);
                     self.block(&node.body);
@@ -147,14 +186,17 @@ impl<'a> Collector<'a> {
         for slot in &self.function.records[record.index()].slots {
             self.slot(*slot, 16, &mut values);
         }
-        self.found.push(Saved {
+        let saved = Saved {
             span: self.sources.span(self.around.last().map_or(SourceId::NONE, |node| node.span)),
             bytes: self.bytes[record.index()] as u64,
             times: self.formulas.trips(&self.around, &self.facts),
             at_most: self.at_most(),
             copy_of: None,
+            purpose: None,
+            instead_of: None,
             values,
-        });
+        };
+        self.found.push((saved, record));
     }
 
     /// A slot may serve several values: one of each arm of a branch.
@@ -185,12 +227,32 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn copy(&mut self, slice: &Slice) {
+    /// A number of elements, as the hull of what is overwritten: the sums and products are exact.
+    fn hull(&self, value: ValueId) -> Polynomial {
+        match self.affine.op(value) {
+            Some(Op::Method(name, operands)) if operands.len() == 2 => {
+                let (a, b) = (self.hull(operands[0]), self.hull(operands[1]));
+                match name.as_str() {
+                    "wrapping_add" => a.plus(&b),
+                    "wrapping_sub" => a.minus(&b),
+                    "wrapping_mul" => a.times(&b),
+                    _ => self.affine.of(value),
+                }
+            }
+            _ => self.affine.of(value),
+        }
+    }
+
+    fn copy(&mut self, record: RecordId, slice: &Slice) {
         let object = &self.function.objects[slice.place.object.index()];
         let name = object_name(self.function, slice.place.object);
         let item = self.function.place_type(&slice.place).and_then(|ty| ty.element());
         let len = match slice.part {
-            Some((_, len)) => self.formulas.number(len),
+            Some((_, len)) => {
+                let hull = self.hull(len);
+                let text = hull.text(&|symbol| self.formulas.number(symbol));
+                text.map(|text| if hull.terms().count() > 1 { format!("({text})") } else { text })
+            }
             None => Some(format!("{name}.len()")),
         };
         let mut times = self.formulas.trips(&self.around, &self.facts);
@@ -198,13 +260,16 @@ impl<'a> Collector<'a> {
             times.push_str(" × ");
         }
         times.push_str(&len.unwrap_or_else(|| format!("(elements of `{name}`)")));
-        self.found.push(Saved {
+        let saved = Saved {
             span: self.sources.span(object.span),
             bytes: item.and_then(item_bytes).unwrap_or(8),
             times,
             at_most: self.at_most(),
             copy_of: Some(name),
+            purpose: None,
+            instead_of: None,
             values: Vec::new(),
-        });
+        };
+        self.found.push((saved, record));
     }
 }

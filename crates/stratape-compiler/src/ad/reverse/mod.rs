@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use self::fuse_halves::{Fusion, Home};
 use self::records::Saved;
-use self::save_plan::Plan;
+use self::save_plan::{Plan, StateChoice};
 use super::{Activity, Output, Shapes};
 use stratape_ir::analysis::{DefUse, ReloadSafety, Versions};
 use stratape_ir::{
@@ -92,10 +92,15 @@ pub(super) fn explore(facts: &Facts<'_>) -> Findings {
 }
 
 /// The whole gradient.
-pub(super) fn reverse(facts: &Facts<'_>, plan: &Plan, fusion: Fusion) -> (Function, Vec<Output>) {
+pub(super) fn reverse(
+    facts: &Facts<'_>,
+    plan: &Plan,
+    fusion: Fusion,
+) -> (Function, Vec<Output>, Vec<StateChoice>) {
     let mut reverse = Reverse::new(facts, Some(plan), fusion);
     let outputs = reverse.run();
-    (reverse.b.finish(), outputs)
+    let states = plan.choices_of_states(&reverse.saved);
+    (reverse.b.finish(), outputs, states)
 }
 
 impl<'a> Reverse<'a> {

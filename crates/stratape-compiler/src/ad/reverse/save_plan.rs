@@ -26,7 +26,7 @@ use super::weights::Weights;
 use super::{Facts, Findings};
 use crate::driver::{Saving, Target};
 use stratape_ir::analysis::{Definition, ReloadSafety};
-use stratape_ir::{ObjectId, Op, Scalar, ValueId};
+use stratape_ir::{ObjectId, Op, RecordId, Scalar, ValueId};
 
 /// Why a value is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,26 @@ pub struct Choice {
     pub asked_for: bool,
 }
 
+/// A list that is saved as a whole, or in parts.
+#[derive(Clone, Debug)]
+pub struct StateChoice {
+    /// The record of a copy of it.
+    pub record: RecordId,
+    /// What the copy is for.
+    pub purpose: Purpose,
+    /// The values, of the forward half, that were read from the list and would be saved one by one without it.
+    pub spared: Vec<ValueId>,
+}
+
+/// What a copy of a list on the tape is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// The list is gone when the backward half asks for what it held in the end.
+    Kept,
+    /// A part is about to be overwritten, and is put back when the backward half has come so far.
+    Rewound,
+}
+
 /// The save plan.
 #[derive(Debug, Default)]
 pub(in crate::ad) struct Plan {
@@ -67,6 +87,8 @@ pub(in crate::ad) struct Plan {
     pub(in crate::ad) states: Vec<Rc<State>>,
     /// The loads that read such a list.
     pub(in crate::ad) versions: HashSet<ValueId>,
+    /// The values that would be saved if there were no states.
+    pub(in crate::ad) without_states: HashSet<ValueId>,
     pub(in crate::ad) choices: Vec<Choice>,
 }
 
@@ -82,6 +104,7 @@ pub(in crate::ad) fn choose(
     let ask = Ask { facts, clobbers, found, target, weights: &weights, recipes: &recipes };
     let mut picked = BTreeMap::new();
     let (mut best, mut least) = ask.plan(&picked);
+    let without_states = best.saved.clone();
     if target.tape.saved == Saving::All {
         return best;
     }
@@ -99,7 +122,7 @@ pub(in crate::ad) fn choose(
             }
         }
     }
-    best
+    Plan { without_states, ..best }
 }
 
 /// What is asked: which plan is the cheapest, given the states that lists can be had in.

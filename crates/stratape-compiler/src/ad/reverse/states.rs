@@ -25,14 +25,15 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::again::is_plain;
-use super::save_plan::Plan;
+use super::records::Saved;
+use super::save_plan::{Plan, Purpose, StateChoice};
 use super::weights::Weights;
 use super::{Facts, Findings, Reverse};
 use crate::driver::Target;
 use stratape_ir::analysis::{Hull, Versions};
 use stratape_ir::{
-    Block, Extent, Half, If, Init, Loop, Object, ObjectId, Op, Origin, Place, Scalar, SourceId,
-    Stmt, Type, ValueId, defined, walk,
+    Block, Extent, Half, If, Init, Loop, Object, ObjectId, Op, Origin, Place, RecordId, Scalar,
+    SourceId, Stmt, Type, ValueId, defined, walk,
 };
 
 /// A way to have older versions of lists.
@@ -537,6 +538,34 @@ impl Plan {
         }
         points.sort_by_key(|(id, early, point)| (point.at, *early, *id));
         points
+    }
+}
+
+impl Plan {
+    /// What was decided for lists.
+    pub(super) fn choices_of_states(&self, saved: &Saved) -> Vec<StateChoice> {
+        let mut choices = Vec::new();
+        for (number, state) in self.states.iter().enumerate() {
+            let spared: BTreeSet<ValueId> =
+                state.loads.intersection(&self.without_states).copied().collect();
+            let mut choice = |record: Option<&RecordId>, purpose: Purpose| {
+                let spared = spared.iter().copied().collect();
+                choices.extend(record.map(|record| StateChoice {
+                    record: *record,
+                    purpose,
+                    spared,
+                }));
+            };
+            if state.kept {
+                state
+                    .objects
+                    .iter()
+                    .for_each(|object| choice(saved.kept.get(object), Purpose::Kept));
+            }
+            let points = state.rewind.iter().flat_map(|rewind| 0..rewind.points.len());
+            points.for_each(|at| choice(saved.points.get(&(number, at)), Purpose::Rewound));
+        }
+        choices
     }
 }
 
