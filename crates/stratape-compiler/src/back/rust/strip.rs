@@ -286,7 +286,11 @@ impl Emitter<'_> {
             let term = quote!(#leading #(* #symbols)*);
             if factor > 0 { plus.push(term) } else { minus.push(term) }
         }
-        quote!(#something #(+ #plus)* #(- #minus)*)
+        if minus.is_empty() {
+            return quote!(#something #(+ #plus)*);
+        }
+        // A loop that does not run has no place that it begins at, and may be as far below zero as it likes.
+        quote!((#something #(+ #plus)*) #(.wrapping_sub(#minus))*)
     }
 
     pub(super) fn literal_int(&self, value: ValueId) -> Option<i128> {
