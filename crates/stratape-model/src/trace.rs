@@ -242,6 +242,24 @@ impl Observer for Trace<'_> {
                     values.iter().map(|value| self.node(*value)).collect();
                 self.tape.push(&mut self.run, record, &nodes);
             }
+            Access::Save(record, object, start, count) => {
+                for at in start..start + count {
+                    let (address, _, writer) = self.element(object, &[at]);
+                    let after: Vec<Node> = writer.into_iter().collect();
+                    let node = self.run.load(self.data(object), address, NUMBER as u32, &after);
+                    self.used(&after, node);
+                    self.tape.push(&mut self.run, record, &[Some(node)]);
+                }
+            }
+            Access::Restore(record, object, start, count) => {
+                self.reverse();
+                for at in (start..start + count).rev() {
+                    let after = self.tape.pop(&mut self.run, record, 1);
+                    let (address, element, _) = self.element(object, &[at]);
+                    let node = self.run.store(self.data(object), address, NUMBER as u32, &after);
+                    self.written(object, element, node);
+                }
+            }
             Access::Pop(record, values) => {
                 self.reverse();
                 let nodes = self.tape.pop(&mut self.run, record, values.len());

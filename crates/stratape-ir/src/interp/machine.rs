@@ -219,17 +219,22 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                 self.pushes += 1;
                 self.on_tape += items.len();
                 self.peak = self.peak.max(self.on_tape);
+                self.tell_tape(Access::Save(*record, slice.place.object, start, items.len()));
                 let entry = Entry::Copy(start, items);
                 self.tape.push((Some(*record), self.iterations.clone(), entry));
                 Ok(())
             }
             Stmt::Restore { record, object } => {
                 let (_, items) = self.copy(*record)?;
-                self.set_object(*object, Memory::List(items))
+                let count = items.len();
+                self.set_object(*object, Memory::List(items))?;
+                self.tell_object(*object);
+                self.tell_tape(Access::Restore(*record, *object, 0, count));
+                Ok(())
             }
             Stmt::Refill { record, place } => {
                 let (start, items) = self.copy(*record)?;
-                self.tell_write(place, None, false)?;
+                self.tell_tape(Access::Restore(*record, place.object, start, items.len()));
                 let Memory::List(list) = self.memory_mut(place)? else {
                     return fault(format!("{place:?} has no items"));
                 };

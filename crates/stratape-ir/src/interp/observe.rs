@@ -24,6 +24,10 @@ pub enum Access<'a> {
     Push(RecordId, &'a [ValueId]),
     /// A record is popped, to these values.
     Pop(RecordId, &'a [ValueId]),
+    /// So many elements of a list, from an index on, are copied to the tape.
+    Save(RecordId, ObjectId, usize, usize),
+    /// So many elements of a list, from an index on, are copied from the tape.
+    Restore(RecordId, ObjectId, usize, usize),
 }
 
 /// Is told what a run does. `()` is told nothing, at no cost.

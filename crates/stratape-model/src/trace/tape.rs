@@ -62,10 +62,16 @@ impl ColumnLengths {
 
 impl Observer for ColumnLengths {
     fn access(&mut self, access: Access<'_>, _: Class) {
-        if let Access::Push(record, values) = access {
-            for slot in 0..values.len() {
-                *self.counts.entry((record, slot)).or_default() += 1;
+        match access {
+            Access::Push(record, values) => {
+                for slot in 0..values.len() {
+                    *self.counts.entry((record, slot)).or_default() += 1;
+                }
             }
+            Access::Save(record, _, _, count) => {
+                *self.counts.entry((record, 0)).or_default() += count as u64;
+            }
+            _ => {}
         }
     }
 }
