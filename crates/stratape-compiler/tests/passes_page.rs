@@ -212,6 +212,8 @@ const SPOILED: &[Spoiled] = &[
             ("return z", "u: f64 = @t[one]; v: f64 = z + u\n  return v"),
         ],
     ),
+    // How many iterations there are is not known.
+    ("small_arrays", &[("@y: &[f64])", "@y: &[f64], n: usize)"), ("in zero..two", "in zero..n")]),
     // Both factors change with the outer loop.
     ("invariant_factor", &[("@da[j]", "@da[l]")]),
     ("unroll_and_jam", &[("for j in first..m", "for j in first..i")]),

@@ -174,6 +174,23 @@ const CASES: &[Case] = &[
         holds: |compiled| count(&compiled.primal, |node| matches!(node, Stmt::If(_))) == 0,
     },
     Case {
+        pass: "small_arrays",
+        source: "fn f(p: &[f64], x: f64) -> f64 {
+            let mut s = 0.0;
+            for i in 0..p.len() {
+                let mut m = [[0.0; 2]; 2];
+                for a in 0..2 {
+                    for b in 0..2 {
+                        m[a][b] = (p[i] + a as f64 * x).sin() * b as f64;
+                    }
+                }
+                s += (m[0][0] * m[1][1] - m[0][1] * m[1][0]).exp();
+            }
+            s
+        }",
+        holds: |compiled| count(&compiled.lowered, |node| matches!(node, Stmt::New { .. })) == 0,
+    },
+    Case {
         pass: "forward_copies",
         source: "fn f(p: &[[f64; 3]], x: f64) -> f64 {
             let mut s = x;

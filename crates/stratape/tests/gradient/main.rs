@@ -37,5 +37,6 @@ mod reordered;
 mod shapes;
 mod slices;
 mod statements;
+mod states;
 mod strips;
 mod tape_settings;

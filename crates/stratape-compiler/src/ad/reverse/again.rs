@@ -50,12 +50,18 @@ pub(super) fn recipes(
     cook.unfit.extend(facts.function.kept.iter().copied());
     let mut recipes = HashMap::new();
     cook.blocks(&facts.function.body, 1, &mut recipes);
-    // What is made from others is there if these are.
+    // What is made from others is there if these are, and what its values are read from comes before it: none is made from itself.
+    let read: HashMap<ObjectId, HashSet<ObjectId>> =
+        recipes.iter().map(|(object, recipe)| (*object, cook.read_for(&recipe.inputs))).collect();
     let mut settled: HashMap<ObjectId, Recipe> = HashMap::new();
     loop {
+        let is_ready = |object: &ObjectId, recipe: &Recipe| {
+            recipe.locals.iter().all(|other| settled.contains_key(other))
+                && read[object].iter().all(|other| !recipes.contains_key(other))
+        };
         let ready: Vec<ObjectId> = recipes
             .iter()
-            .filter(|(_, recipe)| recipe.locals.iter().all(|other| settled.contains_key(other)))
+            .filter(|(object, recipe)| is_ready(object, recipe))
             .map(|(object, _)| *object)
             .collect();
         if ready.is_empty() {
@@ -94,6 +100,23 @@ impl Cook<'_> {
             }
             _ => {}
         }
+    }
+
+    /// The objects that values are read from, or what they are computed from.
+    fn read_for(&self, values: &BTreeSet<ValueId>) -> HashSet<ObjectId> {
+        let mut objects = HashSet::new();
+        let mut seen = HashSet::new();
+        let mut left: Vec<ValueId> = values.iter().copied().collect();
+        while let Some(value) = left.pop() {
+            let Some(op) = self.facts.definitions.op(value).filter(|_| seen.insert(value)) else {
+                continue;
+            };
+            if let Op::Load(place) | Op::Len(place) = op {
+                objects.insert(place.object);
+            }
+            op.for_each_operand(&mut |operand| left.push(operand));
+        }
+        objects
     }
 
     fn blocks(&self, block: &Block, weight: u64, recipes: &mut HashMap<ObjectId, Recipe>) {

@@ -10,7 +10,7 @@ use super::region::OpenRegion;
 use super::rotation::{Blocks, sign};
 use super::strip::Strip;
 use super::views::OpenView;
-use stratape_ir::{Loop, Simd, Stmt, ValueId};
+use stratape_ir::{Loop, Simd, Stmt, Type, ValueId};
 
 impl Emitter<'_> {
     /// A strip in blocks.
@@ -32,15 +32,24 @@ impl Emitter<'_> {
         let mut picks = Vec::new();
         let mut views = Vec::new();
         // A block that is written might be one of those that are read, for all LLVM knows; copies on the stack are not.
-        let copied = strip.views.iter().any(|view| view.view.mutable);
+        let is_number = |view: &OpenView| {
+            let ty = &self.function.objects[view.view.object.index()].ty;
+            ty.element().and_then(Type::scalar).is_some()
+        };
+        let copied =
+            strip.views.iter().any(|view| view.view.mutable) && strip.views.iter().all(is_number);
         let mut puts = Vec::new();
         for view in &strip.views {
             let (ident, inner) = (&view.ident, in_block(&view.ident));
             let all = Ident::new(&format!("{ident}_blocks"), Span::mixed_site());
             if view.view.mutable {
                 opens.push(quote!(let #all = &mut #ident.as_chunks_mut::<#width>().0[..#blocks];));
-                picks.push(quote!(let mut #inner = #all[#block];));
-                puts.push(quote!(#all[#block] = #inner;));
+                if copied {
+                    picks.push(quote!(let mut #inner = #all[#block];));
+                    puts.push(quote!(#all[#block] = #inner;));
+                } else {
+                    picks.push(quote!(let #inner = &mut #all[#block];));
+                }
             } else {
                 opens.push(quote!(let #all = &#ident.as_chunks::<#width>().0[..#blocks];));
                 let by_reference = (!copied).then(|| quote!(&));
@@ -134,8 +143,8 @@ impl Emitter<'_> {
                         let #counter = #first + (#block * #width + #within);
                         #body
                     }
-                    #(#puts)*
                     #(#block_ends)*
+                    #(#puts)*
                 }
             }
             #(#ends)*
