@@ -36,8 +36,11 @@ impl Emitter<'_> {
             let ty = &self.function.objects[view.view.object.index()].ty;
             ty.element().and_then(Type::scalar).is_some()
         };
-        let copied =
-            strip.views.iter().any(|view| view.view.mutable) && strip.views.iter().all(is_number);
+        // Where sums rotate through registers these are all taken (heat, wave: 1.4 and 1.7 of the time with copies; plate 0.8).
+        let copied = !simd.rotations.is_empty()
+            && simd.rotations.iter().all(|rotation| rotation.additions.len() == 1)
+            && strip.views.iter().any(|view| view.view.mutable)
+            && strip.views.iter().all(is_number);
         let mut puts = Vec::new();
         for view in &strip.views {
             let (ident, inner) = (&view.ident, in_block(&view.ident));
@@ -77,6 +80,8 @@ impl Emitter<'_> {
         let mut starts = Vec::new();
         let mut block_starts = Vec::new();
         let mut block_ends = Vec::new();
+        // What goes to lists that no view is of.
+        let mut kept_aside = Vec::new();
         let mut ends = Vec::new();
         // What stands for statements of the body, by their positions: in a block, and in the iterations left over.
         let (mut in_block_body, mut in_rest) = (HashMap::new(), HashMap::new());
@@ -107,7 +112,7 @@ impl Emitter<'_> {
             picks.extend(aside.picks);
             starts.extend(aside.starts);
             block_starts.extend(aside.block_starts);
-            block_ends.extend(aside.block_ends);
+            kept_aside.extend(aside.block_ends);
             ends.extend(aside.ends);
             in_rest.extend(aside.left);
             left_steps.extend(aside.left_steps);
@@ -145,6 +150,7 @@ impl Emitter<'_> {
                     }
                     #(#block_ends)*
                     #(#puts)*
+                    #(#kept_aside)*
                 }
             }
             #(#ends)*
