@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod bits;
 mod borrowed_fields;
 mod chains;
 mod checkpoint;
