@@ -66,6 +66,7 @@ fn what_the_grammar_allows_is_read_and_printed_the_same() {
         "fn f(n: usize) { checkpoint i (slots = n) disk d schedule s\n for i in n..n { } }",
         "fn f(a: f64) { region 0 of 3 f64 columns layer 5\n record #2 (a: f64) as f64 in region 0 at 1 step 1 step 0\n record #3 (a: f64) in region 0\n push #2 a; pop #2 b restores nothing }",
         "fn f() { declare x: f64\n return x }",
+        "fn f(@x: &mut [f64], n: usize) { save #0 &@x[n for n]; refill #0 @x }",
     ];
     for text in texts {
         let printed = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")).to_string();
@@ -433,8 +434,8 @@ impl Observer for Count {
         match access {
             Access::Read(..) => self.reads += 1,
             Access::Write(..) | Access::Add(..) => self.writes += 1,
-            Access::Push(..) => self.pushes += 1,
-            Access::Pop(..) => self.pops += 1,
+            Access::Push(..) | Access::Save(..) => self.pushes += 1,
+            Access::Pop(..) | Access::Restore(..) => self.pops += 1,
         }
     }
 }
@@ -480,4 +481,25 @@ fn a_malformed_function_is_a_trap_and_not_a_panic() {
     let args = vec![floats(&[0.0; 6]), int(6), float(1.0)];
     let outcome = catch_unwind(AssertUnwindSafe(|| run(text, args, &Options::default())));
     assert!(outcome.is_ok());
+}
+
+#[test]
+fn a_part_of_a_list_goes_back_to_where_it_was() {
+    let text = "fn f(@x: &mut [f64], @y: &mut [f64], from: usize, n: usize, v: f64) { z: usize = 0; e: usize = @x.len()
+        save #0 &@x[from for n]
+        for i in z..e { @x[i] = v }
+        refill #0 @y }";
+    let lists = || (floats(&[1.0, 2.0, 3.0, 4.0]), floats(&[0.0; 4]));
+    for (from, n, expected) in [
+        (1, 2, [0.0, 2.0, 3.0, 0.0]),
+        (0, 4, [1.0, 2.0, 3.0, 4.0]),
+        (3, 2, [0.0; 4]),
+        (9, 0, [0.0; 4]),
+    ] {
+        let (x, y) = lists();
+        let outcome = run(text, vec![x, y, int(from), int(n), float(9.0)], &Options::default());
+        let Argument::Memory(expected) = floats(&expected) else { unreachable!("a list") };
+        let found = outcome.unwrap();
+        assert_eq!(format!("{:?}", found.memory[1]), format!("{expected:?}"), "{from} {n}");
+    }
 }

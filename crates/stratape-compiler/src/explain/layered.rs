@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
                 Stmt::Pop { record, .. } => self.alone(*record, Half::Backward),
                 Stmt::Save { .. } => self.event(Half::Forward, TapeUse::Copy),
                 Stmt::Restore { .. } | Stmt::Refill { .. } => {
-                    self.event(Half::Backward, TapeUse::Copy)
+                    self.event(Half::Backward, TapeUse::Copy);
                 }
                 Stmt::Call(call) => {
                     if let Some((_, half)) = &call.recursion {

@@ -146,13 +146,12 @@ impl<'a> Collector<'a> {
             match node {
                 Stmt::Push { record, .. } => self.push(*record),
                 Stmt::Save { record, slice } => self.copy(*record, slice),
-                Stmt::Let { value, op: Op::Load(_) } => {
-                    let spared = |state: &&StateChoice| state.spared.contains(value);
-                    if self.states.values().any(|state| spared(&state)) {
-                        let bytes = item_bytes(&Type::Scalar(self.function.ty(*value)));
-                        let times = self.formulas.trips(&self.around, &self.facts);
-                        self.loads.insert(*value, (bytes.unwrap_or(8), times));
-                    }
+                Stmt::Let { value, op: Op::Load(_) }
+                    if self.states.values().any(|state| state.spared.contains(value)) =>
+                {
+                    let bytes = item_bytes(&Type::Scalar(self.function.ty(*value)));
+                    let times = self.formulas.trips(&self.around, &self.facts);
+                    self.loads.insert(*value, (bytes.unwrap_or(8), times));
                 }
                 Stmt::Loop(node) => {
                     self.around.push(node);

@@ -1,6 +1,6 @@
 //! Lists that are kept or rewound as a whole: what they take on the tape, and that they are right, in memory and on a tape that leaves it, whatever the size.
 
-#![allow(clippy::needless_range_loop, reason = "loops as people write them")]
+#![allow(clippy::needless_range_loop, clippy::manual_memcpy, reason = "loops as people write them")]
 #![allow(clippy::expect_used, reason = "tests")]
 
 use stratape::tape::{TapeError, TapeOptions};

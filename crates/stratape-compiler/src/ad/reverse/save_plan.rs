@@ -336,8 +336,9 @@ impl Graph<'_> {
                     SINK,
                     self.target.operation_cost(&op, self.facts.function) * weight,
                 );
-                let is_reload = self.reloads.contains_key(&value);
-                if is_reload || self.is_there(value, &op) {
+                let is_there = self.reloads.contains_key(&value) || self.is_there(value, &op);
+                if is_there {
+                    // Read from where it is.
                 } else if let Some(state) = self.state_of(value) {
                     self.versions.insert(value);
                     let state = self.state(state);
