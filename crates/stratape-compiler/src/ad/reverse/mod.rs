@@ -19,6 +19,7 @@ pub(super) mod halves;
 mod min_cut;
 mod propagate;
 mod records;
+mod rewind;
 pub(super) mod save_plan;
 mod shadow;
 mod states;

@@ -8,8 +8,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::Facts;
 use super::call::propagates;
+use super::rewind::PointId;
 use super::save_plan::Plan;
-use super::states::{Point, PointId};
+use super::states::Point;
 use stratape_ir::SourceId;
 use stratape_ir::{
     Argument, Block, Call, Function, If, Loop, Merge, ObjectId, Op, Place, Polynomial, Record,

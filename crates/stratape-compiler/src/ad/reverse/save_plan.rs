@@ -21,7 +21,8 @@ use std::rc::Rc;
 
 use super::again::{Recipe, recipes};
 use super::min_cut::{INFINITE, Network, SINK, SOURCE};
-use super::states::{self, State, states};
+use super::rewind;
+use super::states::{State, states};
 use super::weights::Weights;
 use super::{Facts, Findings};
 use crate::driver::{Saving, Target};
@@ -117,7 +118,7 @@ pub(in crate::ad) fn choose(
             trial.retain(|_, other: &mut Rc<State>| other.objects.is_disjoint(&way.objects));
             trial.insert(object, way);
             let (plan, cost) = ask.plan(&trial);
-            if cost < least && states::fits(facts, &plan) {
+            if cost < least && rewind::fits(facts, &plan) {
                 (best, least, picked) = (plan, cost, trial);
             }
         }
