@@ -111,20 +111,20 @@ golden! {
         }";
 
     nested_loops_with_local_array: "
-        fn layers(x: &[f64; 4], w: &[[f64; 4]; 4], n: usize) -> f64 {
+        fn layers(x: &[f64; 6], w: &[[f64; 6]; 6], n: usize) -> f64 {
             let mut h = *x;
             for _ in 0..n {
-                let mut next = [0.0; 4];
-                for i in 0..4 {
-                    for j in 0..4 {
+                let mut next = [0.0; 6];
+                for i in 0..6 {
+                    for j in 0..6 {
                         next[i] += w[i][j] * h[j];
                     }
                 }
-                for i in 0..4 {
+                for i in 0..6 {
                     h[i] = next[i].tanh();
                 }
             }
-            h[0] + h[3]
+            h[0] + h[5]
         }";
 
     maximum_by_comparison: "

@@ -124,7 +124,15 @@ pub(crate) fn record_packing(options: &TapeOptions) -> Result<Packing, TapeError
 
 /// The options for each of `count` lanes, which share the budget.
 pub(crate) fn share(options: TapeOptions, count: usize) -> Result<TapeOptions, TapeError> {
-    match options.memory.checked_div(count) {
+    let total = options.memory;
+    match total.checked_div(count) {
+        // The slabs that follow from the budget fit it.
+        Some(memory) if options.slab.is_some_and(|slab| slab > memory / 2) => {
+            Err(refused(&format!(
+                "a memory budget of {total} bytes, shared by {count} tapes: each needs two slabs; raise `memory`, lower `slab_bytes`, or \
+             ask for fewer lanes"
+            )))
+        }
         Some(memory) => Ok(options.memory(memory)),
         None => Err(refused("a set of zero lanes; ask for one lane a worker")),
     }

@@ -290,3 +290,28 @@ fn an_argument_keeps_what_the_function_leaves_in_it() {
         assert!((du[at] - slope).abs() < 1e-7, "{at}: {} {slope}", du[at]);
     }
 }
+
+#[gradient(wrt(x, a))]
+fn before_the_beginning(x: &[f64], a: f64, n: usize, by: usize) -> f64 {
+    let mut sum = 0.0;
+    for i in 0..n {
+        sum += a * x[n + i - by];
+    }
+    for t in 0..by {
+        let mut c = vec![0.0; n];
+        for i in 0..n {
+            c[n - 1 - i] = a * x[n - t + i];
+            sum += c[n - 1 - i] * c[n - 1 - i];
+        }
+    }
+    sum + a
+}
+
+#[test]
+fn loops_that_do_not_run_begin_nowhere() {
+    for (n, by) in [(0, 2), (0, 0), (2, 2), (3, 1)] {
+        let x = [0.5; 8];
+        let (value, _) = before_the_beginning_grad(&x, &mut [0.0; 8], 0.7, n, by, 1.0);
+        assert_eq!(value.to_bits(), before_the_beginning(&x, 0.7, n, by).to_bits());
+    }
+}
