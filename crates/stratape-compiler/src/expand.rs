@@ -579,6 +579,11 @@ fn one(
     arguments: &Arguments,
     module: &Items,
 ) -> Result<(Compiled, TokenStream)> {
+    if let Some(second) = item.attrs.iter().find(|attribute| is_marked(attribute, &["gradient"])) {
+        let message =
+            "a function has one `#[gradient]`: for another, write a function that calls this one";
+        return Err(Error::new_spanned(second, message));
+    }
     let item = &concrete(item, &arguments.0.types)?;
     let read = &concrete(read, &arguments.0.types)?;
     let compiled = compile(read, module, &arguments.0)?;
