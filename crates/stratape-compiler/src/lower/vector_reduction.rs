@@ -22,8 +22,8 @@ use super::{Enclosing, Facts, each_loop, reschedule};
 use crate::driver::{Context, Pass, Promise, Target};
 use stratape_ir::analysis::{DefUse, only_term};
 use stratape_ir::{
-    Binary, Carried, Float, Function, Loop, Math, ObjectId, Op, Reduction, Scalar, Simd, Stmt,
-    Strip,
+    Binary, Carried, Float, Function, Loop, Math, ObjectId, Op, Place, Reduction, Scalar, Simd,
+    Step, Stmt, Strip, defined,
 };
 
 /// The pass.
@@ -141,9 +141,17 @@ fn delayed(function: &Function, node: &Loop) -> Vec<usize> {
             _ => None,
         })
         .collect();
+    let inside = defined(&node.body);
+    // After the block there is the view's element, and what the loop does not compute.
+    let is_known = |place: &Place| {
+        let further = place.path.iter().skip(1);
+        further
+            .into_iter()
+            .all(|step| !matches!(step, Step::Index(index) if inside.contains(index)))
+    };
     let is_added = |item: &Stmt| match item {
         Stmt::Accumulate { place, value, .. } => {
-            !touched.contains(&place.object) && function.ty(*value).is_float()
+            !touched.contains(&place.object) && function.ty(*value).is_float() && is_known(place)
         }
         _ => false,
     };

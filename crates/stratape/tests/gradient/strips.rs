@@ -305,3 +305,22 @@ fn shadows_are_added_to() {
         assert!((2.0 * a - b).abs() <= 1e-12 * a.abs().max(1.0));
     }
 }
+
+/// The second index does not change, and is computed in the loop.
+#[gradient(wrt(x))]
+fn a_column(x: &[[f64; 3]], n: usize) -> f64 {
+    let mut sum = 0.0;
+    for l in 0..x.len() {
+        sum += x[l][n % 3];
+    }
+    sum
+}
+
+#[test]
+fn a_column_that_is_computed_in_the_loop() {
+    for len in [0, 1, 7, 8, 9, 33] {
+        let mut dx = vec![[0.0; 3]; len];
+        a_column_grad(&vec![[1.0, 2.0, 3.0]; len], &mut dx, 4, 1.0);
+        assert!(dx.iter().all(|dx| *dx == [0.0, 1.0, 0.0]));
+    }
+}

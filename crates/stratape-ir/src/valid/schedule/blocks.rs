@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Checker, fault};
 use crate::analysis::{keeps_sums, only_term, strided};
 use crate::valid::Fault;
-use crate::{Loop, ObjectId, Op, Place, Polynomial, Rotation, Simd, Stmt, Strip};
+use crate::{Loop, ObjectId, Op, Place, Polynomial, Rotation, Simd, Step, Stmt, Strip, defined};
 
 impl Checker<'_> {
     pub(super) fn simd(&self, node: &Loop, strip: &Strip, simd: &Simd) -> Result<(), Fault> {
@@ -82,6 +82,10 @@ impl Checker<'_> {
             };
             if all[..number].contains(at) {
                 return fault(format!("statement {at} waits twice"));
+            }
+            let inside = |step: &Step| matches!(step, Step::Index(index) if defined(&node.body).contains(index));
+            if place.path.iter().skip(1).any(inside) {
+                return fault(format!("{place:?} is not known after the block"));
             }
             self.is_unseen(node, strip, place, rotates(simd, *at))?;
             objects.insert(place.object);
