@@ -198,4 +198,4 @@ pub use self::schedule::{
 pub use self::stmt::{Block, Carried, Check, If, Loop, Merge, Parallel, Range, Stmt};
 pub use self::types::{Extent, Float, Int, Opaque, Scalar, Struct, Type};
 pub use self::valid::Valid;
-pub use self::visit::{Substitution, defined, made, swapped, used, walk};
+pub use self::visit::{Substitution, defined, made, made_twice, swapped, used, walk};

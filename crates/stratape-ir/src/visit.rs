@@ -284,6 +284,19 @@ pub fn made(block: &Block) -> HashSet<ObjectId> {
     set
 }
 
+/// Every object that a block makes in two places.
+pub fn made_twice(block: &Block) -> HashSet<ObjectId> {
+    let (mut once, mut twice) = (HashSet::new(), HashSet::new());
+    walk(block, &mut |node| {
+        if let Stmt::New { object, .. } = node
+            && !once.insert(*object)
+        {
+            twice.insert(*object);
+        }
+    });
+    twice
+}
+
 /// Every object that is exchanged with another: its length is not always the one it was made with.
 pub fn swapped(block: &Block) -> HashSet<ObjectId> {
     let mut set = HashSet::new();

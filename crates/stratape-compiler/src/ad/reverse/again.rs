@@ -20,7 +20,7 @@ use crate::driver::Target;
 use stratape_ir::analysis::ReloadSafety;
 use stratape_ir::{
     Block, Init, Loop, ObjectId, Op, Place, Range, Step, Stmt, Substitution, Type, ValueId, copy,
-    defined, made, walk,
+    defined, made, made_twice, walk,
 };
 
 /// How a local is made again.
@@ -44,9 +44,9 @@ pub(super) fn recipes(
     target: &Target,
     weights: &Weights,
 ) -> HashMap<ObjectId, Recipe> {
-    let mut cook = Cook { facts, clobbers, found, target, weights, unfit: HashSet::new() };
-    let mut made = HashSet::new();
-    walk(&facts.function.body, &mut |node| cook.note(node, &mut made));
+    let unfit = made_twice(&facts.function.body);
+    let mut cook = Cook { facts, clobbers, found, target, weights, unfit };
+    walk(&facts.function.body, &mut |node| cook.note(node));
     cook.unfit.extend(facts.function.kept.iter().copied());
     let mut recipes = HashMap::new();
     cook.blocks(&facts.function.body, 1, &mut recipes);
@@ -84,12 +84,8 @@ struct Cook<'a> {
 }
 
 impl Cook<'_> {
-    fn note(&mut self, node: &Stmt, made: &mut HashSet<ObjectId>) {
+    fn note(&mut self, node: &Stmt) {
         match node {
-            Stmt::New { object, .. } => {
-                let twice = (!made.insert(*object)).then_some(*object);
-                self.unfit.extend(twice);
-            }
             Stmt::Swap { a, b } => self.unfit.extend([a.object, b.object]),
             Stmt::Call(call) => {
                 let written = call.slices().filter(|slice| slice.mutable);

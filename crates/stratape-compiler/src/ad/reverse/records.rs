@@ -173,9 +173,7 @@ impl Saver<'_> {
     }
 
     fn op(&mut self, op: Op, out: &mut Block) -> ValueId {
-        let value = self.function.new_value(Scalar::USIZE, SourceId::NONE);
-        out.push(Stmt::Let { value, op });
-        value
+        self.function.define(out, Scalar::USIZE, op, SourceId::NONE)
     }
 
     /// Saves the lists that a block makes and that are kept.

@@ -11,8 +11,8 @@ use super::save_plan::{Plan, Purpose, StateChoice};
 use super::states::{Point, State};
 use super::{Facts, Reverse};
 use stratape_ir::{
-    Half, If, Init, Loop, Object, ObjectId, Op, Origin, Place, RecordId, Scalar, SourceId, Stmt,
-    Type, ValueId, defined, walk,
+    Half, Init, Loop, Object, ObjectId, Op, Origin, Place, RecordId, Scalar, SourceId, Stmt, Type,
+    ValueId, defined, walk,
 };
 
 /// Whether nothing lies on the tape above what is put back early.
@@ -78,9 +78,15 @@ impl Plan {
         points.sort_by_key(|(id, early, point)| (point.at, *early, *id));
         points
     }
-}
 
-impl Plan {
+    /// Whether an object is rewound in a loop.
+    fn rewinds(&self, counter: ValueId, object: ObjectId) -> bool {
+        self.states.iter().any(|state| {
+            let here = state.rewind.as_ref().is_some_and(|rewind| rewind.counter == counter);
+            here && state.objects.contains(&object)
+        })
+    }
+
     /// What was decided for lists.
     pub(super) fn choices_of_states(&self, saved: &Saved) -> Vec<StateChoice> {
         let mut choices = Vec::new();
@@ -184,7 +190,7 @@ impl Reverse<'_> {
                 }
             }
             if let (Some(plan), Stmt::Swap { a, b }) = (plan, statement)
-                && plan.points_of(node.counter, a.object)
+                && plan.rewinds(node.counter, a.object)
                 && let (Some(a), Some(b)) = (self.backs.get(&a.object), self.backs.get(&b.object))
             {
                 let (a, b) = (Place::whole(*a), Place::whole(*b));
@@ -219,24 +225,7 @@ impl Reverse<'_> {
     }
 }
 
-impl Plan {
-    /// Whether an object is rewound in a loop.
-    fn points_of(&self, counter: ValueId, object: ObjectId) -> bool {
-        self.states.iter().any(|state| {
-            let here = state.rewind.as_ref().is_some_and(|rewind| rewind.counter == counter);
-            here && state.objects.contains(&object)
-        })
-    }
-}
-
 fn has_loop(node: &Stmt, counter: ValueId) -> bool {
-    match node {
-        Stmt::Loop(inner) if inner.counter == counter => true,
-        Stmt::Loop(inner) => inner.body.iter().any(|node| has_loop(node, counter)),
-        Stmt::If(inner) => {
-            let If { then, other, .. } = &**inner;
-            then.iter().chain(other).any(|node| has_loop(node, counter))
-        }
-        _ => false,
-    }
+    matches!(node, Stmt::Loop(inner) if inner.counter == counter)
+        || node.blocks().into_iter().flatten().any(|node| has_loop(node, counter))
 }

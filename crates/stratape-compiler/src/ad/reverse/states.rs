@@ -29,7 +29,9 @@ use super::weights::Weights;
 use super::{Facts, Findings};
 use crate::driver::Target;
 use stratape_ir::analysis::{Hull, Versions};
-use stratape_ir::{Block, Extent, Loop, ObjectId, Scalar, Stmt, Type, ValueId, defined, walk};
+use stratape_ir::{
+    Block, Extent, Loop, ObjectId, Scalar, Stmt, Type, ValueId, defined, made_twice, walk,
+};
 
 /// A way to have older versions of lists.
 #[derive(Clone, Debug)]
@@ -111,16 +113,8 @@ pub(super) fn states(
         states: BTreeMap::new(),
         at: 0,
         made: HashMap::new(),
-        twice: HashSet::new(),
+        twice: made_twice(&facts.function.body),
     };
-    let mut seen = HashSet::new();
-    walk(&facts.function.body, &mut |node| {
-        if let Stmt::New { object, .. } = node
-            && !seen.insert(*object)
-        {
-            finder.twice.insert(*object);
-        }
-    });
     finder.block(&facts.function.body, &mut Vec::new(), &mut Vec::new(), true);
     finder.states
 }

@@ -16,7 +16,7 @@ use crate::driver::{Context, Pass, Promise, Target};
 use stratape_ir::analysis::{Affine, DefUse};
 use stratape_ir::{
     Binary, Block, Extent, Function, If, Init, Loop, Merge, ObjectId, Op, Place, Range, Scalar,
-    Step, Stmt, Substitution, Type, ValueId, copy, walk,
+    Step, Stmt, Substitution, Type, ValueId, copy, made_twice, walk,
 };
 
 /// The pass.
@@ -76,15 +76,7 @@ fn find(
 ) -> Option<(ObjectId, BTreeSet<ValueId>)> {
     let definitions = DefUse::new(function);
     let affine = Affine::new(function, &definitions);
-    let mut made: Vec<ObjectId> = Vec::new();
-    walk(&function.body, &mut |node| {
-        if let Stmt::New { object, .. } = node {
-            made.push(*object);
-        }
-    });
-    let mut seen = BTreeSet::new();
-    let twice: BTreeSet<ObjectId> =
-        made.iter().copied().filter(|object| !seen.insert(*object)).collect();
+    let twice = made_twice(&function.body);
     let mut found = None;
     each_block(&function.body, &mut |block| {
         for (at, node) in block.iter().enumerate() {
