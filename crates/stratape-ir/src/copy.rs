@@ -39,6 +39,8 @@ fn rename(
             Stmt::Let { value, .. } => new(value),
             Stmt::Pop { values, .. } => values.iter_mut().for_each(new),
             Stmt::Call(call) => call.results.iter_mut().for_each(new),
+            Stmt::Atomic(atomic) => atomic.old.iter_mut().for_each(new),
+            Stmt::Shuffle(shuffle) => new(&mut shuffle.value),
             Stmt::New { object, .. } | Stmt::Restore { object, .. } => {
                 *object = objects.get(object).copied().unwrap_or(*object);
             }
@@ -57,7 +59,8 @@ fn rename(
             | Stmt::Check { .. }
             | Stmt::Push { .. }
             | Stmt::Save { .. }
-            | Stmt::Refill { .. } => {}
+            | Stmt::Refill { .. }
+            | Stmt::Barrier(_) => {}
         }
         for inner in node.blocks_mut() {
             rename(inner, values, objects);

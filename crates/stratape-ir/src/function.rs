@@ -105,6 +105,10 @@ pub struct Function {
     pub sums: BTreeSet<ObjectId>,
     /// Whether nothing is to be reordered or fused: optional passes do nothing.
     pub plain: bool,
+    /// Whether it is a kernel, which all threads of a grid run.
+    pub kernel: bool,
+    /// Locals of a kernel that the threads of a block share.
+    pub shared: BTreeSet<ObjectId>,
     /// Functions it calls that call themselves.
     pub recursive: BTreeSet<String>,
     /// Loops to be reversed from snapshots, by their counters; `outline` makes functions of them.
@@ -131,6 +135,8 @@ impl Function {
             emptied: BTreeSet::new(),
             sums: BTreeSet::new(),
             plain: false,
+            kernel: false,
+            shared: BTreeSet::new(),
             recursive: BTreeSet::new(),
             checkpoints: Vec::new(),
         }

@@ -11,6 +11,7 @@
 //! | [`valid`] | the validator: rules that passes and back ends rely on |
 //! | [`analysis`] | what passes ask about a function |
 //! | [`interp`] | the interpreter: the oracle of the tests |
+//! | [`simt`] | runs kernels: their oracle, and their emulator |
 //!
 //! The crate knows nothing of tokens. Source positions are [`SourceId`]s, Rust text that the language does not look into is an [`Opaque`];
 //! whoever made the function has the tables.
@@ -117,6 +118,15 @@
 //! [`Loop::schedule`] says how a lowered loop runs: in strips over views, in blocks, in parts on several lanes of the tape. It changes nothing
 //! of what the loop computes, up to rounding of adjoints. [`Schedule`] and its clauses define the meaning; the interpreter obeys it.
 //!
+//! # Kernels
+//!
+//! A function that is marked as a [kernel](Function::kernel) is run by all threads of a grid of blocks ([`simt`] runs it). Objects behind references
+//! are global memory, which all threads share; objects in [`Function::shared`] are one for each block, made at the top of the function; a thread has every other
+//! local for itself. [`Op::Builtin`] tells a thread who it is. Threads run independently of each other but for
+//! [`Stmt::Barrier`], which all threads of a block pass together, [`Stmt::Atomic`] and [`Stmt::Shuffle`]. Two threads that access one number, one of
+//! which writes, do so atomically, or in one block with a barrier between the two: anything else is a race, and means nothing.
+//! A new shared object that is not [`unfilled`](Function::unfilled) is filled by the threads of the block together, followed by a barrier.
+//!
 //! # Side tables
 //!
 //! | table | claim |
@@ -128,6 +138,8 @@
 //! | [`Function::strided_copies`] | locals that hold every *k*-th element of another object; an index out of bounds is reported as one of that object |
 //! | [`Function::recursive`] | functions that are called in halves |
 //! | [`Function::checkpoints`] | loops to be reversed from snapshots, by their counters; gone once they are outlined |
+//! | [`Function::kernel`] | run by many threads |
+//! | [`Function::shared`] | locals that the threads of a block share |
 //! | [`Function::plain`] | optional passes do nothing |
 //! | [`Function::parallel`] | independent loops are to be marked without being asked one by one |
 //!
@@ -167,6 +179,7 @@ mod copy;
 mod function;
 mod ids;
 pub mod interp;
+mod kernel;
 mod module;
 mod op;
 mod place;
@@ -174,6 +187,7 @@ mod polynomial;
 mod record;
 mod region;
 mod schedule;
+pub mod simt;
 mod stmt;
 pub mod text;
 mod types;
@@ -186,6 +200,7 @@ pub use self::checkpoint::Checkpoint;
 pub use self::copy::copy;
 pub use self::function::{Function, Object, Origin, Param, StridedCopy, Value};
 pub use self::ids::{ObjectId, RecordId, RegionId, SourceId, StmtId, TokensId, ValueId};
+pub use self::kernel::{Atomic, AtomicOp, Axis, Barrier, Builtin, Exchange, Shuffle, WARP};
 pub use self::module::{Module, Position};
 pub use self::op::{Binary, Compare, Math, Op, Unary};
 pub use self::place::{Init, Place, Step};

@@ -1,6 +1,6 @@
 //! Operations: how a value comes to be. They have no side effect but a panic.
 
-use super::{Opaque, Place, Scalar, ValueId};
+use super::{Builtin, Opaque, Place, Scalar, ValueId};
 
 /// Operations on one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -212,13 +212,15 @@ pub enum Op {
     Load(Place),
     /// The length of an array, slice or `Vec`.
     Len(Place),
+    /// What a thread of a kernel knows of itself.
+    Builtin(Builtin),
 }
 
 impl Op {
     /// Calls `f` with each operand, those in places included.
     pub fn for_each_operand(&self, f: &mut dyn FnMut(ValueId)) {
         match self {
-            Self::Float(..) | Self::Int(_) | Self::Bool(_) | Self::Const(_) => {}
+            Self::Float(..) | Self::Int(_) | Self::Bool(_) | Self::Const(_) | Self::Builtin(_) => {}
             Self::Unary(_, a) | Self::Cast(a, _) => f(*a),
             Self::Binary(_, a, b) | Self::Compare(_, a, b) | Self::TotalCmp { a, b, .. } => {
                 f(*a);
@@ -237,7 +239,7 @@ impl Op {
     /// Calls `f` with each operand, to be changed in place.
     pub fn for_each_operand_mut(&mut self, f: &mut dyn FnMut(&mut ValueId)) {
         match self {
-            Self::Float(..) | Self::Int(_) | Self::Bool(_) | Self::Const(_) => {}
+            Self::Float(..) | Self::Int(_) | Self::Bool(_) | Self::Const(_) | Self::Builtin(_) => {}
             Self::Unary(_, a) | Self::Cast(a, _) => f(a),
             Self::Binary(_, a, b) | Self::Compare(_, a, b) | Self::TotalCmp { a, b, .. } => {
                 f(a);

@@ -1,7 +1,8 @@
 //! Statements, loops and branches.
 
 use super::{
-    Call, Init, ObjectId, Op, Opaque, Place, RecordId, Schedule, Slice, SourceId, StmtId, ValueId,
+    Atomic, Barrier, Call, Init, ObjectId, Op, Opaque, Place, RecordId, Schedule, Shuffle, Slice,
+    SourceId, StmtId, ValueId,
 };
 
 /// A condition that must hold, or the program panics as the primal does.
@@ -127,6 +128,12 @@ pub enum Stmt {
         /// The list.
         place: Place,
     },
+    /// An atomic operation of a kernel.
+    Atomic(Box<Atomic>),
+    /// A barrier of a kernel.
+    Barrier(Box<Barrier>),
+    /// An exchange inside a warp.
+    Shuffle(Box<Shuffle>),
     /// Takes a record from the tape.
     Pop {
         /// The kind of record.

@@ -108,6 +108,17 @@ impl Stmt {
             Self::Call(call) => call.for_each_operand_mut(f),
             Self::Save { slice, .. } => slice.for_each_operand_mut(f),
             Self::Refill { place, .. } => place.for_each_operand_mut(f),
+            Self::Atomic(atomic) => {
+                atomic.place.for_each_operand_mut(f);
+                f(&mut atomic.value);
+            }
+            Self::Shuffle(shuffle) => {
+                f(&mut shuffle.operand);
+                f(&mut shuffle.by);
+            }
+            Self::Barrier(barrier) => {
+                barrier.places.iter_mut().for_each(|place| place.for_each_operand_mut(f));
+            }
             Self::Pop { .. } | Self::Restore { .. } => {}
         }
     }
@@ -147,6 +158,9 @@ impl Stmt {
             | Self::Push { .. }
             | Self::Pop { .. }
             | Self::Call(_)
+            | Self::Atomic(_)
+            | Self::Barrier(_)
+            | Self::Shuffle(_)
             | Self::Save { .. }
             | Self::Restore { .. }
             | Self::Refill { .. } => {
@@ -166,6 +180,8 @@ impl Stmt {
             Self::If(node) => node.merges.iter().for_each(|merge| f(merge.value)),
             Self::Pop { values, .. } => values.iter().copied().for_each(f),
             Self::Call(call) => call.results.iter().copied().for_each(f),
+            Self::Atomic(atomic) => atomic.old.into_iter().for_each(f),
+            Self::Shuffle(shuffle) => f(shuffle.value),
             Self::Store { .. }
             | Self::Accumulate { .. }
             | Self::New { .. }
@@ -174,6 +190,7 @@ impl Stmt {
             | Self::Save { .. }
             | Self::Restore { .. }
             | Self::Refill { .. }
+            | Self::Barrier(_)
             | Self::Push { .. } => {}
         }
     }
@@ -213,6 +230,8 @@ impl Stmt {
             | Self::Accumulate { place, .. }
             | Self::Refill { place, .. } => vec![place],
             Self::Swap { a, b } => vec![a, b],
+            Self::Atomic(atomic) => vec![&atomic.place],
+            Self::Barrier(barrier) => barrier.places.iter().collect(),
             Self::Call(call) => {
                 call.slices().filter(|slice| slice.mutable).map(|slice| &slice.place).collect()
             }
@@ -226,6 +245,7 @@ impl Stmt {
         match self {
             Self::New { init, .. } => init.mentions(object),
             Self::Swap { a, b } => a.object == object || b.object == object,
+            Self::Barrier(barrier) => barrier.places.iter().any(|place| place.object == object),
             Self::Call(call) => call.slices().any(|slice| slice.place.object == object),
             Self::Save { slice, .. } => slice.place.object == object,
             Self::Refill { place, .. } => place.object == object,
@@ -241,6 +261,8 @@ impl Stmt {
         match self {
             Self::Let { op: super::Op::Load(place), .. } => vec![place],
             Self::Swap { a, b } => vec![a, b],
+            Self::Atomic(atomic) => vec![&atomic.place],
+            Self::Barrier(barrier) => barrier.places.iter().collect(),
             Self::Call(call) => call.slices().map(|slice| &slice.place).collect(),
             Self::Save { slice, .. } => vec![&slice.place],
             _ => Vec::new(),
@@ -388,6 +410,10 @@ impl Substitution {
                     self.apply_object(&mut b.object);
                 }
                 Stmt::Save { slice, .. } => self.apply_object(&mut slice.place.object),
+                Stmt::Atomic(atomic) => self.apply_object(&mut atomic.place.object),
+                Stmt::Barrier(barrier) => {
+                    barrier.places.iter_mut().for_each(|one| self.apply_object(&mut one.object));
+                }
                 Stmt::Check { check: Check::Assert { objects, .. }, .. } => {
                     objects.iter_mut().for_each(|(_, object)| self.apply_object(object));
                 }

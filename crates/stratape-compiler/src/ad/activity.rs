@@ -139,6 +139,8 @@ fn forward(function: &Function, block: &Block, set: &mut Set) {
             {
                 set.object(place.object);
             }
+            Stmt::Atomic(atomic) if set.has(atomic.value) => set.object(atomic.place.object),
+            Stmt::Shuffle(shuffle) if set.has(shuffle.operand) => set.value(shuffle.value),
             Stmt::New { object, init }
                 if init_any(init, &mut |value| set.has(value), &mut |other| {
                     set.objects.contains(&other)
@@ -206,6 +208,17 @@ fn backward(function: &Function, block: &Block, set: &mut Set) {
                 if set.objects.contains(&place.object) && is_float(function, *value) =>
             {
                 set.value(*value);
+            }
+            Stmt::Atomic(atomic)
+                if set.objects.contains(&atomic.place.object)
+                    && is_float(function, atomic.value) =>
+            {
+                set.value(atomic.value);
+            }
+            Stmt::Shuffle(shuffle) if set.has(shuffle.value) => {
+                if is_float(function, shuffle.operand) {
+                    set.value(shuffle.operand);
+                }
             }
             Stmt::New { object, init } if set.objects.contains(object) => {
                 let mut values = Vec::new();

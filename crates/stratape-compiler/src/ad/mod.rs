@@ -129,7 +129,9 @@ pub fn differentiate(
         true => ReloadSafety::everything(function),
         false => ReloadSafety::new(function, &definitions),
     };
-    let versions = (!function.plain).then(|| Versions::new(function, &definitions));
+    // What a thread of a kernel would save as a whole belongs to all of them.
+    let versions =
+        (!function.plain && !function.kernel).then(|| Versions::new(function, &definitions));
     let facts = reverse::Facts {
         function,
         activity: &activity,

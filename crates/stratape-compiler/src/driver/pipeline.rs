@@ -129,6 +129,26 @@ pub static GRADIENT: &[Pass] = &[
     loops::REORDERABLE,
 ];
 
+/// What a kernel goes through before it is differentiated. What many threads run is left in its order: the compiler of the device has its own loops passes.
+pub static KERNEL: &[Pass] = &[
+    canonical::CSE,
+    canonical::INDUCTION,
+    canonical::CSE,
+    canonical::IF_CONVERSION,
+    canonical::CSE,
+    canonical::DCE,
+];
+
+/// What the gradient of a kernel goes through.
+pub static KERNEL_GRADIENT: &[Pass] = &[
+    canonical::DCE,
+    canonical::GRADIENT_CSE,
+    adjoint::RECIPROCAL,
+    canonical::GRADIENT_CSE,
+    canonical::DCE,
+    lower::ATOMICS,
+];
+
 /// How the loops of a gradient are to run.
 pub static LOWERING: &[Pass] = &[
     lower::PRIVATIZE,

@@ -163,7 +163,7 @@ impl Target {
     pub fn operation_cost(&self, op: &Op, function: &Function) -> u64 {
         match op {
             Op::Float(..) | Op::Int(_) | Op::Bool(_) | Op::Const(_) => 0,
-            Op::Len(_) => 1,
+            Op::Len(_) | Op::Builtin(_) => 1,
             Op::Binary(Binary::Div | Binary::Rem, a, _) if function.ty(*a).is_float() => 60,
             Op::Binary(Binary::Div | Binary::Rem, ..) => 150,
             Op::Unary(..) | Op::Compare(..) | Op::Select(..) | Op::Cast(..) => 5,

@@ -282,6 +282,7 @@ fn made_by(primal: &Function, definition: &Definition) -> String {
         Op::Select(..) => "if".to_owned(),
         Op::Load(place) => format!("{}[…]", object_name(primal, place.object)),
         Op::Len(place) => format!("{}.len()", object_name(primal, place.object)),
+        Op::Builtin(builtin) => builtin.word(),
     }
 }
 

@@ -85,6 +85,9 @@ impl Lowerer<'_> {
         let segments: Vec<String> =
             path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let name = segments.last().cloned().unwrap_or_default();
+        if let Some(val) = self.kernel_call(path, &args, span)? {
+            return Ok(val);
+        }
         if let Some((choice, index)) = self.variant_named(&path.path) {
             return self.variant(&choice, index, args, span);
         }

@@ -41,6 +41,7 @@ mod integers;
 mod items;
 mod iter;
 mod join;
+mod kernel;
 mod later;
 mod loops;
 mod macros;
@@ -87,6 +88,7 @@ pub(crate) use self::impls::defaults;
 use self::infer::{Class, Infer};
 pub use self::items::Items;
 pub(crate) use self::items::{as_constant, pullback_of};
+pub(crate) use self::kernel::with_paths;
 use self::later::Shape;
 pub(crate) use self::macros::spell_assertions;
 pub(crate) use self::marks::{is_marked, strip_marks};
@@ -104,12 +106,26 @@ use stratape_ir::{Function, Object, ObjectId, Op, Origin, Param, Scalar, Type, V
 /// # Errors
 /// At the first token outside the language.
 pub fn lower(item: &syn::ItemFn, items: &Items) -> Result<Function> {
+    lower_as(item, items, false)
+}
+
+/// Lowers a kernel: a function that many threads run.
+///
+/// # Errors
+/// As [`lower`].
+pub fn lower_kernel(item: &syn::ItemFn, items: &Items) -> Result<Function> {
+    let mut function = lower_as(item, items, true)?;
+    function.complete_barriers();
+    Ok(function)
+}
+
+fn lower_as(item: &syn::ItemFn, items: &Items, kernel: bool) -> Result<Function> {
     signature::check(&item.sig)?;
     signature::check_params(&item.sig)?;
     if let Some(fault) = &items.fault {
         return Err(fault.clone());
     }
-    let mut lowerer = lower_until_known(item, items)?;
+    let mut lowerer = lower_until_known(item, items, kernel)?;
     lowerer.settle_empty_lists();
     let Lowerer { b, mut infer, constants, .. } = lowerer;
     let mut function = b.finish();
@@ -129,10 +145,15 @@ pub fn lower(item: &syn::ItemFn, items: &Items) -> Result<Function> {
 }
 
 /// Lowers a function as often as shapes of variables are found that were not known before.
-fn lower_until_known<'m>(item: &syn::ItemFn, items: &'m Items) -> Result<Lowerer<'m>> {
+fn lower_until_known<'m>(
+    item: &syn::ItemFn,
+    items: &'m Items,
+    kernel: bool,
+) -> Result<Lowerer<'m>> {
     let mut shapes: HashMap<u32, Shape> = HashMap::new();
     for _ in 0..later::PASSES {
         let mut lowerer = Lowerer::new(items, &item.sig.ident.to_string());
+        lowerer.b.function.kernel = kernel;
         lowerer.shapes.clone_from(&shapes);
         lowerer.names_stack.push(item.sig.ident.to_string());
         match (lowerer.function(item), lowerer.found.take()) {

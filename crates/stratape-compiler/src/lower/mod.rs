@@ -2,6 +2,7 @@
 //!
 //! | pass | decides |
 //! |---|---|
+//! | `atomics` | which adjoints threads of a kernel add to atomically |
 //! | `privatize` | which loops are cut into parts, what each part shares, has a window of, or has a copy of |
 //! | [`regions`](crate::tapeflow) | which records lie side by side |
 //! | `strip_mine` | which loops run in strips, and what they view |
@@ -10,6 +11,7 @@
 //! The passes read the loops as they stand, and write clauses of schedules; the interpreter obeys these, back ends print them. They run in this
 //! order.
 
+mod atomics;
 mod privatize;
 mod rotating_accumulate;
 mod strip_mine;
@@ -17,6 +19,7 @@ mod vector_reduction;
 
 use std::collections::{HashMap, HashSet};
 
+pub use self::atomics::ATOMICS;
 pub use self::privatize::PRIVATIZE;
 pub use self::strip_mine::STRIP_MINE;
 pub use self::vector_reduction::VECTOR_REDUCTION;

@@ -29,7 +29,9 @@ pub(crate) fn runs(integers: &HashMap<ValueId, i128>, from: ValueId, to: ValueId
 /// Whether an operation cannot panic: executing it in vain costs nothing but time.
 pub(crate) fn is_total(op: &Op, ty: Scalar) -> bool {
     match op {
-        Op::Float(..) | Op::Int(_) | Op::Bool(_) | Op::Const(_) | Op::Len(_) => true,
+        Op::Float(..) | Op::Int(_) | Op::Bool(_) | Op::Const(_) | Op::Len(_) | Op::Builtin(_) => {
+            true
+        }
         Op::Unary(Unary::Not, _)
         | Op::Compare(..)
         | Op::TotalCmp { .. }

@@ -27,6 +27,7 @@ mod overwrite;
 mod reduction;
 mod reload_safety;
 mod reorder;
+mod uniform;
 mod versions;
 
 pub use self::access_groups::{keeps_sums, strided};
@@ -40,6 +41,7 @@ pub use self::footprint::{Use, only_adds, uses, window_of};
 pub use self::reduction::{Term, is_sum, only_term, ordered_terms};
 pub use self::reload_safety::ReloadSafety;
 pub use self::reorder::{adjoints_commute, is_reorderable};
+pub use self::uniform::Uniform;
 pub use self::versions::{Hull, Versions};
 pub use crate::Polynomial;
 pub use crate::Split;

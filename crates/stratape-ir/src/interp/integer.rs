@@ -32,7 +32,7 @@ pub(super) fn wrap(number: i128, ty: Int) -> i128 {
 }
 
 /// The number nearest to a float: truncated, held to the bounds, zero for NaN.
-pub(super) fn from_float(value: f64, ty: Int) -> i128 {
+pub(crate) fn from_float(value: f64, ty: Int) -> i128 {
     let (least, greatest) = ty.bounds();
     (value as i128).clamp(least, greatest)
 }

@@ -247,6 +247,9 @@ impl<'a, N: Number, O: Observer> Machine<'a, N, O> {
                 }
             }
             Stmt::Call(call) => Err(Trap::Unknown(format!("function `{}`", call.function))),
+            Stmt::Atomic(_) | Stmt::Barrier(_) | Stmt::Shuffle(_) => {
+                Err(Trap::Unknown("a kernel, which `simt` runs".to_owned()))
+            }
         }
     }
 

@@ -19,6 +19,7 @@ mod machine;
 mod memory;
 mod message;
 mod number;
+pub(crate) mod numbers;
 mod observe;
 mod operation;
 mod region;

@@ -49,11 +49,15 @@ impl Number for f64 {
 /// Applies an operation to numbers of one width.
 pub(super) fn apply<N: Number>(operation: Operation, args: &[N], width: Float) -> Result<N, Trap> {
     let values: Vec<f64> = args.iter().map(|arg| arg.value()).collect();
-    let value = match width {
-        Float::F32 => evaluate_f32(operation, &values)?,
-        Float::F64 => evaluate_f64(operation, &values)?,
-    };
-    Ok(N::result(value, operation, args))
+    Ok(N::result(evaluate(operation, &values, width)?, operation, args))
+}
+
+/// The value of an operation on numbers of one width.
+pub(crate) fn evaluate(operation: Operation, args: &[f64], width: Float) -> Result<f64, Trap> {
+    match width {
+        Float::F32 => evaluate_f32(operation, args),
+        Float::F64 => evaluate_f64(operation, args),
+    }
 }
 
 /// A number rounded to a width.

@@ -45,6 +45,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
                 super::Memory::List(items) => Ok(Datum::Int(items.len() as i128)),
                 _ => fault(format!("{place:?} has no length")),
             },
+            Op::Builtin(_) => Err(Trap::Unknown("a kernel, which `simt` runs".to_owned())),
         }
     }
 
@@ -74,7 +75,9 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             return fault(format!("method `{name}` of nothing"));
         };
         match (self.get(*first)?, self.ty(*first)?) {
-            (Datum::Float(number), ty) if args.len() == 1 => predicate(name, number.value(), ty),
+            (Datum::Float(number), ty) if args.len() == 1 => {
+                predicate(name, number.value(), ty).map(Datum::Bool)
+            }
             (Datum::Int(_), Scalar::Int(int)) => {
                 let mut numbers = Vec::with_capacity(args.len());
                 for arg in args {
@@ -91,7 +94,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
 }
 
 /// A literal by its text, which may carry underscores and a suffix.
-fn literal(number: f64, text: &str, ty: Scalar) -> f64 {
+pub(crate) fn literal(number: f64, text: &str, ty: Scalar) -> f64 {
     let text: String = text.chars().filter(|c| *c != '_' && !c.is_whitespace()).collect();
     let digits = text.trim_end_matches("f32").trim_end_matches("f64");
     match ty {
@@ -170,8 +173,8 @@ fn cast<N: Number>(a: Datum<N>, to: Scalar) -> Result<Datum<N>, Trap> {
     }
 }
 
-fn predicate<N: Number>(name: &str, a: f64, ty: Scalar) -> Result<Datum<N>, Trap> {
-    Ok(Datum::Bool(match name {
+pub(super) fn predicate(name: &str, a: f64, ty: Scalar) -> Result<bool, Trap> {
+    Ok(match name {
         "is_nan" => a.is_nan(),
         "is_finite" => a.is_finite(),
         "is_infinite" => a.is_infinite(),
@@ -180,5 +183,5 @@ fn predicate<N: Number>(name: &str, a: f64, ty: Scalar) -> Result<Datum<N>, Trap
         "is_normal" if ty == Scalar::Float(Float::F32) => (a as f32).is_normal(),
         "is_normal" => a.is_normal(),
         _ => return Err(Trap::Unknown(format!("method `{name}` of {ty}"))),
-    }))
+    })
 }

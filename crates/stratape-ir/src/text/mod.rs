@@ -52,7 +52,7 @@
 //! ```text
 //! module     = struct* function*
 //! struct     = "struct" path ( "{" (name ":" type),* "}" | "(" ((name ":")? type),* ")" )
-//! function   = "fn" path "(" param,* ")" "parallel"? "plain"? ("recursive" "(" path,* ")")?
+//! function   = "fn" path "(" param,* ")" "parallel"? "plain"? "kernel"? ("recursive" "(" path,* ")")?
 //!              "{" head* statement* return? "}"
 //! param      = value ":" mark | object
 //! head       = "region" int "of" int cell "columns"? ("layer" int)?  -- cells of a frame, frames of a layer
@@ -64,7 +64,7 @@
 //! return     = "return" value,* (@object),*                -- results, then local objects that are kept
 //!
 //! mark       = "~"? scalar                                 -- "~" marks an adjoint
-//! object     = @object ":" origin? type shadow? copy? "sums"? "unfilled"? "emptied"?
+//! object     = @object ":" origin? type shadow? copy? "sums"? "unfilled"? "shared"? "emptied"?
 //! origin     = "&" | "&mut" | "owned" | "local"            -- a parameter is owned, any other object local
 //! shadow     = "shadow" "of" @object
 //! copy       = "every" int "of" @object "from" int
@@ -89,6 +89,9 @@
 //!            | "save" record slice
 //!            | "restore" record object
 //!            | "refill" record place
+//!            | "atomic" "block"? ("add" | "min" | "max") place "," value ("old" defined)?
+//!            | "barrier" place,*
+//!            | "shuffle" ("down" | "up" | "xor") defined "=" value "," value
 //!            | "call" (defined,* "=")? opaque "(" (value | slice),* ")" ("pullback" opaque)? half?
 //! restored   = "restores" (value | "nothing")            -- what it stands for, if not the slot's value
 //! half       = ("forward" | "backward") "of" path
@@ -101,6 +104,7 @@
 //!            | ("-" | "!") value | value sign value | value "as" scalar
 //!            | value ("<total" | ">total") value | "if" value "then" value "else" value
 //!            | ("math" | "method")? name "(" value,* ")" | place | place "." "len" "(" ")"
+//!            | "builtin" name
 //!
 //! loop       = ("parallel" "(" int "," "grain" int ")")?
 //!              ("for" defined "in" value ".." value | "loop" defined)

@@ -3,8 +3,8 @@
 use crate::{Extent, Math, Opaque, Scalar, Struct, Type};
 
 /// Words that stand for a form of an operation, and so for no method.
-pub(super) const OPERATIONS: [&str; 8] =
-    ["const", "else", "false", "float", "if", "math", "method", "true"];
+pub(super) const OPERATIONS: [&str; 9] =
+    ["builtin", "const", "else", "false", "float", "if", "math", "method", "true"];
 
 /// Words that have a meaning where a type is expected.
 const IN_TYPES: [&str; 5] = ["Vec", "enum", "local", "mut", "owned"];

@@ -55,6 +55,10 @@
 //! - *Parts.* A loop in parts touches memory as its clauses say: each object has one at most; what has none is only read; a window is the one that the
 //!   accesses prove, whatever they do; what is private holds adjoints and is only added to; what is carried are sums of adjoints.
 //!
+//! **Kernels** (`kernel`): only a kernel has builtins, barriers, atomic operations, exchanges and shared memory. It returns nothing, calls nothing, and saves no lists.
+//! Shared objects are made at its top, with lengths that all threads agree on ([`Uniform`](crate::analysis::Uniform)). A barrier names all memory that threads share
+//! and may write; it and what a block combines stand under conditions and in loops on which the threads of a block agree.
+//!
 //! Sums of the primal keep their order.
 //!
 //! # What is not proved
@@ -66,6 +70,7 @@
 //! [strided copy](crate::Function::strided_copies) holds what it is said to. That functions that are called keep to what they are passed.
 
 mod contents;
+mod kernel;
 mod memory;
 mod operands;
 mod same;
@@ -187,6 +192,7 @@ pub fn validate_asked(function: &Function) -> Result<(), Fault> {
     scope::check(function)?;
     types::check(function)?;
     memory::check(function)?;
+    kernel::check(function)?;
     let definitions = DefUse::new(function);
     let affine = Affine::new(function, &definitions);
     loops(

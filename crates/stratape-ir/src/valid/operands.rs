@@ -18,6 +18,7 @@ impl Types<'_> {
             },
             Op::Bool(_) => agree(ty, Scalar::Bool),
             Op::Const(_) => true,
+            Op::Builtin(_) => agree(ty, Scalar::USIZE),
             Op::Unary(Unary::Neg, a) => self.is(*a, ty) && has_negatives(ty),
             Op::Unary(Unary::Not, a) => self.is(*a, ty) && !matches!(ty, Scalar::Float(_)),
             Op::Binary(Binary::Shl | Binary::Shr, a, b) => {

@@ -154,7 +154,7 @@ impl Scope<'_> {
             Stmt::Check { check: Check::Assert { objects, .. }, .. } => {
                 objects.iter().try_for_each(|(_, object)| self.exists(*object))?;
             }
-            Stmt::Call(_) | Stmt::Swap { .. } => {
+            Stmt::Call(_) | Stmt::Swap { .. } | Stmt::Atomic(_) | Stmt::Barrier(_) => {
                 node.read().into_iter().try_for_each(|place| self.place(place))?;
             }
             Stmt::Save { record, slice } => {
@@ -168,7 +168,7 @@ impl Scope<'_> {
             Stmt::Push { record, .. } | Stmt::Pop { record, .. } | Stmt::Restore { record, .. } => {
                 self.record(*record)?;
             }
-            Stmt::Let { .. } | Stmt::Check { .. } => {}
+            Stmt::Let { .. } | Stmt::Check { .. } | Stmt::Shuffle(_) => {}
         }
         let mut result = Ok(());
         node.for_each_operand(&mut |value| {

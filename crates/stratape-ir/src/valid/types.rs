@@ -156,6 +156,21 @@ impl Types<'_> {
                 let items = self.function.place_type(place).and_then(Type::element);
                 self.require(items.is_some(), node)
             }
+            Stmt::Atomic(atomic) => {
+                let held = self.held(&atomic.place);
+                let fits = held.is_some_and(|held| {
+                    self.is(atomic.value, held)
+                        && held != Scalar::Bool
+                        && atomic.old.is_none_or(|old| self.is(old, held))
+                });
+                self.require(fits, node)
+            }
+            Stmt::Shuffle(shuffle) => {
+                let fits = self.agree(shuffle.value, shuffle.operand)
+                    && self.is(shuffle.by, Scalar::USIZE);
+                self.require(fits, node)
+            }
+            Stmt::Barrier(_) => Ok(()),
             Stmt::Restore { object, .. } => {
                 let ty = &self.function.objects[object.index()].ty;
                 self.require(matches!(ty, Type::Vec(_)) && self.shadow(*object), node)

@@ -48,6 +48,8 @@ pub(super) fn recipes(
     let mut cook = Cook { facts, clobbers, found, target, weights, unfit };
     walk(&facts.function.body, &mut |node| cook.note(node));
     cook.unfit.extend(facts.function.kept.iter().copied());
+    // Other threads fill them, too.
+    cook.unfit.extend(facts.function.shared.iter().copied());
     let mut recipes = HashMap::new();
     cook.blocks(&facts.function.body, 1, &mut recipes);
     // What is made from others is there if these are, and what its values are read from comes before it: none is made from itself.

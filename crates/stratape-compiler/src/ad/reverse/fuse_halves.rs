@@ -105,7 +105,8 @@ impl Reverse<'_> {
 
     /// The first node of a block that can be fused.
     fn find_fusion(&mut self, block: &[Stmt]) -> Option<usize> {
-        if self.facts.function.plain {
+        // What threads do together keeps its place.
+        if self.facts.function.plain || self.facts.cooperates() {
             return None;
         }
         for (at, node) in block.iter().enumerate() {

@@ -16,6 +16,7 @@ mod call;
 mod control;
 mod fuse_halves;
 pub(super) mod halves;
+mod kernel;
 mod min_cut;
 mod propagate;
 mod records;
@@ -33,7 +34,8 @@ use self::save_plan::{Plan, StateChoice};
 use super::{Activity, Output, Shapes};
 use stratape_ir::analysis::{DefUse, ReloadSafety, Versions};
 use stratape_ir::{
-    Binary, Builder, Function, ObjectId, Op, Origin, Param, Scalar, SourceId, Stmt, ValueId, seeded,
+    Binary, Builder, Function, ObjectId, Op, Origin, Param, Scalar, SourceId, Stmt, ValueId,
+    seeded, walk,
 };
 
 /// What is known of the function to differentiate.
@@ -48,6 +50,17 @@ pub(super) struct Facts<'a> {
     pub(super) inputs: &'a HashSet<Param>,
     /// The shapes that locals which are exchanged with others have in the end.
     pub(super) shapes: &'a Shapes,
+}
+
+impl Facts<'_> {
+    /// Whether threads of a kernel wait for each other, or exchange numbers.
+    fn cooperates(&self) -> bool {
+        let mut found = false;
+        walk(&self.function.body, &mut |node| {
+            found |= matches!(node, Stmt::Barrier(_) | Stmt::Shuffle(_));
+        });
+        found
+    }
 }
 
 /// The gradient under construction.
@@ -343,17 +356,12 @@ impl<'a> Reverse<'a> {
                 }
             }
             Stmt::Accumulate { place, value, subtract } => {
-                if !self.active(*value) {
-                    return;
-                }
-                let Some(place) = self.float_shadow(place) else { return };
-                let (ty, span) = (self.ty(*value), self.span(*value));
-                let mut d = self.b.emit(Op::Load(place), ty, span);
-                if *subtract {
-                    d = self.b.emit(Op::Unary(stratape_ir::Unary::Neg, d), ty, span);
-                }
-                self.add(*value, d);
+                self.accumulated(place, *value, *subtract);
             }
+            // Minima and maxima of active numbers are refused beforehand.
+            Stmt::Atomic(atomic) => self.accumulated(&atomic.place, atomic.value, false),
+            Stmt::Barrier(barrier) => self.b.node(Stmt::Barrier(barrier.clone())),
+            Stmt::Shuffle(shuffle) => self.shuffled(shuffle),
             Stmt::New { object, init } => {
                 if let Some(shadow) = self.shadows.get(object).copied() {
                     let ty = self.facts.function.objects[object.index()].ty.clone();
@@ -382,6 +390,20 @@ impl<'a> Reverse<'a> {
             | Stmt::Restore { .. }
             | Stmt::Refill { .. } => {}
         }
+    }
+
+    /// The adjoint of `place += value`.
+    fn accumulated(&mut self, place: &stratape_ir::Place, value: ValueId, subtract: bool) {
+        if !self.active(value) {
+            return;
+        }
+        let Some(place) = self.float_shadow(place) else { return };
+        let (ty, span) = (self.ty(value), self.span(value));
+        let mut d = self.b.emit(Op::Load(place), ty, span);
+        if subtract {
+            d = self.b.emit(Op::Unary(stratape_ir::Unary::Neg, d), ty, span);
+        }
+        self.add(value, d);
     }
 
     /// The place in the shadow, where a float is held.

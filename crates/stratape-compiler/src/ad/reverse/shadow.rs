@@ -17,6 +17,9 @@ impl Reverse<'_> {
             shadow_of: Some(object),
             span: known.span,
         });
+        if self.facts.function.shared.contains(&object) {
+            self.b.function.shared.insert(shadow);
+        }
         self.shadows.insert(object, shadow);
         shadow
     }

@@ -119,6 +119,8 @@ impl Emitter<'_> {
             Stmt::If(node) => self.branch(node),
             Stmt::Check { check, .. } => self.check(check),
             Stmt::Call(call) => self.call(call),
+            // Only kernels have them, and these are not emitted as Rust.
+            Stmt::Atomic(_) | Stmt::Barrier(_) | Stmt::Shuffle(_) => TokenStream::new(),
             Stmt::Save { slice, .. } => {
                 let whole = self.slice(&Slice { part: None, ..slice.clone() });
                 let tape = self.tape();

@@ -48,6 +48,8 @@ impl Emitter<'_> {
         let v = |value: &ValueId| self.operand(*value);
         match op {
             Op::Float(..) | Op::Int(_) | Op::Bool(_) | Op::Const(_) => self.literal(op, ty),
+            // Only kernels have it, and these are not emitted as Rust.
+            Op::Builtin(_) => TokenStream::new(),
             Op::Unary(Unary::Neg, a) => {
                 let a = v(a);
                 quote!(-#a)

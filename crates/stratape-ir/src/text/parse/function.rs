@@ -19,6 +19,7 @@ impl Parser {
         self.function.params = self.list(")", Self::param)?;
         self.function.parallel = self.accept_word("parallel");
         self.function.plain = self.accept_word("plain");
+        self.function.kernel = self.accept_word("kernel");
         if self.accept_word("recursive") {
             self.expect("(")?;
             self.function.recursive = self.list(")", Self::path)?.into_iter().collect();

@@ -4,7 +4,7 @@ use super::super::lex::Token;
 use super::super::word;
 use super::symbols::fail;
 use super::{Parser, Result};
-use crate::{Binary, Compare, Float, Math, Op, Place, Scalar, Step, Unary, ValueId};
+use crate::{Binary, Builtin, Compare, Float, Math, Op, Place, Scalar, Step, Unary, ValueId};
 
 impl Parser {
     /// An operation whose result has a type if that was written; and the type the result has otherwise, if the operation tells.
@@ -163,6 +163,14 @@ impl Parser {
                 self.next();
                 let text = self.name()?;
                 (Op::Float(f64::from_bits(self.bits()?), text), None)
+            }
+            "builtin" if matches!(self.peek_second(), Token::Word(_)) => {
+                self.next();
+                let at = self.here();
+                let Some(builtin) = Builtin::from_word(&self.name()?) else {
+                    return fail(&at, "there is no builtin of this name");
+                };
+                (Op::Builtin(builtin), Some(Scalar::USIZE))
             }
             "math" if matches!(self.peek_second(), Token::Word(_)) => {
                 self.next();

@@ -4,8 +4,9 @@ use super::super::lex::Token;
 use super::symbols::fail;
 use super::{Parser, Result};
 use crate::{
-    Argument, Block, Call, Carried, Check, Half, If, Init, Loop, Merge, Origin, Parallel, Range,
-    Record, RecordId, Scalar, Slice, SourceId, Stmt, StmtId, ValueId,
+    Argument, Atomic, AtomicOp, Barrier, Block, Call, Carried, Check, Exchange, Half, If, Init,
+    Loop, Merge, Origin, Parallel, Range, Record, RecordId, Scalar, Shuffle, Slice, SourceId, Stmt,
+    StmtId, ValueId,
 };
 
 const NOWHERE: SourceId = SourceId::NONE;
@@ -81,6 +82,13 @@ impl Parser {
                         Ok(Stmt::Refill { record, place: self.place()? })
                     }
                     "call" => self.call(),
+                    "atomic" => self.atomic(),
+                    "barrier" => {
+                        let places =
+                            if self.goes_on() { self.some(Self::place)? } else { Vec::new() };
+                        Ok(Stmt::Barrier(Box::new(Barrier { places, span: NOWHERE })))
+                    }
+                    "shuffle" => self.shuffle(),
                     "record" | "region" | "declare" | "checkpoint" => {
                         fail(&at, format!("`{word}` stands at the beginning of a function"))
                     }
@@ -112,6 +120,40 @@ impl Parser {
         }
         self.next();
         Ok(Stmt::Accumulate { place, value: self.value()?, subtract })
+    }
+
+    fn atomic(&mut self) -> Result<Stmt> {
+        let block = self.accept_word("block");
+        let at = self.here();
+        let word = self.name()?;
+        let Some((op, _)) = AtomicOp::ALL.into_iter().find(|(_, known)| *known == word) else {
+            return fail(&at, "an atomic operation is `add`, `min` or `max`");
+        };
+        let place = self.place()?;
+        self.expect(",")?;
+        let value = self.value()?;
+        let mut old = None;
+        if self.on_line() && self.accept_word("old") {
+            let defined = self.defined()?;
+            old = Some(self.define(defined, None)?);
+        }
+        Ok(Stmt::Atomic(Box::new(Atomic { op, place, value, old, block })))
+    }
+
+    fn shuffle(&mut self) -> Result<Stmt> {
+        let at = self.here();
+        let word = self.name()?;
+        let Some((exchange, _)) = Exchange::ALL.into_iter().find(|(_, known)| *known == word)
+        else {
+            return fail(&at, "an exchange is `down`, `up` or `xor`");
+        };
+        let defined = self.defined()?;
+        self.expect("=")?;
+        let operand = self.value()?;
+        self.expect(",")?;
+        let by = self.value()?;
+        let value = self.define(defined, self.symbols.known(operand.0))?;
+        Ok(Stmt::Shuffle(Box::new(Shuffle { value, exchange, operand, by })))
     }
 
     fn repeat(&mut self, keyword: &str) -> Result<Stmt> {

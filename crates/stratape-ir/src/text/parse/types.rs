@@ -179,6 +179,9 @@ impl Parser {
         if self.flag("unfilled") {
             self.function.unfilled.insert(object);
         }
+        if self.flag("shared") {
+            self.function.shared.insert(object);
+        }
         if self.flag("emptied") {
             self.function.emptied.insert(object);
         }

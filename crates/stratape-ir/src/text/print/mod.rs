@@ -187,6 +187,9 @@ impl<'a> Printer<'a> {
         if self.function.unfilled.contains(&id) {
             text += " unfilled";
         }
+        if self.function.shared.contains(&id) {
+            text += " shared";
+        }
         if self.function.emptied.contains(&id) {
             text += " emptied";
         }
@@ -213,6 +216,9 @@ impl<'a> Printer<'a> {
         }
         if self.function.plain {
             text += " plain";
+        }
+        if self.function.kernel {
+            text += " kernel";
         }
         if !self.function.recursive.is_empty() {
             let names: Vec<_> =
@@ -263,8 +269,11 @@ impl<'a> Printer<'a> {
         }
         let function = self.function;
         let copies = function.strided_copies.keys();
-        for object in
-            copies.chain(&function.sums).chain(&function.unfilled).chain(&function.emptied)
+        for object in copies
+            .chain(&function.sums)
+            .chain(&function.unfilled)
+            .chain(&function.emptied)
+            .chain(&function.shared)
         {
             self.object(*object);
         }

@@ -70,6 +70,24 @@ impl Printer<'_> {
                 format!("restore {record:?} {}", self.declaration(*object, Origin::Local))
             }
             Stmt::Refill { record, place } => format!("refill {record:?} {}", self.place(place)),
+            Stmt::Atomic(atomic) => {
+                let block = if atomic.block { "block " } else { "" };
+                let (op, value) = (atomic.op.word(), self.value(atomic.value));
+                let mut text = format!("atomic {block}{op} {}, {value}", self.place(&atomic.place));
+                if let Some(old) = atomic.old {
+                    text += &format!(" old {}", self.definition(old));
+                }
+                text
+            }
+            Stmt::Barrier(barrier) => {
+                let places: Vec<_> = barrier.places.iter().map(|one| self.place(one)).collect();
+                format!("barrier {}", places.join(", "))
+            }
+            Stmt::Shuffle(shuffle) => {
+                let (operand, by) = (self.value(shuffle.operand), self.value(shuffle.by));
+                let value = self.definition(shuffle.value);
+                format!("shuffle {} {value} = {operand}, {by}", shuffle.exchange.word())
+            }
         };
         self.line(text.trim_end());
     }
@@ -260,6 +278,7 @@ impl Printer<'_> {
             Op::Select(c, a, b) => format!("if {} then {} else {}", v(c), v(a), v(b)),
             Op::Load(place) => self.place(place),
             Op::Len(place) => format!("{}.len()", self.place(place)),
+            Op::Builtin(builtin) => format!("builtin {}", builtin.word()),
         }
     }
 }

@@ -1,0 +1,341 @@
+//! Kernels: from a function that many threads run to what a device compiles, and to its gradient.
+//!
+//! ```text
+//! syntax ─ front ─▶ kernel ─ KERNEL ─▶ kernel ─ ad ─▶ gradient ─ KERNEL_GRADIENT ─▶ gradient
+//! ```
+//! A thread is differentiated as any function is; what threads do together is mirrored (barriers, exchanges) or made atomic (additions to adjoints that several of
+//! them may reach). The adjoint of a number that all threads are given is summed up in an element of memory.
+
+use syn::{Error, Result};
+
+use super::pipeline::{KERNEL, KERNEL_GRADIENT};
+use super::{Options, Remark, Run, check_wrt};
+use crate::ad::{self, Choice, Output};
+use crate::front::{self, Items};
+use crate::source::Sources;
+use stratape_ir::analysis::Uniform;
+use stratape_ir::valid::{self, Fault, Valid};
+use stratape_ir::{
+    Atomic, AtomicOp, Block, Function, Object, ObjectId, Op, Origin, Param, Place, Scalar,
+    SourceId, Step, Stmt, Type, used, walk,
+};
+
+/// A kernel, and its gradient if that was asked for.
+#[derive(Clone, Debug)]
+pub struct CompiledKernel {
+    /// The kernel after the passes that simplify it.
+    pub primal: Function,
+    /// Its gradient.
+    pub gradient: Option<KernelGradient>,
+    /// What the passes did.
+    pub remarks: Vec<Remark>,
+}
+
+/// The gradient of a kernel.
+#[derive(Clone, Debug)]
+pub struct KernelGradient {
+    /// The kernel that propagates adjoints.
+    pub function: Function,
+    /// What was decided for the values that its backward half needs.
+    pub choices: Vec<Choice>,
+}
+
+impl CompiledKernel {
+    /// The kernel and its gradient, as back ends take them.
+    ///
+    /// # Errors
+    /// Where the validator refuses them; not of what [`compile_kernel`] returns.
+    pub fn valid(&self) -> std::result::Result<(Valid<'_>, Option<Valid<'_>>), Fault> {
+        let gradient = self.gradient.as_ref().map(|one| valid::validate(&one.function));
+        Ok((valid::validate(&self.primal)?, gradient.transpose()?))
+    }
+}
+
+/// Compiles a kernel, and its gradient where `options` are given for one.
+///
+/// # Errors
+/// At the first token that a kernel cannot hold, at a parameter that cannot be differentiated with respect to.
+pub fn compile_kernel(
+    item: &syn::ItemFn,
+    items: &Items,
+    gradient: Option<&Options>,
+) -> Result<CompiledKernel> {
+    let in_kernels = |error: Error| {
+        let words = |error: Error| {
+            let (text, _) = front::message_of(&error);
+            Error::new(error.span(), text.replace("`#[gradient]` does not", "a kernel does not"))
+        };
+        error.into_iter().map(words).reduce(|mut all, one| {
+            all.combine(one);
+            all
+        })
+    };
+    let lowered = front::lower_kernel(item, items);
+    let function = match lowered {
+        Ok(function) => function,
+        Err(error) => return Err(in_kernels(error.clone()).unwrap_or(error)),
+    };
+    compile_kernel_function(function, &items.sources, gradient)
+}
+
+/// Compiles a kernel of the language.
+///
+/// # Errors
+/// As [`compile_kernel`], the syntax apart.
+pub fn compile_kernel_function(
+    mut function: Function,
+    sources: &Sources,
+    gradient: Option<&Options>,
+) -> Result<CompiledKernel> {
+    let default = Options::default();
+    let options = gradient.unwrap_or(&default);
+    let mut run = Run::new(sources, options, false);
+    check(&function, sources)?;
+    run.passes(&mut function, KERNEL);
+    forget_unused(&mut function);
+    together(&function, &Uniform::new(&function), &function.body, true, sources)?;
+    let fault = |fault: Fault| {
+        let message =
+            format!("this kernel failed the compiler's own check, please report it: {fault}");
+        Error::new(sources.span(function.span), message)
+    };
+    valid::validate(&function).map_err(fault)?;
+    let gradient = gradient.map(|options| run.kernel_gradient(&function, options)).transpose()?;
+    if let Some(gradient) = &gradient {
+        valid::validate(&gradient.function).map_err(fault)?;
+    }
+    Ok(CompiledKernel { primal: function, gradient, remarks: run.cx.remarks })
+}
+
+impl Run<'_> {
+    fn kernel_gradient(
+        &mut self,
+        function: &Function,
+        options: &Options,
+    ) -> Result<KernelGradient> {
+        if let Some(wrt) = &options.wrt {
+            check_wrt(wrt, function)?;
+        }
+        let wanted = ad::Options {
+            wrt: options.wrt.as_ref().map(|names| names.iter().map(ToString::to_string).collect()),
+            name: options.name.as_ref().map(ToString::to_string),
+        };
+        let inputs = ad::inputs(function, &wanted);
+        if inputs.is_empty() {
+            return Err(Error::new(
+                self.sources.span(function.span),
+                "there is nothing to differentiate with respect to: no parameter is or holds a float",
+            ));
+        }
+        let activity = ad::Activity::new(function, &inputs);
+        check_active(function, &activity, &inputs, self.sources)?;
+        let taped = |error| Error::new(self.sources.span(function.span), error);
+        let gradient = ad::differentiate(function, &wanted, &options.target).map_err(taped)?;
+        let mut made = gradient.function;
+        hand_out(&mut made, function, &gradient.outputs);
+        made.complete_barriers();
+        self.passes(&mut made, KERNEL_GRADIENT);
+        Ok(KernelGradient { function: made, choices: gradient.choices })
+    }
+}
+
+/// Turns the adjoints of numbers, which a function returns, into sums in memory: a list of one element behind each number.
+fn hand_out(gradient: &mut Function, primal: &Function, outputs: &[Output]) {
+    let mut outputs = outputs.iter();
+    let mut params = Vec::new();
+    let zero = gradient.new_value(Scalar::USIZE, SourceId::NONE);
+    gradient.body.push(Stmt::Let { value: zero, op: Op::Int(0) });
+    let own: Vec<Param> = primal.params.clone();
+    for param in std::mem::take(&mut gradient.params) {
+        params.push(param);
+        let Param::Value(value) = param else { continue };
+        if !own.contains(&param) || !gradient_of(primal, param) {
+            continue;
+        }
+        let name = primal.values[value.index()].name.clone().unwrap_or_default();
+        let Some(Output::Value(adjoint)) = outputs.next().copied() else { continue };
+        let object = gradient.new_object(Object {
+            ty: Type::Slice(Box::new(Type::Scalar(primal.ty(value)))),
+            origin: Origin::RefMut,
+            name: format!("d{}", name.trim_start_matches("r#")),
+            shadow_of: None,
+            span: primal.values[value.index()].span,
+        });
+        gradient.sums.insert(object);
+        params.push(Param::Object(object));
+        let place = Place::whole(object).with(Step::Index(zero));
+        let op = AtomicOp::Add;
+        let atomic = Atomic { op, place, value: adjoint, old: None, block: true };
+        gradient.body.push(Stmt::Atomic(Box::new(atomic)));
+    }
+    gradient.params = params;
+    gradient.results.clear();
+}
+
+/// Whether a number of the kernel is a float.
+fn gradient_of(primal: &Function, param: Param) -> bool {
+    matches!(param, Param::Value(value) if primal.ty(value).is_float())
+}
+
+/// What nobody asks of an atomic operation it does not tell.
+fn forget_unused(function: &mut Function) {
+    let used = used(&function.body);
+    fn forget(block: &mut Block, used: &std::collections::HashSet<stratape_ir::ValueId>) {
+        for node in block {
+            if let Stmt::Atomic(atomic) = node {
+                atomic.old = atomic.old.filter(|old| used.contains(old));
+            }
+            node.blocks_mut().into_iter().for_each(|inner| forget(inner, used));
+        }
+    }
+    forget(&mut function.body, &used);
+}
+
+fn refuse<T>(sources: &Sources, at: SourceId, message: &str) -> Result<T> {
+    Err(Error::new(sources.span(at), message))
+}
+
+/// Whether a kernel takes and makes only what a device can hold.
+fn check(function: &Function, sources: &Sources) -> Result<()> {
+    if !function.results.is_empty() {
+        return refuse(
+            sources,
+            function.span,
+            "a kernel returns nothing: write results to a `&mut` slice",
+        );
+    }
+    for param in &function.params {
+        let Param::Object(object) = param else { continue };
+        let known = &function.objects[object.index()];
+        let element = match (&known.ty, known.origin) {
+            (Type::Slice(item), Origin::Ref | Origin::RefMut) => Some(&**item),
+            _ => None,
+        };
+        if !element.is_some_and(is_numbers) {
+            return refuse(
+                sources,
+                known.span,
+                "a kernel takes slices of numbers or of arrays of numbers, and numbers by value",
+            );
+        }
+    }
+    let mut outcome = Ok(());
+    walk(&function.body, &mut |node| {
+        if outcome.is_err() {
+            return;
+        }
+        let made = match node {
+            Stmt::New { object, .. } => Some(*object),
+            Stmt::Swap { a, .. } => Some(a.object),
+            _ => None,
+        };
+        if let Some(object) = made
+            && !function.shared.contains(&object)
+            && !function.objects[object.index()].ty.is_fixed()
+        {
+            outcome = refuse(
+                sources,
+                function.objects[object.index()].span,
+                "a kernel has no lists of its own: use an array of fixed length, or `dynamic_shared::<f64>(n)`",
+            );
+        }
+        if let Stmt::Call(call) = node {
+            outcome = refuse(
+                sources,
+                function.span,
+                &format!(
+                    "a kernel cannot call `{}`: put `#[stratape::device]` on it",
+                    call.function
+                ),
+            );
+        }
+    });
+    outcome
+}
+
+/// Whether a type is a number, or an array of such of fixed length.
+fn is_numbers(ty: &Type) -> bool {
+    match ty {
+        Type::Scalar(_) => true,
+        Type::Array(item, _) => is_numbers(item),
+        _ => false,
+    }
+}
+
+/// Whether derivatives pass only through what can be differentiated.
+fn check_active(
+    function: &Function,
+    activity: &ad::Activity,
+    inputs: &std::collections::HashSet<Param>,
+    sources: &Sources,
+) -> Result<()> {
+    for param in &function.params {
+        if let Param::Object(object) = param
+            && activity.object(*object)
+            && !inputs.contains(param)
+        {
+            let known = &function.objects[object.index()];
+            let message = format!(
+                "derivatives pass through `{}`, which needs a shadow on the device: name it in `wrt(…)`, too",
+                known.name
+            );
+            return refuse(sources, known.span, &message);
+        }
+    }
+    let mut outcome = Ok(());
+    walk(&function.body, &mut |node| {
+        let Stmt::Atomic(atomic) = node else { return };
+        let object: ObjectId = atomic.place.object;
+        if outcome.is_err() || !activity.object(object) {
+            return;
+        }
+        let at = function.values[atomic.value.index()].span;
+        if atomic.old.is_some() {
+            outcome = refuse(
+                sources,
+                at,
+                "what an atomic operation returns has no derivative: which thread comes first is not determined",
+            );
+        } else if atomic.op != AtomicOp::Add && activity.value(atomic.value) {
+            outcome = refuse(
+                sources,
+                at,
+                "the extreme of numbers of many threads has no derivative in a kernel: reduce them with `stratape::gpu::reduce`",
+            );
+        }
+    });
+    outcome
+}
+
+/// Whether all threads of a block come to every barrier.
+fn together(
+    function: &Function,
+    uniform: &Uniform,
+    block: &Block,
+    all: bool,
+    sources: &Sources,
+) -> Result<()> {
+    for node in block {
+        match node {
+            Stmt::Barrier(barrier) if !all => {
+                return refuse(
+                    sources,
+                    barrier.span,
+                    "not all threads of a block come to this `sync_threads()`: it stands under a condition, in a loop or after a `return` on which threads \
+                     differ. Put the condition around what is read and written, not around the barrier",
+                );
+            }
+            Stmt::If(branch) => {
+                let all = all && uniform.value(branch.condition);
+                together(function, uniform, &branch.then, all, sources)?;
+                together(function, uniform, &branch.other, all, sources)?;
+            }
+            Stmt::Loop(repeat) => {
+                let all = all && uniform.loops(repeat);
+                together(function, uniform, &repeat.body, all, sources)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

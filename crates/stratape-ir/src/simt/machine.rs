@@ -1,0 +1,698 @@
+//! A block of threads that run in step.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::cells::{cells, extent, from_float, to_float, to_int};
+use super::races::{Kind, Races, Who};
+use super::{Arg, Fault, FaultKind, Launch, malformed};
+use crate::{
+    Atomic, AtomicOp, Block, Check, Exchange, Function, Init, Loop, ObjectId, Param, Place, Range,
+    Scalar, Shuffle, Step, Stmt, Type, ValueId, WARP,
+};
+
+/// The threads that take part.
+#[derive(Clone, Debug)]
+pub(super) struct Mask(Vec<u32>);
+
+impl Mask {
+    pub(super) fn lanes(&self) -> &[u32] {
+        &self.0
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Memory of one object.
+#[derive(Debug)]
+enum Memory<'a> {
+    Global(&'a [AtomicU64]),
+    /// One for the block; which cells were written, if that is checked.
+    Shared(Vec<u64>, Vec<bool>),
+    /// One for each thread, cell by cell.
+    Own(Vec<u64>),
+}
+
+/// The state of one block.
+#[derive(Debug)]
+pub(super) struct Machine<'a> {
+    kernel: &'a Function,
+    pub(super) launch: &'a Launch,
+    /// The values of all threads, one after the other for each value.
+    pub(super) registers: Vec<u64>,
+    width: usize,
+    pub(super) block: [u32; 3],
+    number: u32,
+    /// Barriers that the block has passed.
+    epoch: u32,
+    objects: HashMap<ObjectId, Memory<'a>>,
+    /// Elements of lists.
+    lens: HashMap<ObjectId, usize>,
+    tapes: Vec<Vec<u64>>,
+    shared_bytes: usize,
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn new(
+        kernel: &'a Function,
+        launch: &'a Launch,
+        args: &[Arg<'a>],
+    ) -> Result<Self, Fault> {
+        let width = launch.threads();
+        let mut machine = Self {
+            kernel,
+            launch,
+            registers: vec![0; kernel.values.len() * width],
+            width,
+            block: [0; 3],
+            number: 0,
+            epoch: 0,
+            objects: HashMap::new(),
+            lens: HashMap::new(),
+            tapes: vec![Vec::new(); width],
+            shared_bytes: 0,
+        };
+        let all = machine.all();
+        for (param, arg) in kernel.params.iter().zip(args) {
+            match (param, arg) {
+                (Param::Value(value), Arg::Value(cell)) => machine.fill(*value, *cell, &all),
+                (Param::Object(object), Arg::Memory(memory)) => {
+                    let Some(item) = kernel.objects[object.index()].ty.element() else {
+                        return malformed("a kernel takes slices");
+                    };
+                    let size = cells(item, &launch.constants)?;
+                    machine.lens.insert(*object, memory.len() / size.max(1));
+                    machine.objects.insert(*object, Memory::Global(memory));
+                }
+                _ => return malformed("arguments of other kinds"),
+            }
+        }
+        Ok(machine)
+    }
+
+    fn all(&self) -> Mask {
+        Mask((0..self.width as u32).collect())
+    }
+
+    /// Runs a block of the grid.
+    pub(super) fn run(&mut self, number: usize, races: Option<&mut Races>) -> Result<(), Fault> {
+        let [x, y, _] = self.launch.grid.map(|one| one as usize);
+        self.block = [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32];
+        self.number = number as u32;
+        (self.epoch, self.shared_bytes) = (0, 0);
+        let (kernel, all) = (self.kernel, self.all());
+        self.body(&kernel.body, &all, &mut { races })?;
+        match self.tapes.iter().any(|tape| !tape.is_empty()) {
+            true => malformed("something is left on the tape"),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn ty(&self, value: ValueId) -> Scalar {
+        self.kernel.ty(value)
+    }
+
+    /// Where the registers of a value begin.
+    pub(super) fn start(&self, value: ValueId) -> usize {
+        value.index() * self.width
+    }
+
+    fn get(&self, value: ValueId, lane: u32) -> u64 {
+        self.registers[self.start(value) + lane as usize]
+    }
+
+    fn set(&mut self, value: ValueId, lane: u32, cell: u64) {
+        let at = self.start(value);
+        self.registers[at + lane as usize] = cell;
+    }
+
+    /// The thread of a lane.
+    pub(super) fn coordinates(&self, lane: u32) -> [u32; 3] {
+        let [x, y, _] = self.launch.block;
+        [lane % x, lane / x % y, lane / x / y]
+    }
+
+    pub(super) fn fault(&self, kind: FaultKind, lane: u32, message: String) -> Fault {
+        Fault { kind, thread: self.coordinates(lane), block: self.block, message }
+    }
+
+    fn body(
+        &mut self,
+        block: &'a Block,
+        mask: &Mask,
+        races: &mut Option<&mut Races>,
+    ) -> Result<(), Fault> {
+        block.iter().try_for_each(|node| self.node(node, mask, races))
+    }
+
+    fn node(
+        &mut self,
+        node: &'a Stmt,
+        mask: &Mask,
+        races: &mut Option<&mut Races>,
+    ) -> Result<(), Fault> {
+        match node {
+            Stmt::Let { value, op } => {
+                if let crate::Op::Load(place) = op {
+                    self.watch(place, Kind::Read, mask, races)?;
+                }
+                self.evaluate(*value, op, mask)
+            }
+            Stmt::Store { place, value } => {
+                self.watch(place, Kind::Write, mask, races)?;
+                for &lane in mask.lanes() {
+                    let (cell, at) = (self.get(*value, lane), self.cell(place, lane)?);
+                    self.write(place.object, at, lane, cell);
+                }
+                Ok(())
+            }
+            Stmt::Accumulate { place, value, subtract } => {
+                self.watch(place, Kind::Read, mask, races)?;
+                self.watch(place, Kind::Write, mask, races)?;
+                let ty = self.ty(*value);
+                for &lane in mask.lanes() {
+                    let (cell, at) = (self.get(*value, lane), self.cell(place, lane)?);
+                    let old = self.read(place.object, at, lane)?;
+                    let new = added(old, cell, ty, *subtract);
+                    self.write(place.object, at, lane, new);
+                }
+                Ok(())
+            }
+            Stmt::New { object, init } => self.make(*object, init, mask, races),
+            Stmt::Loop(node) => self.repeat(node, mask, races),
+            Stmt::If(node) => {
+                let holds = |lane: &&u32| self.get(node.condition, **lane) != 0;
+                let then = Mask(mask.lanes().iter().filter(holds).copied().collect());
+                let other = Mask(mask.lanes().iter().filter(|one| !holds(one)).copied().collect());
+                if !then.is_empty() {
+                    self.body(&node.then, &then, races)?;
+                }
+                if !other.is_empty() {
+                    self.body(&node.other, &other, races)?;
+                }
+                let chosen: Vec<_> = node.merges.iter().map(|one| (one.value, one.then)).collect();
+                self.hand_on(&chosen, &then);
+                let chosen: Vec<_> = node.merges.iter().map(|one| (one.value, one.other)).collect();
+                self.hand_on(&chosen, &other);
+                Ok(())
+            }
+            Stmt::Check { check, .. } => self.check(check, mask),
+            Stmt::Push { values, .. } => {
+                for &lane in mask.lanes() {
+                    for value in values {
+                        let cell = self.get(*value, lane);
+                        self.tapes[lane as usize].push(cell);
+                    }
+                }
+                Ok(())
+            }
+            Stmt::Pop { values, .. } => {
+                for &lane in mask.lanes() {
+                    for value in values.iter().rev() {
+                        let Some(cell) = self.tapes[lane as usize].pop() else {
+                            return malformed("a pop from an empty tape");
+                        };
+                        self.set(*value, lane, cell);
+                    }
+                }
+                Ok(())
+            }
+            Stmt::Atomic(atomic) => self.atomic(atomic, mask, races),
+            Stmt::Barrier(_) => self.barrier(mask),
+            Stmt::Shuffle(shuffle) => self.shuffle(shuffle, mask),
+            Stmt::Call(_)
+            | Stmt::Swap { .. }
+            | Stmt::Save { .. }
+            | Stmt::Restore { .. }
+            | Stmt::Refill { .. } => malformed(format!("no kernel has this: {node:?}")),
+        }
+    }
+
+    /// Copies values to others, all at once.
+    fn hand_on(&mut self, pairs: &[(ValueId, ValueId)], mask: &Mask) {
+        let mut held = Vec::with_capacity(pairs.len());
+        for &lane in mask.lanes() {
+            held.clear();
+            held.extend(pairs.iter().map(|(_, from)| self.get(*from, lane)));
+            for ((to, _), cell) in pairs.iter().zip(&held) {
+                self.set(*to, lane, *cell);
+            }
+        }
+    }
+
+    fn repeat(
+        &mut self,
+        node: &'a Loop,
+        mask: &Mask,
+        races: &mut Option<&mut Races>,
+    ) -> Result<(), Fault> {
+        let ty = self.ty(node.counter);
+        let less = |a: u64, b: u64| to_int(a, ty) < to_int(b, ty);
+        let enter: Vec<_> = node
+            .carried
+            .iter()
+            .flat_map(|one| [(one.inside, one.init), (one.after, one.init)])
+            .collect();
+        self.hand_on(&enter, mask);
+        let next: Vec<_> = node
+            .carried
+            .iter()
+            .flat_map(|one| [(one.inside, one.next), (one.after, one.next)])
+            .collect();
+        let mut trips = 0;
+        let mut left = match node.range {
+            Range::Forever => mask.clone(),
+            Range::UpTo { from, to } => {
+                let runs = |lane: &&u32| less(self.get(from, **lane), self.get(to, **lane));
+                Mask(mask.lanes().iter().filter(runs).copied().collect())
+            }
+        };
+        node.trips.into_iter().for_each(|trips| self.fill(trips, 0, mask));
+        while !left.is_empty() {
+            for &lane in left.lanes() {
+                let counter = match (node.range, node.reversed) {
+                    (Range::Forever, _) => trips,
+                    (Range::UpTo { from, .. }, false) => self.get(from, lane).wrapping_add(trips),
+                    (Range::UpTo { to, .. }, true) => self.get(to, lane).wrapping_sub(trips + 1),
+                };
+                self.set(node.counter, lane, counter);
+            }
+            self.body(&node.body, &left, races)?;
+            self.hand_on(&next, &left);
+            trips += 1;
+            node.trips.into_iter().for_each(|count| self.fill(count, trips, &left));
+            let goes_on = |lane: &u32| {
+                let exits = node.exit.is_some_and(|exit| self.get(exit, *lane) != 0);
+                let more = match node.range {
+                    Range::Forever => true,
+                    Range::UpTo { from, to } => {
+                        to_int(self.get(from, *lane), ty) + i128::from(trips)
+                            < to_int(self.get(to, *lane), ty)
+                    }
+                };
+                more && !exits
+            };
+            left = Mask(left.lanes().iter().filter(|lane| goes_on(lane)).copied().collect());
+        }
+        Ok(())
+    }
+
+    fn check(&self, check: &Check, mask: &Mask) -> Result<(), Fault> {
+        let (kind, holds): (_, Box<dyn Fn(u32) -> bool + '_>) = match check {
+            Check::Assert { prints: true, .. } => return Ok(()),
+            Check::Assert { condition, .. } | Check::Library { condition, .. } => {
+                (FaultKind::Assertion, Box::new(|lane| self.get(*condition, lane) != 0))
+            }
+            Check::Bounds { index, len } => {
+                let fits = |lane| self.get(*index, lane) < self.get(*len, lane);
+                (FaultKind::OutOfBounds, Box::new(fits))
+            }
+            Check::Range { from, to, len } => {
+                let fits = |lane| {
+                    let (from, to) = (self.get(*from, lane), self.get(*to, lane));
+                    from <= to && to <= self.get(*len, lane)
+                };
+                (FaultKind::OutOfBounds, Box::new(fits))
+            }
+        };
+        match mask.lanes().iter().find(|lane| !holds(**lane)) {
+            None => Ok(()),
+            Some(&lane) => {
+                let message = match check {
+                    Check::Assert { otherwise, .. } => format!("the kernel panics: {otherwise}"),
+                    Check::Library { message, .. } => message.clone(),
+                    Check::Bounds { index, len } => {
+                        let (index, len) = (self.get(*index, lane), self.get(*len, lane));
+                        format!("index {index} is out of bounds: there are {len} elements")
+                    }
+                    Check::Range { from, to, len } => {
+                        let [from, to, len] = [from, to, len].map(|one| self.get(*one, lane));
+                        format!("range {from}..{to} is out of bounds: there are {len} elements")
+                    }
+                };
+                Err(self.fault(kind, lane, message))
+            }
+        }
+    }
+
+    /// The elements of a list.
+    pub(super) fn len(&self, place: &Place) -> Result<usize, Fault> {
+        match (self.kernel.place_type(place), place.path.is_empty()) {
+            (Some(Type::Array(_, n)), _) => extent(n, &self.launch.constants),
+            (Some(Type::Slice(_) | Type::Vec(_)), true) => {
+                Ok(self.lens.get(&place.object).copied().unwrap_or(0))
+            }
+            _ => malformed(format!("{place:?} has no length")),
+        }
+    }
+
+    /// The cell that a path leads to.
+    fn cell(&self, place: &Place, lane: u32) -> Result<usize, Fault> {
+        let constants = &self.launch.constants;
+        let mut ty = &self.kernel.objects[place.object.index()].ty;
+        let mut at = 0;
+        for (depth, step) in place.path.iter().enumerate() {
+            match (step, ty) {
+                (Step::Index(index), _) => {
+                    let index = self.get(*index, lane);
+                    let (len, item) = match ty {
+                        Type::Array(item, n) => (extent(n, constants)?, &**item),
+                        Type::Slice(item) | Type::Vec(item) if depth == 0 => {
+                            (self.lens.get(&place.object).copied().unwrap_or(0), &**item)
+                        }
+                        _ => return malformed(format!("{place:?} leads nowhere")),
+                    };
+                    if index >= len as u64 {
+                        let name = &self.kernel.objects[place.object.index()].name;
+                        let name = if name.is_empty() { "an array" } else { name };
+                        let message =
+                            format!("index {index} is out of bounds: `{name}` has {len} elements");
+                        return Err(self.fault(FaultKind::OutOfBounds, lane, message));
+                    }
+                    at += index as usize * cells(item, constants)?;
+                    ty = item;
+                }
+                (Step::Field(field), ty_of) => {
+                    let mut before = 0;
+                    for earlier in 0..*field {
+                        let Some(ty) = ty_of.field(earlier) else { break };
+                        before += cells(ty, constants)?;
+                    }
+                    let Some(inner) = ty_of.field(*field) else {
+                        return malformed(format!("{place:?} leads nowhere"));
+                    };
+                    at += before;
+                    ty = inner;
+                }
+            }
+        }
+        Ok(at)
+    }
+
+    fn read(&self, object: ObjectId, at: usize, lane: u32) -> Result<u64, Fault> {
+        match self.objects.get(&object) {
+            Some(Memory::Global(cells)) => Ok(cells[at].load(Ordering::Relaxed)),
+            Some(Memory::Own(cells)) => Ok(cells[at * self.width + lane as usize]),
+            Some(Memory::Shared(cells, written)) => {
+                if written.get(at) == Some(&false) {
+                    let name = &self.kernel.objects[object.index()].name;
+                    let message =
+                        format!("shared memory `{name}` is read at {at}, where nobody wrote");
+                    return Err(self.fault(FaultKind::Uninitialised, lane, message));
+                }
+                Ok(cells[at])
+            }
+            None => malformed(format!("{object:?} does not exist")),
+        }
+    }
+
+    fn write(&mut self, object: ObjectId, at: usize, lane: u32, cell: u64) {
+        match self.objects.get_mut(&object) {
+            Some(Memory::Global(cells)) => cells[at].store(cell, Ordering::Relaxed),
+            Some(Memory::Own(cells)) => cells[at * self.width + lane as usize] = cell,
+            Some(Memory::Shared(cells, written)) => {
+                cells[at] = cell;
+                if let Some(written) = written.get_mut(at) {
+                    *written = true;
+                }
+            }
+            None => {}
+        }
+    }
+
+    pub(super) fn load(&mut self, value: ValueId, place: &Place, mask: &Mask) -> Result<(), Fault> {
+        for &lane in mask.lanes() {
+            let at = self.cell(place, lane)?;
+            let cell = self.read(place.object, at, lane)?;
+            self.set(value, lane, cell);
+        }
+        Ok(())
+    }
+
+    /// Reports an access that races with another.
+    fn watch(
+        &self,
+        place: &Place,
+        kind: Kind,
+        mask: &Mask,
+        races: &mut Option<&mut Races>,
+    ) -> Result<(), Fault> {
+        let Some(races) = races else { return Ok(()) };
+        if matches!(self.objects.get(&place.object), Some(Memory::Own(_))) {
+            return Ok(());
+        }
+        for &lane in mask.lanes() {
+            let at = self.cell(place, lane)?;
+            let who = Who { lane, block: self.number, epoch: self.epoch };
+            if let Some((other, before)) = races.access(place.object, at, who, kind) {
+                let verb = |kind| match kind {
+                    Kind::Read => "reads",
+                    Kind::Write => "writes",
+                    Kind::Atomic => "changes atomically",
+                };
+                let [x, y, z] = self.coordinates(other.lane);
+                let name = &self.kernel.objects[place.object.index()].name;
+                let message = format!(
+                    "a race: `{name}` at {at}, which this thread {}, thread ({x}, {y}, {z}) of block number {} {}, with no barrier between them",
+                    verb(kind),
+                    other.block,
+                    verb(before)
+                );
+                return Err(self.fault(FaultKind::Race, lane, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn make(
+        &mut self,
+        object: ObjectId,
+        init: &Init,
+        mask: &Mask,
+        races: &mut Option<&mut Races>,
+    ) -> Result<(), Fault> {
+        let known = &self.kernel.objects[object.index()];
+        if !self.kernel.shared.contains(&object) {
+            let size = cells(&known.ty, &self.launch.constants)?;
+            if !matches!(self.objects.get(&object), Some(Memory::Own(_))) {
+                self.objects.insert(object, Memory::Own(vec![0; size * self.width]));
+            }
+            for &lane in mask.lanes() {
+                self.contents(object, &known.ty, init, 0, lane)?;
+            }
+            return Ok(());
+        }
+        let first = mask.lanes().first().copied().unwrap_or(0);
+        let count = match (&known.ty, init) {
+            (Type::Vec(_), Init::Repeat(_, len)) => self.get(*len, first) as usize,
+            (Type::Vec(_), Init::ZeroLike(other)) => self.lens.get(other).copied().unwrap_or(0),
+            (ty, _) => cells(ty, &self.launch.constants)?,
+        };
+        if let Type::Vec(item) = &known.ty {
+            let bytes = match item.scalar() {
+                Some(Scalar::Int(int)) => int.bits() as usize / 8,
+                Some(Scalar::Bool) => 1,
+                Some(Scalar::Float(crate::Float::F32)) => 4,
+                _ => 8,
+            };
+            self.shared_bytes += count * bytes;
+            if self.shared_bytes > self.launch.shared_bytes {
+                let message = format!(
+                    "the block takes {} bytes of dynamic shared memory, and the launch has {}",
+                    self.shared_bytes, self.launch.shared_bytes
+                );
+                return Err(self.fault(FaultKind::SharedMemory, first, message));
+            }
+            self.lens.insert(object, count);
+        }
+        let unfilled = self.kernel.unfilled.contains(&object);
+        let written = match self.launch.check {
+            true => vec![!unfilled; count],
+            false => Vec::new(),
+        };
+        self.objects.insert(object, Memory::Shared(vec![0; count], written));
+        if let Some(races) = races {
+            races.make(object, count);
+        }
+        if !unfilled {
+            self.barrier(mask)?;
+        }
+        Ok(())
+    }
+
+    /// The first contents of a thread's own object, from a cell on.
+    fn contents(
+        &mut self,
+        object: ObjectId,
+        ty: &Type,
+        init: &Init,
+        at: usize,
+        lane: u32,
+    ) -> Result<(), Fault> {
+        let size = |ty: &Type| cells(ty, &self.launch.constants);
+        match init {
+            Init::Value(value) => {
+                let cell = self.get(*value, lane);
+                self.write(object, at, lane, cell);
+            }
+            Init::Items(items) => {
+                let mut at = at;
+                for (index, item) in items.iter().enumerate() {
+                    let Some(inner) = ty.element().or_else(|| ty.field(index)) else {
+                        return malformed("contents of another shape");
+                    };
+                    self.contents(object, inner, item, at, lane)?;
+                    at += cells(inner, &self.launch.constants)?;
+                }
+            }
+            Init::Fill(item) => {
+                let (Some(inner), whole) = (ty.element(), size(ty)?) else {
+                    return malformed("contents of another shape");
+                };
+                let step = size(inner)?.max(1);
+                for at in (at..at + whole).step_by(step) {
+                    self.contents(object, inner, item, at, lane)?;
+                }
+            }
+            Init::Copy(place) => {
+                let from = self.cell(place, lane)?;
+                for offset in 0..size(ty)? {
+                    let cell = self.read(place.object, from + offset, lane)?;
+                    self.write(object, at + offset, lane, cell);
+                }
+            }
+            Init::ZeroLike(_) => {
+                for offset in 0..size(ty)? {
+                    self.write(object, at + offset, lane, 0);
+                }
+            }
+            Init::Repeat(..) => return malformed("a kernel has no lists of its own"),
+        }
+        Ok(())
+    }
+
+    fn barrier(&mut self, mask: &Mask) -> Result<(), Fault> {
+        if mask.lanes().len() != self.width {
+            let missing = (0..self.width as u32).find(|lane| !mask.lanes().contains(lane));
+            let message = "not all threads of the block come to a barrier".to_owned();
+            return Err(self.fault(FaultKind::Divergence, missing.unwrap_or(0), message));
+        }
+        self.epoch += 1;
+        Ok(())
+    }
+
+    fn shuffle(&mut self, shuffle: &Shuffle, mask: &Mask) -> Result<(), Fault> {
+        let mut given = Vec::with_capacity(mask.lanes().len());
+        for &lane in mask.lanes() {
+            let by = self.get(shuffle.by, lane);
+            let (warp, place) = (lane - lane % WARP as u32, u64::from(lane % WARP as u32));
+            if by >= WARP as u64 {
+                let message = format!("an exchange over {by} lanes: a warp has {WARP}");
+                return Err(self.fault(FaultKind::OutOfBounds, lane, message));
+            }
+            let from = match shuffle.exchange {
+                Exchange::Down if place + by < WARP as u64 => place + by,
+                Exchange::Up if place >= by => place - by,
+                Exchange::Xor => place ^ by,
+                Exchange::Down | Exchange::Up => place,
+            };
+            let from = warp + from as u32;
+            if mask.lanes().binary_search(&from).is_err() {
+                let message =
+                    format!("an exchange with lane {}, which does not take part", from % 32);
+                return Err(self.fault(FaultKind::Divergence, lane, message));
+            }
+            given.push(self.get(shuffle.operand, from));
+        }
+        for (&lane, cell) in mask.lanes().iter().zip(given) {
+            self.set(shuffle.value, lane, cell);
+        }
+        Ok(())
+    }
+
+    fn atomic(
+        &mut self,
+        atomic: &Atomic,
+        mask: &Mask,
+        races: &mut Option<&mut Races>,
+    ) -> Result<(), Fault> {
+        let ty = self.ty(atomic.value);
+        let combined = |op: AtomicOp, a: u64, b: u64| match op {
+            AtomicOp::Add => added(a, b, ty, false),
+            AtomicOp::Min => extreme(a, b, ty, true),
+            AtomicOp::Max => extreme(a, b, ty, false),
+        };
+        if atomic.block {
+            if mask.lanes().len() != self.width {
+                return self.barrier(mask);
+            }
+            let cells = mask.lanes().iter().map(|lane| self.get(atomic.value, *lane));
+            let Some(cell) = cells.reduce(|a, b| combined(atomic.op, a, b)) else { return Ok(()) };
+            let at = self.cell(&atomic.place, 0)?;
+            self.change(atomic.place.object, at, 0, &|old| combined(atomic.op, old, cell))?;
+            self.epoch += 1;
+            return Ok(());
+        }
+        self.watch(&atomic.place, Kind::Atomic, mask, races)?;
+        for &lane in mask.lanes() {
+            let (cell, at) = (self.get(atomic.value, lane), self.cell(&atomic.place, lane)?);
+            let change = |old| combined(atomic.op, old, cell);
+            let old = self.change(atomic.place.object, at, lane, &change)?;
+            if let Some(value) = atomic.old {
+                self.set(value, lane, old);
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes a number that other workers may change; what it was before.
+    fn change(
+        &mut self,
+        object: ObjectId,
+        at: usize,
+        lane: u32,
+        change: &dyn Fn(u64) -> u64,
+    ) -> Result<u64, Fault> {
+        if let Some(Memory::Global(cells)) = self.objects.get(&object) {
+            let update = |old| Some(change(old));
+            let (Ok(old) | Err(old)) =
+                cells[at].fetch_update(Ordering::Relaxed, Ordering::Relaxed, update);
+            return Ok(old);
+        }
+        let old = self.read(object, at, lane)?;
+        self.write(object, at, lane, change(old));
+        Ok(old)
+    }
+}
+
+fn added(a: u64, b: u64, ty: Scalar, subtract: bool) -> u64 {
+    match ty {
+        Scalar::Float(crate::Float::F64) => {
+            let (a, b) = (f64::from_bits(a), f64::from_bits(b));
+            (if subtract { a - b } else { a + b }).to_bits()
+        }
+        Scalar::Float(crate::Float::F32) => {
+            let (a, b) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
+            u64::from((if subtract { a - b } else { a + b }).to_bits())
+        }
+        ty => {
+            let (a, b) = (to_int(a, ty), to_int(b, ty));
+            super::cells::from_int(if subtract { a - b } else { a + b }, ty)
+        }
+    }
+}
+
+fn extreme(a: u64, b: u64, ty: Scalar, least: bool) -> u64 {
+    match ty {
+        Scalar::Float(_) => {
+            let (x, y) = (to_float(a, ty), to_float(b, ty));
+            from_float(if least { x.min(y) } else { x.max(y) }, ty)
+        }
+        ty => {
+            let (x, y) = (to_int(a, ty), to_int(b, ty));
+            super::cells::from_int(if least { x.min(y) } else { x.max(y) }, ty)
+        }
+    }
+}
