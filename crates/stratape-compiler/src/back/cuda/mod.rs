@@ -1,0 +1,536 @@
+//! CUDA C++: the text of a kernel, as NVRTC compiles it.
+//!
+//! In: a kernel that the validator accepted. Out: one `extern "C" __global__` function after helpers that all kernels share (`prelude.cu`), and what a launch
+//! must know of it ([`Kernel`]). Nothing is decided here: a statement becomes a statement.
+//!
+//! Parameters are those of the kernel, a slice as its address and its length, then the tape, its bytes for each thread, and the eight words for a fault.
+//! Constant expressions whose numbers the compiler does not know are macros, `STRATAPE_CONST_0` and on, which a launch defines. With `STRATAPE_CHECK`
+//! defined, indices are checked.
+
+mod operation;
+
+use std::cell::RefCell;
+use std::fmt::Write;
+
+use stratape_ir::{
+    Atomic, AtomicOp, Block, Check, Exchange, Extent, Float, Function, If, Init, Int, Loop,
+    ObjectId, Origin, Param, Place, Range, Scalar, Step, Stmt, Type, Valid, ValueId, walk,
+};
+
+const PRELUDE: &str = include_str!("prelude.cu");
+
+/// A kernel as text, and what a launch must know of it.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The text.
+    pub text: String,
+    /// Whether threads push to the tape.
+    pub uses_tape: bool,
+    /// The constant expressions that a launch defines, with the types of their numbers.
+    pub constants: Vec<(String, Scalar)>,
+    /// How many times the dynamic shared memory of the primal it takes, at most.
+    pub dynamic_shared: usize,
+}
+
+/// Prints a kernel.
+pub fn emit(kernel: Valid<'_>) -> Kernel {
+    let function = kernel.function();
+    let mut uses_tape = false;
+    walk(&function.body, &mut |node| {
+        uses_tape |= matches!(node, Stmt::Push { .. } | Stmt::Pop { .. })
+    });
+    let mut printer = Printer {
+        function,
+        out: String::new(),
+        indent: 1,
+        constants: RefCell::default(),
+        structs: RefCell::default(),
+        checks: 0,
+    };
+    if uses_tape {
+        printer.line("stratape_stack tape(stratape_tape, stratape_tape_bytes, stratape_fault);");
+    }
+    let dynamic: Vec<ObjectId> = function
+        .shared
+        .iter()
+        .copied()
+        .filter(|object| matches!(function.objects[object.index()].ty, Type::Vec(_)))
+        .collect();
+    if !dynamic.is_empty() {
+        printer.line("extern __shared__ __align__(16) unsigned char stratape_dynamic[];");
+        printer.line("stratape_usize stratape_dynamic_used = 0;");
+    }
+    printer.block(&function.body);
+    let body = std::mem::take(&mut printer.out);
+    let params = printer.params().join(", ");
+    let structs =
+        printer.structs.borrow().iter().map(|(_, text)| text.as_str()).collect::<String>();
+    let name = c_name(&function.name);
+    let text =
+        format!("{PRELUDE}\n{structs}extern \"C\" __global__ void {name}({params}) {{\n{body}}}\n");
+    let shadows = dynamic
+        .iter()
+        .filter(|object| function.objects[object.index()].shadow_of.is_some())
+        .count();
+    let constants = printer.constants.into_inner();
+    Kernel { text, uses_tape, constants, dynamic_shared: if shadows > 0 { 2 } else { 1 } }
+}
+
+/// A name as C++ has it.
+pub fn c_name(name: &str) -> String {
+    let name = name.trim_start_matches("r#");
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+/// The type of a number in C++.
+pub(super) fn c_scalar(ty: Scalar) -> &'static str {
+    match ty {
+        Scalar::Bool => "bool",
+        Scalar::Float(Float::F32) => "float",
+        Scalar::Float(Float::F64) => "double",
+        Scalar::Int(int) => match int {
+            Int::I8 => "signed char",
+            Int::I16 => "short",
+            Int::I32 => "int",
+            Int::I64 | Int::Isize => "long long",
+            Int::U8 => "unsigned char",
+            Int::U16 => "unsigned short",
+            Int::U32 => "unsigned int",
+            Int::U64 | Int::Usize => "unsigned long long",
+            Int::I128 => "__int128",
+            Int::U128 => "unsigned __int128",
+        },
+        Scalar::Infer(_) => "double",
+    }
+}
+
+struct Printer<'a> {
+    function: &'a Function,
+    out: String,
+    indent: usize,
+    constants: RefCell<Vec<(String, Scalar)>>,
+    /// The structs of locals, by their type in the language, and their definitions.
+    structs: RefCell<Vec<(String, String)>>,
+    checks: u32,
+}
+
+impl Printer<'_> {
+    fn line(&mut self, text: &str) {
+        self.out += &"  ".repeat(self.indent);
+        self.out += text;
+        self.out.push('\n');
+    }
+
+    fn value(&self, value: ValueId) -> String {
+        match &self.function.values[value.index()].name {
+            Some(name) => format!("{}_{}", c_name(name), value.0),
+            None => format!("v{}", value.0),
+        }
+    }
+
+    fn object(&self, object: ObjectId) -> String {
+        match &self.function.objects[object.index()].name {
+            name if name.is_empty() => format!("a{}", object.0),
+            name => format!("{}_{}", c_name(name), object.0),
+        }
+    }
+
+    /// The macro of a constant expression.
+    fn constant(&self, text: &str, ty: Scalar) -> String {
+        let mut known = self.constants.borrow_mut();
+        let number = known.iter().position(|(other, _)| other == text).unwrap_or_else(|| {
+            known.push((text.to_owned(), ty));
+            known.len() - 1
+        });
+        format!("STRATAPE_CONST_{number}")
+    }
+
+    fn extent(&self, extent: &Extent) -> String {
+        match extent {
+            Extent::Known(n) => format!("{n}ull"),
+            Extent::Const(text) => self.constant(&text.text, Scalar::USIZE),
+        }
+    }
+
+    fn ty(&self, ty: &Type) -> String {
+        match ty {
+            Type::Scalar(scalar) => c_scalar(*scalar).to_owned(),
+            Type::Enum(_) => "long long".to_owned(),
+            Type::Array(item, n) => {
+                format!("stratape_array<{}, {}>", self.ty(item), self.extent(n))
+            }
+            Type::Slice(item) | Type::Vec(item) => format!("{}*", self.ty(item)),
+            Type::Tuple(items) => self.structure(ty, items),
+            Type::Struct(def) => {
+                let items: Vec<Type> = def.fields.iter().map(|(_, ty)| ty.clone()).collect();
+                self.structure(ty, &items)
+            }
+        }
+    }
+
+    /// A struct with a field for each item.
+    fn structure(&self, ty: &Type, items: &[Type]) -> String {
+        let key = format!("{ty} {items:?}");
+        let fields: String = items
+            .iter()
+            .enumerate()
+            .map(|(at, item)| format!(" {} f{at};", self.ty(item)))
+            .collect();
+        let mut known = self.structs.borrow_mut();
+        let at = known.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+            let text = format!("struct stratape_struct_{} {{{fields} }};\n", known.len());
+            known.push((key, text));
+            known.len() - 1
+        });
+        format!("stratape_struct_{at}")
+    }
+
+    fn params(&self) -> Vec<String> {
+        let mut params = Vec::new();
+        for param in &self.function.params {
+            match param {
+                Param::Value(value) => {
+                    let ty = c_scalar(self.function.ty(*value));
+                    params.push(format!("const {ty} {}", self.value(*value)));
+                }
+                Param::Object(object) => {
+                    let known = &self.function.objects[object.index()];
+                    let item = known.ty.element().map(|item| self.ty(item)).unwrap_or_default();
+                    let constant = if known.origin == Origin::Ref { "const " } else { "" };
+                    let name = self.object(*object);
+                    params.push(format!("{constant}{item}* __restrict__ {name}"));
+                    params.push(format!("const stratape_usize {name}_len"));
+                }
+            }
+        }
+        params.push("unsigned char* stratape_tape".to_owned());
+        params.push("const stratape_usize stratape_tape_bytes".to_owned());
+        params.push("unsigned int* stratape_fault".to_owned());
+        params
+    }
+
+    /// A place in memory.
+    fn place(&self, place: &Place) -> String {
+        let mut text = self.object(place.object);
+        for step in &place.path {
+            match step {
+                Step::Index(index) => text += &format!("[{}]", self.value(*index)),
+                Step::Field(field) => text += &format!(".f{field}"),
+            }
+        }
+        text
+    }
+
+    /// The elements of a list.
+    fn len(&self, place: &Place) -> String {
+        match self.function.place_type(place) {
+            Some(Type::Array(_, n)) => self.extent(n),
+            _ => format!("{}_len", self.object(place.object)),
+        }
+    }
+
+    /// Checks the indices of a place, where that is asked for.
+    fn bounds(&mut self, place: &Place) {
+        let mut whole = Place::whole(place.object);
+        for step in &place.path {
+            if let Step::Index(index) = step {
+                let text = format!("{} < {}", self.value(*index), self.len(&whole));
+                self.require(&text, 1);
+            }
+            whole = whole.with(step.clone());
+        }
+    }
+
+    fn require(&mut self, condition: &str, kind: u32) {
+        self.checks += 1;
+        let text = format!("STRATAPE_REQUIRE({condition}, {kind}u, {}u)", self.checks);
+        self.line(&text);
+    }
+
+    fn block(&mut self, block: &Block) {
+        block.iter().for_each(|node| self.statement(node));
+    }
+
+    fn inner(&mut self, block: &Block) {
+        self.indent += 1;
+        self.block(block);
+        self.indent -= 1;
+    }
+
+    fn define(&mut self, value: ValueId, text: &str) {
+        let ty = c_scalar(self.function.ty(value));
+        let text = format!("const {ty} {} = {text};", self.value(value));
+        self.line(&text);
+    }
+
+    fn statement(&mut self, node: &Stmt) {
+        match node {
+            Stmt::Let { value, op } => {
+                if let stratape_ir::Op::Load(place) = op {
+                    self.bounds(place);
+                }
+                let text = self.op(op, self.function.ty(*value));
+                self.define(*value, &text);
+            }
+            Stmt::Store { place, value } => {
+                self.bounds(place);
+                let text = format!("{} = {};", self.place(place), self.value(*value));
+                self.line(&text);
+            }
+            Stmt::Accumulate { place, value, subtract } => {
+                self.bounds(place);
+                let sign = if *subtract { "-=" } else { "+=" };
+                let text = format!("{} {sign} {};", self.place(place), self.value(*value));
+                self.line(&text);
+            }
+            Stmt::New { object, init } => self.make(*object, init),
+            Stmt::Loop(node) => self.repeat(node),
+            Stmt::If(node) => self.branch(node),
+            Stmt::Check { check, .. } => self.check(check),
+            Stmt::Push { values, .. } => {
+                for value in values {
+                    let text = format!("tape.push({});", self.value(*value));
+                    self.line(&text);
+                }
+            }
+            Stmt::Pop { values, .. } => {
+                for value in values.iter().rev() {
+                    let text = format!("tape.pop<{}>()", c_scalar(self.function.ty(*value)));
+                    self.define(*value, &text);
+                }
+            }
+            Stmt::Atomic(atomic) => self.atomic(atomic),
+            Stmt::Barrier(_) => self.line("__syncthreads();"),
+            Stmt::Shuffle(shuffle) => {
+                let exchange = match shuffle.exchange {
+                    Exchange::Down => "down",
+                    Exchange::Up => "up",
+                    Exchange::Xor => "xor",
+                };
+                let (operand, by) = (self.value(shuffle.operand), self.value(shuffle.by));
+                let text = format!("__shfl_{exchange}_sync(0xffffffffu, {operand}, (int){by})");
+                self.define(shuffle.value, &text);
+            }
+            // No kernel has them: the validator says so.
+            Stmt::Call(_)
+            | Stmt::Swap { .. }
+            | Stmt::Save { .. }
+            | Stmt::Restore { .. }
+            | Stmt::Refill { .. } => {}
+        }
+    }
+
+    fn atomic(&mut self, atomic: &Atomic) {
+        self.bounds(&atomic.place);
+        let (place, value) = (self.place(&atomic.place), self.value(atomic.value));
+        if atomic.block {
+            self.line(&format!("stratape_block_add(&{place}, {value});"));
+            return;
+        }
+        let name = match (atomic.op, atomic.old) {
+            (AtomicOp::Add, None) => "stratape_add",
+            (AtomicOp::Add, Some(_)) => "stratape_fetch_add",
+            (AtomicOp::Min, _) => "stratape_fetch_min",
+            (AtomicOp::Max, _) => "stratape_fetch_max",
+        };
+        match atomic.old {
+            None => self.line(&format!("{name}(&{place}, {value});")),
+            Some(old) => self.define(old, &format!("{name}(&{place}, {value})")),
+        }
+    }
+
+    fn make(&mut self, object: ObjectId, init: &Init) {
+        let known = &self.function.objects[object.index()];
+        let name = self.object(object);
+        if !self.function.shared.contains(&object) {
+            let text = format!("{} {name};", self.ty(&known.ty));
+            self.line(&text);
+            self.contents(&name, &known.ty, init);
+            return;
+        }
+        if let Type::Vec(item) = &known.ty {
+            let item = self.ty(item);
+            let len = match init {
+                Init::Repeat(_, len) => self.value(*len),
+                Init::ZeroLike(other) => format!("{}_len", self.object(*other)),
+                _ => "0".to_owned(),
+            };
+            self.line(&format!("const stratape_usize {name}_len = {len};"));
+            self.line(&format!(
+                "{item}* const {name} = ({item}*)(stratape_dynamic + stratape_dynamic_used);"
+            ));
+            self.line(&format!(
+                "stratape_dynamic_used += ({name}_len * sizeof({item}) + 15u) / 16u * 16u;"
+            ));
+        } else {
+            let text = format!("__shared__ {} {name};", self.ty(&known.ty));
+            self.line(&text);
+        }
+        if !self.function.unfilled.contains(&object) {
+            let number = numbers(&known.ty).map_or("double", c_scalar);
+            let (address, bytes) = match &known.ty {
+                Type::Vec(_) => (name.clone(), format!("{name}_len")),
+                _ => (format!("&{name}"), format!("sizeof({name}) / sizeof({number})")),
+            };
+            self.line(&format!("stratape_share_zeros(({number}*){address}, {bytes});"));
+        }
+    }
+
+    /// The first contents of a thread's own object.
+    fn contents(&mut self, place: &str, ty: &Type, init: &Init) {
+        match init {
+            Init::Value(value) => self.line(&format!("{place} = {};", self.value(*value))),
+            Init::Items(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    match (ty.element(), ty.field(at)) {
+                        (Some(inner), _) => self.contents(&format!("{place}[{at}]"), inner, item),
+                        (None, Some(inner)) => {
+                            self.contents(&format!("{place}.f{at}"), inner, item)
+                        }
+                        (None, None) => {}
+                    }
+                }
+            }
+            Init::Fill(item) => {
+                let (Type::Array(inner, n), depth) = (ty, self.indent) else { return };
+                let n = self.extent(n);
+                self.line(&format!(
+                    "for (stratape_usize k{depth} = 0; k{depth} < {n}; ++k{depth}) {{"
+                ));
+                self.indent += 1;
+                self.contents(&format!("{place}[k{depth}]"), inner, item);
+                self.indent -= 1;
+                self.line("}");
+            }
+            Init::Copy(from) => {
+                self.bounds(from);
+                let text = format!("{place} = {};", self.place(from));
+                self.line(&text);
+            }
+            Init::ZeroLike(_) => {
+                let text = format!("{place} = {}{{}};", self.ty(ty));
+                self.line(&text);
+            }
+            Init::Repeat(..) => {}
+        }
+    }
+
+    fn repeat(&mut self, node: &Loop) {
+        for carried in &node.carried {
+            let ty = c_scalar(self.function.ty(carried.inside));
+            let text =
+                format!("{ty} {} = {};", self.value(carried.inside), self.value(carried.init));
+            self.line(&text);
+        }
+        if let Some(trips) = node.trips {
+            let text = format!("stratape_usize {} = 0;", self.value(trips));
+            self.line(&text);
+        }
+        let (ty, counter) = (c_scalar(self.function.ty(node.counter)), self.value(node.counter));
+        match (node.range, node.reversed) {
+            (Range::Forever, _) => self.line(&format!("for ({ty} {counter} = 0;; ++{counter}) {{")),
+            (Range::UpTo { from, to }, false) => {
+                let (from, to) = (self.value(from), self.value(to));
+                self.line(&format!(
+                    "for ({ty} {counter} = {from}; {counter} < {to}; ++{counter}) {{"
+                ));
+            }
+            (Range::UpTo { from, to }, true) => {
+                let (from, to) = (self.value(from), self.value(to));
+                self.line(&format!("for ({ty} {counter}_up = {to}; {counter}_up > {from};) {{"));
+                self.line(&format!("  const {ty} {counter} = --{counter}_up;"));
+            }
+        }
+        self.inner(&node.body);
+        self.indent += 1;
+        let changed: Vec<_> = node.carried.iter().filter(|one| one.next != one.inside).collect();
+        match &changed[..] {
+            [] => {}
+            [one] => {
+                let text = format!("{} = {};", self.value(one.inside), self.value(one.next));
+                self.line(&text);
+            }
+            all => {
+                // All at once: one may be made of another.
+                let mut text = String::from("{ ");
+                for (at, one) in all.iter().enumerate() {
+                    let ty = c_scalar(self.function.ty(one.next));
+                    let _ = write!(text, "const {ty} n{at} = {}; ", self.value(one.next));
+                }
+                for (at, one) in all.iter().enumerate() {
+                    let _ = write!(text, "{} = n{at}; ", self.value(one.inside));
+                }
+                text.push('}');
+                self.line(&text);
+            }
+        }
+        if let Some(trips) = node.trips {
+            let text = format!("++{};", self.value(trips));
+            self.line(&text);
+        }
+        if let Some(exit) = node.exit {
+            let text = format!("if ({}) break;", self.value(exit));
+            self.line(&text);
+        }
+        self.indent -= 1;
+        self.line("}");
+        for carried in &node.carried {
+            let inside = self.value(carried.inside);
+            self.define(carried.after, &inside);
+        }
+    }
+
+    fn branch(&mut self, node: &If) {
+        for merge in &node.merges {
+            let ty = c_scalar(self.function.ty(merge.value));
+            let text = format!("{ty} {};", self.value(merge.value));
+            self.line(&text);
+        }
+        let text = format!("if ({}) {{", self.value(node.condition));
+        self.line(&text);
+        for (is_then, block) in [(true, &node.then), (false, &node.other)] {
+            if !is_then {
+                if block.is_empty() && node.merges.is_empty() {
+                    break;
+                }
+                self.line("} else {");
+            }
+            self.inner(block);
+            self.indent += 1;
+            for merge in &node.merges {
+                let from = if is_then { merge.then } else { merge.other };
+                let text = format!("{} = {};", self.value(merge.value), self.value(from));
+                self.line(&text);
+            }
+            self.indent -= 1;
+        }
+        self.line("}");
+    }
+
+    fn check(&mut self, check: &Check) {
+        match check {
+            Check::Assert { prints: true, .. } => {}
+            Check::Assert { condition, .. } | Check::Library { condition, .. } => {
+                let condition = self.value(*condition);
+                self.require(&condition, 2);
+            }
+            Check::Bounds { index, len } => {
+                let text = format!("{} < {}", self.value(*index), self.value(*len));
+                self.require(&text, 1);
+            }
+            Check::Range { from, to, len } => {
+                let [from, to, len] = [from, to, len].map(|value| self.value(*value));
+                self.require(&format!("{from} <= {to} && {to} <= {len}"), 1);
+            }
+        }
+    }
+}
+
+/// The numbers that a type of one kind of numbers is made of.
+fn numbers(ty: &Type) -> Option<Scalar> {
+    match ty {
+        Type::Scalar(scalar) => Some(*scalar),
+        Type::Array(item, _) | Type::Slice(item) | Type::Vec(item) => numbers(item),
+        _ => None,
+    }
+}

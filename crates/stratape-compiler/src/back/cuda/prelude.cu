@@ -1,0 +1,139 @@
+typedef unsigned long long stratape_usize;
+
+template <class T, stratape_usize N> struct stratape_array {
+  T at[N];
+  __device__ T& operator[](stratape_usize i) { return at[i]; }
+  __device__ const T& operator[](stratape_usize i) const { return at[i]; }
+};
+
+__device__ inline stratape_usize stratape_thread() {
+  return threadIdx.x + (stratape_usize)blockDim.x * (threadIdx.y + (stratape_usize)blockDim.y * threadIdx.z);
+}
+__device__ inline stratape_usize stratape_threads() {
+  return (stratape_usize)blockDim.x * blockDim.y * blockDim.z;
+}
+__device__ inline stratape_usize stratape_block() {
+  return blockIdx.x + (stratape_usize)gridDim.x * (blockIdx.y + (stratape_usize)gridDim.y * blockIdx.z);
+}
+
+// The first fault of a launch: its kind, the thread, the block, and the number of the check.
+__device__ inline void stratape_report(unsigned* fault, unsigned kind, unsigned check) {
+  if (atomicCAS(&fault[0], 0u, kind) != 0u) return;
+  fault[1] = threadIdx.x; fault[2] = threadIdx.y; fault[3] = threadIdx.z;
+  fault[4] = blockIdx.x; fault[5] = blockIdx.y; fault[6] = blockIdx.z;
+  fault[7] = check;
+}
+#ifdef STRATAPE_CHECK
+#define STRATAPE_REQUIRE(condition, kind, check) \
+  if (!(condition)) { stratape_report(stratape_fault, kind, check); return; }
+#else
+#define STRATAPE_REQUIRE(condition, kind, check)
+#endif
+
+// The tape: a word of each thread beside those of its neighbours, so that a warp reads and writes whole lines.
+__device__ inline stratape_usize stratape_bits(double x) { return (stratape_usize)__double_as_longlong(x); }
+__device__ inline stratape_usize stratape_bits(float x) { return __float_as_uint(x); }
+template <class T> __device__ inline stratape_usize stratape_bits(T x) { return (stratape_usize)x; }
+template <class T> struct stratape_from { __device__ static T bits(stratape_usize x) { return (T)x; } };
+template <> struct stratape_from<double> { __device__ static double bits(stratape_usize x) { return __longlong_as_double((long long)x); } };
+template <> struct stratape_from<float> { __device__ static float bits(stratape_usize x) { return __uint_as_float((unsigned)x); } };
+struct stratape_stack {
+  stratape_usize* words;
+  stratape_usize room, step, used;
+  unsigned* fault;
+  __device__ stratape_stack(unsigned char* tape, stratape_usize bytes, unsigned* fault)
+      : words((stratape_usize*)tape + stratape_block() * stratape_threads() + stratape_thread()), room(bytes / 8),
+        step(stratape_threads() * gridDim.x * gridDim.y * gridDim.z), used(0), fault(fault) {}
+  template <class T> __device__ void push(T x) {
+    if (used < room) words[used * step] = stratape_bits(x); else stratape_report(fault, 3u, 0u);
+    ++used;
+  }
+  template <class T> __device__ T pop() {
+    --used;
+    return used < room ? stratape_from<T>::bits(words[used * step]) : (T)0;
+  }
+};
+
+template <class T> __device__ inline void stratape_add(T* place, T x) { atomicAdd(place, x); }
+template <> __device__ inline void stratape_add(long long* place, long long x) { atomicAdd((stratape_usize*)place, (stratape_usize)x); }
+template <class T> __device__ inline T stratape_fetch_add(T* place, T x) { return atomicAdd(place, x); }
+template <> __device__ inline long long stratape_fetch_add(long long* place, long long x) {
+  return (long long)atomicAdd((stratape_usize*)place, (stratape_usize)x);
+}
+template <class T> __device__ inline T stratape_fetch_min(T* place, T x) { return atomicMin(place, x); }
+template <class T> __device__ inline T stratape_fetch_max(T* place, T x) { return atomicMax(place, x); }
+template <class W, class T, class F> __device__ inline T stratape_swap(T* place, F f) {
+  W* word = (W*)place; W old = *word, seen;
+  do { seen = old; old = atomicCAS(word, seen, (W)stratape_bits(f(stratape_from<T>::bits(seen)))); } while (old != seen);
+  return stratape_from<T>::bits(old);
+}
+template <> __device__ inline double stratape_fetch_min(double* place, double x) {
+  return stratape_swap<stratape_usize>(place, [x](double old) { return fmin(old, x); });
+}
+template <> __device__ inline double stratape_fetch_max(double* place, double x) {
+  return stratape_swap<stratape_usize>(place, [x](double old) { return fmax(old, x); });
+}
+template <> __device__ inline float stratape_fetch_min(float* place, float x) {
+  return stratape_swap<unsigned>(place, [x](float old) { return fminf(old, x); });
+}
+template <> __device__ inline float stratape_fetch_max(float* place, float x) {
+  return stratape_swap<unsigned>(place, [x](float old) { return fmaxf(old, x); });
+}
+
+// Adds the numbers of all threads of a block, in a fixed order, and the sum to memory.
+template <class T> __device__ void stratape_block_add(T* place, T x) {
+  __shared__ T parts[32];
+  const unsigned thread = (unsigned)stratape_thread(), threads = (unsigned)stratape_threads(), lane = thread & 31u;
+  const unsigned left = threads - (thread - lane), count = left < 32u ? left : 32u;
+  const unsigned mask = count == 32u ? 0xffffffffu : (1u << count) - 1u;
+  for (unsigned by = 16u; by > 0u; by >>= 1) {
+    const T other = __shfl_down_sync(mask, x, by);
+    if (lane + by < count) x += other;
+  }
+  __syncthreads();
+  if (lane == 0u) parts[thread >> 5] = x;
+  __syncthreads();
+  if (thread == 0u) {
+    T sum = parts[0];
+    for (unsigned warp = 1u; warp < (threads + 31u) / 32u; ++warp) sum += parts[warp];
+    atomicAdd(place, sum);
+  }
+}
+
+// Fills shared memory with zeros, all threads together.
+template <class T> __device__ void stratape_share_zeros(T* place, stratape_usize count) {
+  for (stratape_usize i = stratape_thread(); i < count; i += stratape_threads()) place[i] = (T)0;
+  __syncthreads();
+}
+
+// Functions of Rust's numbers that C++ does not have, or has otherwise.
+template <class T> __device__ inline T stratape_powi(T x, int n) {
+  T result = (T)1; unsigned left = n < 0 ? 0u - (unsigned)n : (unsigned)n;
+  while (true) { if (left & 1u) result *= x; left >>= 1; if (!left) break; x *= x; }
+  return n < 0 ? (T)1 / result : result;
+}
+template <class T> __device__ inline T stratape_signum(T x) { return x != x ? x : copysign((T)1, x); }
+template <class T> __device__ inline T stratape_clamp(T x, T low, T high) { return x < low ? low : x > high ? high : x; }
+template <class T> __device__ inline T stratape_rem_euclid(T x, T y) { const T r = fmod(x, y); return r < (T)0 ? r + fabs(y) : r; }
+template <class T> __device__ inline T stratape_div_euclid(T x, T y) {
+  const T q = trunc(x / y);
+  return fmod(x, y) < (T)0 ? (y > (T)0 ? q - (T)1 : q + (T)1) : q;
+}
+template <class T> __device__ inline T stratape_int_rem_euclid(T x, T y) { const T r = x % y; return r < (T)0 ? (y < (T)0 ? r - y : r + y) : r; }
+template <class T> __device__ inline T stratape_int_div_euclid(T x, T y) {
+  const T q = x / y;
+  return x % y < (T)0 ? (y > (T)0 ? q - (T)1 : q + (T)1) : q;
+}
+template <class T> __device__ inline T stratape_int_pow(T x, unsigned n) {
+  T result = (T)1;
+  for (; n; n >>= 1) { if (n & 1u) result *= x; x *= x; }
+  return result;
+}
+template <class T> __device__ inline T stratape_min(T a, T b) { return b < a ? b : a; }
+template <class T> __device__ inline T stratape_max(T a, T b) { return b > a ? b : a; }
+// As `as` casts: cut at the ends of the type, zero for what is no number.
+template <class T> __device__ inline T stratape_to_int(double x, double low, double high, T least, T most) {
+  return x != x ? (T)0 : x <= low ? least : x >= high ? most : (T)x;
+}
+__device__ inline long long stratape_order(double x) { const long long b = __double_as_longlong(x); return b ^ (long long)((stratape_usize)(b >> 63) >> 1); }
+__device__ inline int stratape_order(float x) { const int b = __float_as_int(x); return b ^ (int)((unsigned)(b >> 31) >> 1); }
