@@ -1,6 +1,9 @@
 //! Kernels through NVRTC, which needs no device: `LD_LIBRARY_PATH=$(ci/nvrtc) cargo test -p stratape-cuda --test nvrtc`.
 
+mod support;
+
 use stratape_cuda::{GpuError, nvrtc};
+use support::skipped;
 
 /// With the parameters that launches pass.
 const AXPY: &str = r#"
@@ -21,7 +24,7 @@ extern "C" __global__ void axpy(double* y, unsigned long long y_len, const doubl
 /// Whether the test is to go on; says so if it is not.
 fn present() -> bool {
     if !nvrtc::is_present() {
-        println!("skipped: NVRTC not found");
+        skipped("NVRTC not found");
     }
     nvrtc::is_present()
 }
