@@ -83,7 +83,7 @@ pub(crate) fn element_name(scalar: ScalarType, arity: usize) -> String {
 }
 
 impl<T: Element> Buffer<T> {
-    /// A buffer with anything in it.
+    /// A buffer with anything in it, which the caller writes before anyone else sees it.
     pub(crate) fn new(owner: &Kind, len: usize) -> Result<Self, GpuError> {
         let store = match owner {
             Kind::Cuda(context) => {

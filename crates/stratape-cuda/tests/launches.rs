@@ -290,6 +290,12 @@ fn orders_streams_by_their_buffers(device: &Device) {
     let mut early = device.upload(&host).unwrap();
     axpy(device, &grid, &mut early, &device.upload(&host).unwrap(), 1.0).unwrap();
 
+    // What was launched before there were streams is behind what they run, and memory given back behind its last use.
+    let x = device.upload(&host).unwrap();
+    axpy(device, &grid, &mut early, &x, 1.0).unwrap();
+    let first = Stream::new(device).unwrap();
+    axpy(device, &grid.clone().stream(&first), &mut early, &x, -1.0).unwrap();
+    drop(x);
     let streams: Vec<_> = (0..4).map(|_| Stream::new(device).unwrap()).collect();
     let mut last = device.zeros(n).unwrap();
     for round in 0..8 {

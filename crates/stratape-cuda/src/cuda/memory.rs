@@ -20,15 +20,14 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Memory with anything in it.
+    /// Memory with anything in it. It exists from now on in the order of the context's stream: the first use must be a write on
+    /// that stream, which others then wait for.
     pub(crate) fn new(context: &Arc<Context>, bytes: usize) -> Result<Self, GpuError> {
         let mut memory =
             Self { ptr: 0, bytes, context: Arc::clone(context), uses: Mutex::default() };
         if bytes > 0 {
             context.bind()?;
             memory.ptr = context.allocate(bytes, &context.stream)?;
-            // The memory exists from this point of the context's stream on, and others must not come before.
-            context.enqueue(&context.stream, &[(&memory, Access::Write)], || Ok(()))?;
         }
         Ok(memory)
     }
