@@ -1,0 +1,219 @@
+//! What emitted code says about a kernel, and how it passes arguments.
+
+use std::sync::OnceLock;
+
+use stratape_ir::Function;
+
+use crate::buffer::{Buffer, RawBuffer, Shadow, element_name};
+use crate::element::{Element, ScalarType};
+use crate::error::GpuError;
+
+/// A kernel of the program: a `static` of emitted code.
+#[derive(Debug)]
+pub struct Kernel {
+    text: &'static KernelText,
+    function: OnceLock<Result<Function, String>>,
+}
+
+/// Everything the compiler knows about a kernel when the program is built.
+#[derive(Debug)]
+pub struct KernelText {
+    /// The name, also that of the function in `cuda`.
+    pub name: &'static str,
+    /// The kernel in the intermediate language's text form, for the emulator.
+    pub language: &'static str,
+    /// CUDA C++ with one `extern "C" __global__` function of that name.
+    pub cuda: &'static str,
+    /// The parameters, in order.
+    pub params: &'static [Param],
+    /// What a thread pushes to the device tape.
+    pub tape: Tape,
+    /// What the checks of `cuda` test, by their number; a number without text is reported as a number.
+    pub checks: &'static [&'static str],
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Param {
+    /// A scalar by value.
+    Value(ScalarType),
+    /// A slice in device memory.
+    Slice {
+        /// The scalars of its elements.
+        scalar: ScalarType,
+        /// Scalars of an element.
+        arity: usize,
+        /// Whether the kernel writes to it.
+        mutable: bool,
+        /// The parameter whose adjoints it receives: a slice of the same length, or a value, for which it has one element.
+        shadow_of: Option<usize>,
+    },
+}
+
+/// What one thread pushes to the device tape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tape {
+    /// Nothing.
+    None,
+    /// At most so many bytes.
+    PerThread(usize),
+    /// A number of bytes that depends on data.
+    Unknown,
+}
+
+impl Kernel {
+    /// A kernel that is parsed, compiled and loaded at its first launch.
+    pub const fn new(text: &'static KernelText) -> Self {
+        Self { text, function: OnceLock::new() }
+    }
+
+    /// What the compiler wrote.
+    pub fn text(&self) -> &'static KernelText {
+        self.text
+    }
+
+    /// The kernel in the intermediate language, parsed once.
+    pub(crate) fn function(&self) -> Result<&Function, GpuError> {
+        self.function
+            .get_or_init(|| {
+                stratape_ir::text::parse_function(self.text.language).map_err(|e| e.to_string())
+            })
+            .as_ref()
+            .map_err(|message| GpuError::Compile {
+                kernel: self.text.name.to_owned(),
+                text: self.text.language.to_owned(),
+                log: message.clone(),
+            })
+    }
+}
+
+impl Param {
+    /// What an argument for it is, in words.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Value(scalar) => format!("a value of type `{scalar}`"),
+            Self::Slice { scalar, arity, mutable, .. } => {
+                let access = if *mutable { "&mut " } else { "&" };
+                format!("`{access}Buffer<{}>`", element_name(*scalar, *arity))
+            }
+        }
+    }
+}
+
+/// An argument of a launch.
+#[derive(Debug)]
+pub enum Arg<'a> {
+    /// A scalar, as a cell.
+    Value {
+        /// Its type.
+        scalar: ScalarType,
+        /// Its bits: of a float, or of an integer extended to 64 bits; 0 or 1.
+        bits: u64,
+    },
+    /// A buffer that is read.
+    Buffer(BufferRef<'a>),
+    /// A buffer that is written.
+    BufferMut(BufferMut<'a>),
+    /// A buffer of adjoints.
+    Shadow(ShadowRef<'a>),
+}
+
+/// A buffer that is read, without the type of its elements.
+#[derive(Clone, Copy)]
+pub struct BufferRef<'a>(&'a RawBuffer);
+
+/// A buffer that is written, without the type of its elements.
+pub struct BufferMut<'a>(&'a RawBuffer);
+
+/// A buffer of adjoints, without the type of its elements.
+pub struct ShadowRef<'a> {
+    buffer: &'a RawBuffer,
+    fresh: bool,
+}
+
+macro_rules! described {
+    ($($type:ident, |$this:ident| $raw:expr;)*) => {$(
+        impl std::fmt::Debug for $type<'_> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let $this = self;
+                let raw: &RawBuffer = $raw;
+                f.debug_struct(stringify!($type))
+                    .field("element", &raw.element_name())
+                    .field("len", &raw.len())
+                    .finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+described! {
+    BufferRef, |this| this.0;
+    BufferMut, |this| this.0;
+    ShadowRef, |this| this.buffer;
+}
+
+impl<'a, T: Element> From<&'a Buffer<T>> for Arg<'a> {
+    fn from(buffer: &'a Buffer<T>) -> Self {
+        Self::Buffer(BufferRef(buffer.raw()))
+    }
+}
+
+impl<'a, T: Element> From<&'a mut Buffer<T>> for Arg<'a> {
+    fn from(buffer: &'a mut Buffer<T>) -> Self {
+        Self::BufferMut(BufferMut(buffer.raw()))
+    }
+}
+
+impl<'a, T: Element> From<Shadow<'a, T>> for Arg<'a> {
+    fn from(shadow: Shadow<'a, T>) -> Self {
+        let fresh = shadow.is_fresh();
+        Self::Shadow(ShadowRef { buffer: shadow.into_buffer().raw(), fresh })
+    }
+}
+
+macro_rules! values {
+    ($($scalar:ty),*) => {$(
+        impl From<$scalar> for Arg<'_> {
+            fn from(value: $scalar) -> Self {
+                let mut bits = [0];
+                value.to_cells(&mut bits);
+                Self::Value { scalar: <$scalar>::SCALAR, bits: bits[0] }
+            }
+        }
+    )*};
+}
+values!(bool, f32, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+
+impl<'a> Arg<'a> {
+    /// The buffer, if it is one.
+    pub(crate) fn buffer(&self) -> Option<&'a RawBuffer> {
+        match self {
+            Self::Value { .. } => None,
+            Self::Buffer(BufferRef(buffer)) | Self::BufferMut(BufferMut(buffer)) => Some(buffer),
+            Self::Shadow(shadow) => Some(shadow.buffer),
+        }
+    }
+
+    /// Whether the caller has lent it for writing.
+    pub(crate) fn is_mutable(&self) -> bool {
+        matches!(self, Self::BufferMut(_) | Self::Shadow(_))
+    }
+
+    /// Whether it is to be zeroed before the launch.
+    pub(crate) fn is_fresh(&self) -> bool {
+        matches!(self, Self::Shadow(ShadowRef { fresh: true, .. }))
+    }
+
+    /// What it is, in words.
+    pub(crate) fn describe(&self) -> String {
+        match self.buffer() {
+            Some(buffer) => {
+                let access = if self.is_mutable() { "&mut " } else { "&" };
+                format!("`{access}Buffer<{}>`", buffer.element_name())
+            }
+            None => match self {
+                Self::Value { scalar, .. } => format!("a value of type `{scalar}`"),
+                _ => String::new(),
+            },
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The launch of a kernel: what is checked before, and which device does it.
+
+use crate::buffer::{RawBuffer, Store, clear, same_length};
+use crate::device::{Device, Kind};
+use crate::emulator;
+use crate::error::GpuError;
+use crate::grid::Grid;
+use crate::kernel::{Arg, Kernel, Param};
+
+/// Launches a kernel.
+///
+/// On a CUDA device the launch is put on the stream and runs when its turn comes, except with checking, or with a tape whose
+/// size is not known: then it waits for the kernel, and reports its faults.
+///
+/// # Errors
+/// Before anything happens: if an argument is not what the kernel takes, belongs to another device, or is a shadow of another
+/// length than what it shadows; if the grid is empty or beyond the limits of the device; if the kernel does not compile.
+/// After: if the kernel has faulted, if memory for its tape is missing, or if the device fails.
+pub fn launch(
+    kernel: &Kernel,
+    device: &Device,
+    grid: &Grid,
+    args: &mut [Arg<'_>],
+) -> Result<(), GpuError> {
+    check_args(kernel, device, args)?;
+    if let Some(stream) = grid.chosen_stream() {
+        device.kind().check(stream.owner(), "the stream of the launch")?;
+    }
+    grid.check(device.limits())?;
+    match device.kind() {
+        Kind::Cuda(context) => context.launch(kernel, grid, device.is_checking(), args),
+        Kind::Emulator(_) => {
+            for arg in args.iter().filter(|arg| arg.is_fresh()) {
+                if let Some(Store::Cells(cells)) = arg.buffer().map(RawBuffer::store) {
+                    clear(cells);
+                }
+            }
+            emulator::run(kernel, grid, device.is_checking(), &emulator::args(args))
+        }
+    }
+}
+
+fn check_args(kernel: &Kernel, device: &Device, args: &[Arg<'_>]) -> Result<(), GpuError> {
+    let text = kernel.text();
+    if args.len() != text.params.len() {
+        let index = args.len().min(text.params.len());
+        return Err(GpuError::Argument {
+            kernel: text.name.to_owned(),
+            index,
+            expected: text.params.get(index).map_or("nothing".to_owned(), Param::describe),
+            found: args.get(index).map_or("nothing".to_owned(), Arg::describe),
+        });
+    }
+    for (index, (param, arg)) in text.params.iter().zip(args).enumerate() {
+        let what = || format!("argument {index} of kernel `{}`", text.name);
+        let shadowed = match (param, arg.buffer()) {
+            (Param::Value(expected), None) if value_type(arg) == Some(*expected) => continue,
+            (Param::Slice { scalar, arity, mutable, shadow_of }, Some(buffer))
+                if *scalar == buffer.scalar()
+                    && *arity == buffer.arity()
+                    && (!mutable || arg.is_mutable()) =>
+            {
+                device.kind().check(buffer.owner(), &what())?;
+                shadow_of.and_then(|of| args.get(of))
+            }
+            _ => {
+                return Err(GpuError::Argument {
+                    kernel: text.name.to_owned(),
+                    index,
+                    expected: param.describe(),
+                    found: arg.describe(),
+                });
+            }
+        };
+        if let (Some(of), Some(shadow)) = (shadowed, arg.buffer()) {
+            // The adjoint of a value is one element.
+            let expected = of.buffer().map_or(1, RawBuffer::len);
+            if expected != shadow.len() {
+                same_length(&format!("the shadow, {},", what()), expected, shadow.len())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn value_type(arg: &Arg<'_>) -> Option<crate::ScalarType> {
+    match arg {
+        Arg::Value { scalar, .. } => Some(*scalar),
+        _ => None,
+    }
+}

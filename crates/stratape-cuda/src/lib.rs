@@ -1,0 +1,64 @@
+//! Devices, buffers and launches for the kernels of [Stratape](https://docs.rs/stratape): CUDA where there is a device, an
+//! emulator everywhere.
+//!
+//! | I want | use |
+//! |---|---|
+//! | a device, or the emulator if there is none | [`Device::new`] |
+//! | data on it and back | [`Device::upload`], [`Buffer::download`] |
+//! | the shape of a launch | [`Grid`] |
+//! | launches beside each other | [`Stream`] |
+//! | a shadow that is overwritten | [`fresh`] |
+//! | to know why a launch failed | [`GpuError`], [`Device::checking`] |
+//!
+//! ```
+//! use stratape_cuda::{Device, Grid};
+//!
+//! let gpu = Device::new()?;
+//! println!("running on {gpu}");
+//! let x = gpu.upload(&[1.0, 2.0, 3.0])?;
+//! let grid = Grid::blocks(x.len().div_ceil(256)).threads(256);
+//! // `axpy::launch(&gpu, grid, …)?`, as `#[stratape::kernel]` makes it
+//! assert_eq!(x.download()?, [1.0, 2.0, 3.0]);
+//! # let _ = grid;
+//! # Ok::<(), stratape_cuda::GpuError>(())
+//! ```
+//!
+//! Nothing of CUDA is needed to build. The driver and NVRTC, the library that compiles kernels, are loaded when the first device
+//! is asked for; where one is missing, [`Device::new`] returns the emulator. A compiled kernel is kept in the user's cache
+//! directory (`$XDG_CACHE_HOME/stratape/kernels`; `STRATAPE_CACHE` names another, or none if it is empty).
+//!
+//! | variable | effect |
+//! |---|---|
+//! | `STRATAPE_GPU` | `emulator`: [`Device::new`] returns the emulator. `cuda`: it fails where there is no device |
+//! | `STRATAPE_GPU_CHECK` | `1`: launches are [checked](Device::checking). `0`: they are not |
+//! | `STRATAPE_CACHE` | the directory of compiled kernels; empty: none |
+
+mod buffer;
+mod cache;
+mod cuda;
+mod device;
+mod element;
+mod emulator;
+mod error;
+mod grid;
+mod kernel;
+mod launch;
+pub mod nvrtc;
+mod stream;
+
+pub use self::buffer::{Buffer, Shadow, fresh};
+pub use self::device::Device;
+pub use self::element::{Element, ScalarType};
+pub use self::error::{FaultKind, GpuError, KernelFault};
+pub use self::grid::{Dim3, Grid};
+pub use self::stream::Stream;
+
+/// For emitted code.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::element::ScalarType;
+    pub use crate::kernel::{
+        Arg, BufferMut, BufferRef, Kernel, KernelText, Param, ShadowRef, Tape,
+    };
+    pub use crate::launch::launch;
+}
