@@ -22,6 +22,7 @@ pub mod driver;
 pub mod expand;
 pub mod explain;
 pub mod front;
+mod kernels;
 pub mod library;
 pub mod link;
 pub mod lower;

@@ -1,55 +1,25 @@
-//! The emulator: kernels on the CPU.
+//! The emulator: kernels on the CPU, run by [`stratape_ir::simt`].
 
-use std::sync::atomic::AtomicU64;
+use std::num::NonZero;
+
+use stratape_ir::simt::{self, Launch};
 
 use crate::buffer::Store;
-use crate::element::ScalarType;
-use crate::error::GpuError;
-use crate::grid::Grid;
+use crate::error::{FaultKind, GpuError, KernelFault};
+use crate::grid::{Dim3, Grid};
 use crate::kernel::{Arg, Kernel};
 
-/// An argument as the emulator sees it.
-#[expect(dead_code, reason = "read by the emulator that is to come")]
-pub(crate) enum EmulatedArg<'a> {
-    /// A scalar.
-    Value {
-        /// Its type.
-        scalar: ScalarType,
-        /// Its bits, as a cell.
-        bits: u64,
-    },
-    /// A slice.
-    Slice {
-        /// The scalars of all elements, one after the other.
-        cells: &'a [AtomicU64],
-        /// The type of the scalars.
-        scalar: ScalarType,
-        /// Scalars of an element.
-        arity: usize,
-        /// Elements.
-        len: usize,
-    },
-}
-
 /// The arguments of a launch whose buffers were checked to belong to an emulator.
-pub(crate) fn args<'a>(args: &[Arg<'a>]) -> Vec<EmulatedArg<'a>> {
-    args.iter()
-        .filter_map(|arg| match (arg, arg.buffer()) {
-            (Arg::Value { scalar, bits }, _) => {
-                Some(EmulatedArg::Value { scalar: *scalar, bits: *bits })
-            }
-            (_, Some(buffer)) => match buffer.store() {
-                Store::Cells(cells) => Some(EmulatedArg::Slice {
-                    cells,
-                    scalar: buffer.scalar(),
-                    arity: buffer.arity(),
-                    len: buffer.len(),
-                }),
-                Store::Cuda(_) => None,
-            },
-            _ => None,
-        })
-        .collect()
+pub(crate) fn args<'a>(args: &[Arg<'a>]) -> Vec<simt::Arg<'a>> {
+    let cells = |arg: &Arg<'a>| match arg.buffer()?.store() {
+        Store::Cells(cells) => Some(simt::Arg::Memory(cells)),
+        Store::Cuda(_) => None,
+    };
+    let one = |arg: &Arg<'a>| match arg {
+        Arg::Value { bits, .. } => Some(simt::Arg::Value(*bits)),
+        arg => cells(arg),
+    };
+    args.iter().filter_map(one).collect()
 }
 
 /// Runs the kernel to its end.
@@ -58,10 +28,50 @@ pub(crate) fn args<'a>(args: &[Arg<'a>]) -> Vec<EmulatedArg<'a>> {
 /// The first fault, if `checking` or if the kernel cannot go on.
 pub(crate) fn run(
     kernel: &Kernel,
-    _grid: &Grid,
-    _checking: bool,
-    _args: &[EmulatedArg<'_>],
+    grid: &Grid,
+    checking: bool,
+    args: &[simt::Arg<'_>],
 ) -> Result<(), GpuError> {
     let function = kernel.function()?;
-    Err(GpuError::Unsupported(format!("kernel `{}` on the emulator", function.name)))
+    let text = kernel.text();
+    // The extents were checked against the limits of a launch, which fit.
+    let extents =
+        |dim: Dim3| [dim.x, dim.y, dim.z].map(|one| u32::try_from(one).unwrap_or(u32::MAX));
+    let workers = match grid.is_deterministic() {
+        true => 1,
+        false => std::thread::available_parallelism().map_or(1, NonZero::get),
+    };
+    let launch = Launch {
+        grid: extents(grid.block_count()),
+        block: extents(grid.thread_count()),
+        shared_bytes: grid.shared_bytes() * text.dynamic_shared,
+        check: checking,
+        workers,
+        constants: text
+            .constants
+            .iter()
+            .map(|(text, one)| ((*text).to_owned(), one.number()))
+            .collect(),
+    };
+    simt::run(function, &launch, args).map_err(|fault| of(text.name, fault))
+}
+
+/// What a fault of the emulator is called here.
+fn of(kernel: &str, fault: simt::Fault) -> GpuError {
+    let kind = match fault.kind {
+        simt::FaultKind::OutOfBounds => FaultKind::OutOfBounds,
+        simt::FaultKind::Race => FaultKind::Race,
+        simt::FaultKind::Divergence => FaultKind::DivergentBarrier,
+        simt::FaultKind::Uninitialised => FaultKind::UninitialisedShared,
+        simt::FaultKind::Assertion => FaultKind::Assertion,
+        simt::FaultKind::Arithmetic => FaultKind::Arithmetic,
+        _ => return GpuError::Unsupported(format!("kernel `{kernel}` on the emulator: {fault}")),
+    };
+    GpuError::Fault(KernelFault {
+        kernel: kernel.to_owned(),
+        kind,
+        thread: fault.thread,
+        block: fault.block,
+        detail: fault.message,
+    })
 }

@@ -28,8 +28,59 @@ pub struct KernelText {
     pub params: &'static [Param],
     /// What a thread pushes to the device tape.
     pub tape: Tape,
+    /// The constant expressions of the kernel, by their text, and their numbers. The text of CUDA knows them as `STRATAPE_CONST_0` and on.
+    pub constants: &'static [(&'static str, Constant)],
+    /// How many times the dynamic shared memory of a launch a block takes at most: a gradient has shadows of it.
+    pub dynamic_shared: usize,
     /// What the checks of `cuda` test, by their number; a number without text is reported as a number.
     pub checks: &'static [&'static str],
+}
+
+/// The number of a constant expression.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Constant {
+    /// An `f64`.
+    F64(f64),
+    /// An `f32`.
+    F32(f32),
+    /// An integer, or a `bool` as 0 or 1.
+    Int(i128),
+}
+
+impl Constant {
+    /// The number in C++.
+    pub(crate) fn text(self) -> String {
+        match self {
+            Self::F64(number) if number.is_finite() => format!("({number:?})"),
+            Self::F64(number) => {
+                format!("__longlong_as_double((long long){:#x}ull)", number.to_bits())
+            }
+            Self::F32(number) if number.is_finite() => format!("({number:?}f)"),
+            Self::F32(number) => format!("__uint_as_float({:#x}u)", number.to_bits()),
+            Self::Int(number) if number < 0 => format!("({number}ll)"),
+            Self::Int(number) => format!("({number}ull)"),
+        }
+    }
+
+    /// The number as the emulator knows it.
+    pub(crate) fn number(self) -> f64 {
+        match self {
+            Self::F64(number) => number,
+            Self::F32(number) => f64::from(number),
+            Self::Int(number) => number as f64,
+        }
+    }
+}
+
+impl KernelText {
+    /// The text of CUDA with its constants.
+    pub(crate) fn complete(&self) -> String {
+        let define = |(at, (_, number)): (usize, &(&str, Constant))| {
+            format!("#define STRATAPE_CONST_{at} {}\n", number.text())
+        };
+        let defines: String = self.constants.iter().enumerate().map(define).collect();
+        defines + self.cuda
+    }
 }
 
 /// A parameter of a kernel.

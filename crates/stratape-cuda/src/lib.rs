@@ -58,7 +58,7 @@ pub use self::stream::Stream;
 pub mod __private {
     pub use crate::element::ScalarType;
     pub use crate::kernel::{
-        Arg, BufferMut, BufferRef, Kernel, KernelText, Param, ShadowRef, Tape,
+        Arg, BufferMut, BufferRef, Constant, Kernel, KernelText, Param, ShadowRef, Tape,
     };
     pub use crate::launch::launch;
 }

@@ -35,6 +35,8 @@ static AXPY: Kernel = Kernel::new(&KernelText {
 }"#,
     params: &[doubles(true), doubles(false), Param::Value(ScalarType::F64)],
     tape: Tape::None,
+    constants: &[],
+    dynamic_shared: 1,
     checks: &["index of `y`"],
 });
 
@@ -57,7 +59,16 @@ const WALK: &str = r#"extern "C" __global__ void walk(double* out, unsigned long
 const WALK_PARAMS: &[Param] = &[doubles(true), Param::Value(ScalarType::Usize)];
 
 const fn walk(tape: Tape) -> KernelText {
-    KernelText { name: "walk", language: "", cuda: WALK, params: WALK_PARAMS, tape, checks: &[] }
+    KernelText {
+        name: "walk",
+        language: "",
+        cuda: WALK,
+        params: WALK_PARAMS,
+        tape,
+        constants: &[],
+        dynamic_shared: 1,
+        checks: &[],
+    }
 }
 
 /// Ten doubles a thread.
@@ -159,6 +170,8 @@ fn passes_values_of_every_type(device: &Device) {
             Param::Value(S::F64),
         ],
         tape: Tape::None,
+        constants: &[],
+        dynamic_shared: 1,
         checks: &[],
     });
     let mut out = device.zeros::<f64>(11).unwrap();
@@ -206,6 +219,8 @@ fn compiles_for_the_shape_of_the_grid(device: &Device) {
             shadow_of: None,
         }],
         tape: Tape::None,
+        constants: &[],
+        dynamic_shared: 1,
         checks: &[],
     });
     let mut out = device.zeros::<u32>(9).unwrap();
@@ -232,6 +247,8 @@ extern "C" __global__ void shared(unsigned char* stratape_tape, unsigned long lo
 }"#,
         params: &[],
         tape: Tape::None,
+        constants: &[],
+        dynamic_shared: 1,
         checks: &[],
     });
     for bytes in [0, 48 << 10, 64 << 10, 96 << 10] {
@@ -250,6 +267,8 @@ fn refuses_blocks_beyond_the_registers(device: &Device) {
     unsigned char* stratape_tape, unsigned long long stratape_tape_bytes, unsigned int* stratape_fault) {}"#,
         params: &[],
         tape: Tape::None,
+        constants: &[],
+        dynamic_shared: 1,
         checks: &[],
     });
     launch(&REGISTERS, device, &Grid::blocks(1).threads(256), &mut []).unwrap();
@@ -264,6 +283,8 @@ fn refuses_kernels_that_do_not_compile(device: &Device) {
         cuda: "#error it is",
         params: &[],
         tape: Tape::None,
+        constants: &[],
+        dynamic_shared: 1,
         checks: &[],
     });
     static MISNAMED: Kernel = Kernel::new(&KernelText {
@@ -272,6 +293,8 @@ fn refuses_kernels_that_do_not_compile(device: &Device) {
         cuda: r#"extern "C" __global__ void other() {}"#,
         params: &[],
         tape: Tape::None,
+        constants: &[],
+        dynamic_shared: 1,
         checks: &[],
     });
     for kernel in [&REFUSED, &MISNAMED] {

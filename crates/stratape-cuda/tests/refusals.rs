@@ -25,6 +25,8 @@ static NOTHING: Kernel = Kernel::new(&KernelText {
         slice(true, Some(4)),
     ],
     tape: Tape::None,
+    constants: &[],
+    dynamic_shared: 1,
     checks: &[],
 });
 
@@ -187,6 +189,8 @@ fn a_kernel_that_cannot_be_read() {
         cuda: "",
         params: &[],
         tape: Tape::None,
+        constants: &[],
+        dynamic_shared: 1,
         checks: &[],
     });
     let error = launch(&BROKEN, &Device::emulator(), &Grid::blocks(1), &mut []).unwrap_err();

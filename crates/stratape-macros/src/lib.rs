@@ -28,6 +28,18 @@ pub fn pullback(attribute: TokenStream, item: TokenStream) -> TokenStream {
     host::with(|host| link::pullback(attribute.into(), &item.into(), host)).into()
 }
 
+/// A function that all threads of a grid run.
+#[proc_macro_attribute]
+pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    host::with(|host| link::kernel(&attribute.into(), &item.into(), host)).into()
+}
+
+/// An item that kernels use.
+#[proc_macro_attribute]
+pub fn device(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    host::with(|host| link::device(&attribute.into(), &item.into(), host)).into()
+}
+
 /// Marks a loop whose iterations are independent.
 #[proc_macro_attribute]
 pub fn parallel(_: TokenStream, item: TokenStream) -> TokenStream {

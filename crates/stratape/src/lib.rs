@@ -59,7 +59,7 @@
 #![forbid(unsafe_code)]
 
 // What the attributes emit names the crate so.
-#[cfg(feature = "linalg")]
+#[cfg(any(feature = "linalg", feature = "gpu"))]
 extern crate self as stratape;
 
 #[cfg(feature = "argmin")]
@@ -67,6 +67,8 @@ pub mod argmin;
 mod buffer;
 pub mod check;
 pub mod flat;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 #[cfg(feature = "linalg")]
 pub mod linalg;
 mod parallel;
@@ -140,6 +142,36 @@ pub mod checkpoint {
 /// # assert!(dx0.is_finite() && dv0.is_finite());
 /// ```
 pub use stratape_macros::checkpoint;
+
+/// A function that kernels call, or a constant or an alias that they use. See [`gpu`].
+///
+/// ```
+/// use stratape::gpu::{Device, Grid, GpuError};
+///
+/// #[stratape::device]
+/// fn global() -> usize {
+///     thread_idx().x + block_idx().x * block_dim().x
+/// }
+///
+/// #[stratape::kernel]
+/// fn number(x: &mut [usize]) {
+///     x[global()] = global();
+/// }
+///
+/// # fn main() -> Result<(), GpuError> {
+/// let gpu = Device::emulator();
+/// let mut x = gpu.zeros(4)?;
+/// number::launch(&gpu, Grid::blocks(2).threads(2), (&mut x,))?;
+/// assert_eq!(x.download()?, [0, 1, 2, 3]);
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "gpu")]
+pub use stratape_macros::device;
+
+/// A function that all threads of a grid run, on a GPU or on the emulator; with [`gradient`] below it, its derivative, too. See [`gpu`].
+#[cfg(feature = "gpu")]
+pub use stratape_macros::kernel;
 
 /// Marks a function, in a module or alone, as one without derivative: neither its result nor
 /// what it writes to `&mut` slices depends on anything.

@@ -45,7 +45,8 @@ pub(crate) use self::nested::flattened;
 use self::questions::{Purpose, Questions};
 pub use self::words::is_of_the_language;
 use crate::expand;
-use crate::front::{How, Items, is_marked, spell_assertions};
+use crate::front::{How, Items, is_marked, spell_assertions, with_paths};
+use crate::kernels;
 use crate::library::{Adopted, Imports};
 use crate::variants::{Enums, Variants};
 
@@ -115,6 +116,13 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> 
     let Ok(function) = syn::parse2::<syn::ItemFn>(item.clone()) else {
         return expand::no_function(item);
     };
+    if let Some(at) = function.attrs.iter().position(|one| is_marked(one, &["kernel"])) {
+        // The other attribute reads this one.
+        let mut function = function;
+        let first = function.attrs.remove(at);
+        function.attrs.splice(0..0, [first, syn::parse_quote!(#[gradient(#attribute)])]);
+        return function.into_token_stream();
+    }
     let patterns = hygiene::patterns(&Item::Fn(function.clone()));
     if let Some(error) = hygiene::check(&Item::Fn(function.clone()), host) {
         let (emitted, error) = (expand::without_loop_marks(item), error.to_compile_error());
@@ -150,6 +158,69 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> 
         questions.ask(unique, &quote!(gradient { { #attribute } #offer } { #spelled }))
     };
     quote!(#[allow(dead_code)] #emitted #patterns #asks)
+}
+
+/// `#[kernel]` on a function.
+pub fn kernel(attribute: &TokenStream, item: &TokenStream, host: &Host<'_>) -> TokenStream {
+    let refused = |at: Span, message: &str| {
+        let error = Error::new(at, message).to_compile_error();
+        quote!(#item #error)
+    };
+    if !attribute.is_empty() {
+        return refused(
+            attribute.span(),
+            "`#[kernel]` takes no arguments: `#[gradient(…)]` below it does",
+        );
+    }
+    let Ok(mut function) = syn::parse2::<syn::ItemFn>(item.clone()) else {
+        return refused(Span::call_site(), "`#[kernel]` goes on a function with a body");
+    };
+    with_paths(&mut function);
+    if let Some(error) = hygiene::check(&Item::Fn(function.clone()), host) {
+        return error.to_compile_error();
+    }
+    let own = function.sig.ident.clone();
+    let Item::Fn(spelled) = host.spelled_out(&Item::Fn(function), &own) else {
+        return refused(Span::call_site(), "`#[kernel]` goes on a function with a body");
+    };
+    let questions =
+        Questions::of(&Item::Fn(spelled.clone()), &own, Purpose::Here).adopting(&host.finds(&own));
+    if let Some(errors) = questions.missing(&own, host) {
+        return errors;
+    }
+    if questions.paths.is_empty() {
+        let find = found_in(&questions.adopted);
+        let read = spelled.to_token_stream();
+        return resume_kernel(read, &Set::default(), &find).unwrap_or_else(expand::reported);
+    }
+    let unique = export::unique(host.crate_name, item, own.span());
+    questions.ask(unique, &quote!(kernel {} { #spelled }))
+}
+
+/// A kernel whose questions are answered.
+fn resume_kernel(
+    item: TokenStream,
+    set: &Set,
+    find: &dyn Fn(&Path) -> Option<Adopted>,
+) -> Result<TokenStream> {
+    let written: syn::ItemFn = syn::parse2(item)?;
+    let own = written.sig.ident.clone();
+    let questions = Questions::of(&Item::Fn(written.clone()), &own, Purpose::Here).adopting(find);
+    let Item::Fn(read) = linked(&Item::Fn(written.clone()), &questions, set, (&own, &own)) else {
+        return Err(garbled());
+    };
+    Ok(kernels::kernel(&written, &read, &items_of(&read, &questions, set)?))
+}
+
+/// `#[device]` on an item that kernels use.
+pub fn device(attribute: &TokenStream, item: &TokenStream, host: &Host<'_>) -> TokenStream {
+    match syn::parse2::<syn::ItemFn>(item.clone()) {
+        Ok(mut function) => {
+            with_paths(&mut function);
+            differentiable(attribute, &function.to_token_stream(), host)
+        }
+        Err(_) => differentiable(attribute, item, host),
+    }
 }
 
 /// `#[differentiable]` on an item.
@@ -435,6 +506,7 @@ fn step(tokens: TokenStream) -> Result<TokenStream> {
                     let offered = offer.map(|offer| offer.answer(&set, &find));
                     Ok(quote!(#gradient #offered))
                 }
+                "kernel" => resume_kernel(item, &set, &find),
                 "module" => {
                     let unique = with.to_string().parse().map_err(|_| garbled())?;
                     module::resume(item, &set, unique, &find)

@@ -38,7 +38,8 @@ impl Context {
             Variant { checking, x_only: grid.is_x_only(), deterministic: grid.is_deterministic() };
         let loaded = self.kernel(text, variant)?;
         loaded.check_threads(text.name, grid.thread_count().count())?;
-        loaded.allow_shared(grid.shared_bytes(), self.limits.shared)?;
+        let shared = grid.shared_bytes() * text.dynamic_shared;
+        loaded.allow_shared(shared, self.limits.shared)?;
 
         let stream = grid.chosen_stream().and_then(|s| s.raw()).map_or(&self.stream, |s| s.raw());
         let reports = checking || text.tape == Tape::Unknown;
@@ -62,7 +63,7 @@ impl Context {
             }
             // SAFETY: the parameters are those of the kernel, as the launch has checked them against what the compiler
             // wrote about it; buffers stay alive until the stream has come past this launch.
-            unsafe { start(&loaded, grid, stream, &mut params) }
+            unsafe { start(&loaded, grid, shared, stream, &mut params) }
         })?;
         if !reports {
             return Ok(());
@@ -142,6 +143,7 @@ impl Params {
 unsafe fn start(
     loaded: &Loaded,
     grid: &Grid,
+    shared: usize,
     stream: &RawStream,
     params: &mut Params,
 ) -> Result<(), GpuError> {
@@ -160,7 +162,7 @@ unsafe fn start(
             word(threads.x),
             word(threads.y),
             word(threads.z),
-            word(grid.shared_bytes() as u64),
+            word(shared as u64),
             stream.raw(),
             pointers.as_mut_ptr(),
             std::ptr::null_mut(),
@@ -209,6 +211,8 @@ mod tests {
         cuda: "",
         params: &[],
         tape: Tape::None,
+        constants: &[],
+        dynamic_shared: 1,
         checks: &["index of `x` at line 3"],
     };
 

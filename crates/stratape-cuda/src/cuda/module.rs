@@ -101,14 +101,14 @@ impl Context {
         let mut options = nvrtc::options(arch);
         options.extend(variant.defines());
         let (major, minor) = nvrtc::version()?;
-        let key = format!("nvrtc {major}.{minor}\n{}\n{}", options.join("\n"), text.cuda);
+        let key = format!("nvrtc {major}.{minor}\n{}\n{}", options.join("\n"), text.complete());
         let cache = Cache::of_user();
         if let Some(code) = cache.read(key.as_bytes())
             && let Ok(loaded) = Loaded::new(text, code)
         {
             return Ok(loaded);
         }
-        let program = nvrtc::Program::compile(text.name, text.cuda, &options)?;
+        let program = nvrtc::Program::compile(text.name, &text.complete(), &options)?;
         let code = if arch.starts_with("sm_") { program.cubin()? } else { program.ptx()? };
         cache.write(key.as_bytes(), &code);
         Loaded::new(text, code)

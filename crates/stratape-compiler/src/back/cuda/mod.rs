@@ -30,6 +30,8 @@ pub struct Kernel {
     pub constants: Vec<(String, Scalar)>,
     /// How many times the dynamic shared memory of the primal it takes, at most.
     pub dynamic_shared: usize,
+    /// What its checks ask, by their numbers.
+    pub checks: Vec<String>,
 }
 
 /// Prints a kernel.
@@ -45,7 +47,7 @@ pub fn emit(kernel: Valid<'_>) -> Kernel {
         indent: 1,
         constants: RefCell::default(),
         structs: RefCell::default(),
-        checks: 0,
+        checks: vec!["the device tape".to_owned()],
     };
     if uses_tape {
         printer.line("stratape_stack tape(stratape_tape, stratape_tape_bytes, stratape_fault);");
@@ -72,8 +74,8 @@ pub fn emit(kernel: Valid<'_>) -> Kernel {
         .iter()
         .filter(|object| function.objects[object.index()].shadow_of.is_some())
         .count();
-    let constants = printer.constants.into_inner();
-    Kernel { text, uses_tape, constants, dynamic_shared: if shadows > 0 { 2 } else { 1 } }
+    let (constants, checks) = (printer.constants.into_inner(), printer.checks);
+    Kernel { text, uses_tape, constants, dynamic_shared: if shadows > 0 { 2 } else { 1 }, checks }
 }
 
 /// A name as C++ has it.
@@ -111,7 +113,8 @@ struct Printer<'a> {
     constants: RefCell<Vec<(String, Scalar)>>,
     /// The structs of locals, by their type in the language, and their definitions.
     structs: RefCell<Vec<(String, String)>>,
-    checks: u32,
+    /// What checks ask.
+    checks: Vec<String>,
 }
 
 impl Printer<'_> {
@@ -242,8 +245,8 @@ impl Printer<'_> {
     }
 
     fn require(&mut self, condition: &str, kind: u32) {
-        self.checks += 1;
-        let text = format!("STRATAPE_REQUIRE({condition}, {kind}u, {}u)", self.checks);
+        let text = format!("STRATAPE_REQUIRE({condition}, {kind}u, {}u)", self.checks.len());
+        self.checks.push(condition.to_owned());
         self.line(&text);
     }
 

@@ -1,0 +1,308 @@
+//! What `#[kernel]` does: from the tokens of a function to those that replace it.
+//!
+//! A kernel is no function of the host any more. In its place stands a type of its name, with a function that launches it, and one for its gradient. The function itself is emitted
+//! where nobody can call it, so that rustc reports what is wrong with it.
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::parse::{Parse, Parser};
+use syn::{Error, Result};
+
+use crate::arguments::Arguments;
+use crate::back::cuda;
+use crate::driver::compile_kernel;
+use crate::expand::{arguments_of, reported};
+use crate::front::{Items, is_marked};
+use stratape_ir::{Extent, Function, Origin, Param, Scalar, Type, Valid};
+
+/// The kernel that was `read` with unique names for what it takes from elsewhere: what stands for the one that was `written`.
+pub(crate) fn kernel(written: &syn::ItemFn, read: &syn::ItemFn, items: &Items) -> TokenStream {
+    match launches(written, read, items) {
+        Ok(tokens) => tokens,
+        Err(error) => {
+            // Calls of what is not there would be errors of their own.
+            let (error, vis, name) = (reported(error), &written.vis, &written.sig.ident);
+            let checked = checked(written);
+            let wanted = gradient_of(written).ok().flatten();
+            let names = [Some(name.clone()), wanted.map(|wanted| gradient_name(name, &wanted))];
+            let stubs = names.into_iter().flatten().map(|name| {
+                quote! {
+                    #[doc(hidden)] #[allow(non_camel_case_types, dead_code)] #vis enum #name {}
+                    #[allow(dead_code)] impl #name {
+                        pub fn launch<A>(
+                            _: &::stratape::gpu::Device,
+                            _: impl ::core::borrow::Borrow<::stratape::gpu::Grid>,
+                            _: A,
+                        ) -> ::core::result::Result<(), ::stratape::gpu::GpuError> {
+                            ::core::unreachable!()
+                        }
+                    }
+                }
+            });
+            quote!(#error #checked #(#stubs)*)
+        }
+    }
+}
+
+/// The arguments of the `#[gradient]` on a kernel, if there is one.
+fn gradient_of(function: &syn::ItemFn) -> Result<Option<Arguments>> {
+    let attribute = function.attrs.iter().find(|attribute| is_marked(attribute, &["gradient"]));
+    attribute.map(|attribute| Arguments::parse.parse2(arguments_of(attribute))).transpose()
+}
+
+fn gradient_name(kernel: &Ident, arguments: &Arguments) -> Ident {
+    let usual = || format_ident!("{}_grad", kernel.to_string().trim_start_matches("r#"));
+    arguments.0.name.clone().unwrap_or_else(usual)
+}
+
+/// The function where nobody can call it.
+fn checked(written: &syn::ItemFn) -> TokenStream {
+    let mut function = written.clone();
+    function.attrs.retain(|attribute| {
+        !is_marked(attribute, &["gradient", "kernel"]) && !attribute.path().is_ident("doc")
+    });
+    function.vis = syn::Visibility::Inherited;
+    let name = &function.sig.ident;
+    let uses = quote!(let _ = #name;);
+    quote! {
+        #[allow(dead_code, clippy::all, clippy::pedantic)]
+        const _: () = { #function fn __stratape_uses() { #uses } };
+    }
+}
+
+fn launches(written: &syn::ItemFn, read: &syn::ItemFn, items: &Items) -> Result<TokenStream> {
+    let arguments = gradient_of(written)?;
+    if let Some(param) = written.sig.generics.params.first() {
+        let message = "a kernel has no parameters of its own: write one for each type";
+        return Err(Error::new_spanned(param, message));
+    }
+    let compiled = compile_kernel(read, items, arguments.as_ref().map(|arguments| &arguments.0))?;
+    let fault = |fault| Error::new(written.sig.ident.span(), fault);
+    let (kernel, gradient) = compiled.valid().map_err(fault)?;
+    let name = &written.sig.ident;
+    let mut tokens = checked(written);
+    tokens.extend(launch(written, name, kernel, None)?);
+    if let (Some(gradient), Some(arguments)) = (gradient, &arguments) {
+        let name = gradient_name(name, arguments);
+        tokens.extend(launch(written, &name, gradient, Some(&written.sig.ident))?);
+    }
+    Ok(tokens)
+}
+
+/// A parameter of a launch: its name, the type it is passed as, and how it becomes an argument.
+struct Passed {
+    name: Ident,
+    ty: TokenStream,
+    argument: TokenStream,
+    /// What the kernel says of it.
+    param: TokenStream,
+}
+
+/// The type that launches a kernel; `of` is the kernel that it is the gradient of.
+fn launch(
+    written: &syn::ItemFn,
+    name: &Ident,
+    kernel: Valid<'_>,
+    of: Option<&Ident>,
+) -> Result<TokenStream> {
+    let function = kernel.function();
+    let cuda = cuda::emit(kernel);
+    let passed = passed(written, function)?;
+    let (names, types): (Vec<_>, Vec<_>) = passed.iter().map(|one| (&one.name, &one.ty)).unzip();
+    let (arguments, params): (Vec<_>, Vec<_>) =
+        passed.iter().map(|one| (&one.argument, &one.param)).unzip();
+    let constants = cuda.constants.iter().map(|(text, ty)| {
+        let number: TokenStream = text.parse().unwrap_or_default();
+        let number = match ty {
+            Scalar::Float(stratape_ir::Float::F32) => quote!(F32(#number)),
+            Scalar::Float(_) => quote!(F64(#number)),
+            _ => quote!(Int((#number) as i128)),
+        };
+        quote!((#text, ::stratape::gpu::__private::Constant::#number))
+    });
+    let tape = if cuda.uses_tape { quote!(Unknown) } else { quote!(None) };
+    let dynamic = Literal::usize_unsuffixed(cuda.dynamic_shared);
+    let (language, text, c_name) = (function.to_string(), &cuda.text, cuda::c_name(&function.name));
+    let vis = &written.vis;
+    let docs = written.attrs.iter().filter(|one| of.is_none() && one.path().is_ident("doc"));
+    let conditions = written.attrs.iter().filter(|one| one.path().is_ident("cfg"));
+    let conditions: Vec<_> = conditions.collect();
+    let about = match of {
+        None => format!("Launches the kernel `{name}`."),
+        Some(of) => format!(
+            "Launches the gradient of the kernel `{of}`: adds to the shadow behind each argument what a change of the argument changes, weighted by the shadows of what the kernel \
+             writes. A shadow of what is written holds these weights before, and the adjoint of what was there afterwards."
+        ),
+    };
+    let checks = &cuda.checks;
+    Ok(quote! {
+        #(#conditions)*
+        #(#docs)*
+        #[allow(non_camel_case_types, dead_code)]
+        #vis enum #name {}
+        #(#conditions)*
+        #[allow(dead_code, clippy::all, clippy::pedantic)]
+        impl #name {
+            #[doc = #about]
+            ///
+            /// # Errors
+            /// If the grid, a length or a buffer does not fit, if the device fails, or if the kernel faults.
+            pub fn launch<'a>(
+                device: &::stratape::gpu::Device,
+                grid: impl ::core::borrow::Borrow<::stratape::gpu::Grid>,
+                arguments: (#(#types,)*),
+            ) -> ::core::result::Result<(), ::stratape::gpu::GpuError> {
+                static TEXT: ::stratape::gpu::__private::KernelText = ::stratape::gpu::__private::KernelText {
+                    name: #c_name,
+                    language: #language,
+                    cuda: #text,
+                    params: &[#(#params),*],
+                    tape: ::stratape::gpu::__private::Tape::#tape,
+                    constants: &[#(#constants),*],
+                    dynamic_shared: #dynamic,
+                    checks: &[#(#checks),*],
+                };
+                static KERNEL: ::stratape::gpu::__private::Kernel =
+                    ::stratape::gpu::__private::Kernel::new(&TEXT);
+                let (#(#names,)*) = arguments;
+                ::stratape::gpu::__private::launch(
+                    &KERNEL,
+                    device,
+                    ::core::borrow::Borrow::borrow(&grid),
+                    &mut [#(#arguments),*],
+                )
+            }
+
+            /// The kernel in the intermediate language, and as CUDA C++.
+            pub const fn texts() -> (&'static str, &'static str) {
+                (#language, #text)
+            }
+        }
+    })
+}
+
+/// What a launch takes for the parameters of a kernel.
+fn passed(written: &syn::ItemFn, function: &Function) -> Result<Vec<Passed>> {
+    let mut inputs = written.sig.inputs.iter();
+    let mut passed = Vec::new();
+    for (at, param) in function.params.iter().enumerate() {
+        let name = format_ident!("argument_{at}", span = Span::mixed_site());
+        let arg = quote!(::stratape::gpu::__private::Arg);
+        let of = quote!(::stratape::gpu::__private);
+        let previous =
+            at.checked_sub(1).and_then(|at| passed.get(at)).map(|one: &Passed| one.ty.clone());
+        passed.push(match param {
+            Param::Value(value) => {
+                let ty = written_type(inputs.next(), &written.sig)?;
+                let scalar = scalar_type(function.ty(*value));
+                Passed {
+                    argument: quote!(#arg::from(#name)),
+                    param: quote!(#of::Param::Value(#of::ScalarType::#scalar)),
+                    ty: quote!(#ty),
+                    name,
+                }
+            }
+            Param::Object(object) => {
+                let known = &function.objects[object.index()];
+                let item = known.ty.element();
+                let (scalar, arity) = numbers(item.unwrap_or(&known.ty));
+                let scalar = scalar_type(scalar);
+                let mutable = known.origin == Origin::RefMut;
+                let is_sum = function.sums.contains(object);
+                let shadow_of = match known.shadow_of {
+                    Some(of) => function.params.iter().position(|one| *one == Param::Object(of)),
+                    None => at.checked_sub(1).filter(|_| is_sum),
+                };
+                let ty = match (known.shadow_of, is_sum) {
+                    // The type of a number is that of its adjoint.
+                    (_, true) => {
+                        let ty = previous.unwrap_or_default();
+                        quote!(impl ::core::convert::Into<::stratape::gpu::Shadow<'a, #ty>>)
+                    }
+                    (Some(_), _) => {
+                        let ty = element(inputs_of(written, function, shadow_of)?)?;
+                        quote!(impl ::core::convert::Into<::stratape::gpu::Shadow<'a, #ty>>)
+                    }
+                    (None, false) => {
+                        let ty = element(written_type(inputs.next(), &written.sig)?)?;
+                        let mutable = mutable.then(|| quote!(mut));
+                        quote!(&'a #mutable ::stratape::gpu::Buffer<#ty>)
+                    }
+                };
+                let argument = match known.shadow_of.is_some() || is_sum {
+                    true => quote!(#arg::from(::core::convert::Into::<::stratape::gpu::Shadow<'a, _>>::into(#name))),
+                    false => quote!(#arg::from(#name)),
+                };
+                let shadow_of = match shadow_of.map(Literal::usize_unsuffixed) {
+                    Some(at) => quote!(::core::option::Option::Some(#at)),
+                    None => quote!(::core::option::Option::None),
+                };
+                let param = quote!(#of::Param::Slice {
+                    scalar: #of::ScalarType::#scalar,
+                    arity: #arity,
+                    mutable: #mutable,
+                    shadow_of: #shadow_of,
+                });
+                Passed { name, ty, argument, param }
+            }
+        });
+    }
+    Ok(passed)
+}
+
+/// The type of the parameter, as it is written, that the one at a position of the gradient stands for.
+fn inputs_of<'w>(
+    written: &'w syn::ItemFn,
+    function: &Function,
+    at: Option<usize>,
+) -> Result<&'w syn::Type> {
+    let is_own = |param: &&Param| match param {
+        Param::Value(_) => true,
+        Param::Object(object) => {
+            function.objects[object.index()].shadow_of.is_none() && !function.sums.contains(object)
+        }
+    };
+    let before = function.params.iter().take(at.unwrap_or(0)).filter(is_own).count();
+    written_type(written.sig.inputs.iter().nth(before), &written.sig)
+}
+
+fn written_type<'w>(input: Option<&'w syn::FnArg>, sig: &syn::Signature) -> Result<&'w syn::Type> {
+    match input {
+        Some(syn::FnArg::Typed(input)) => Ok(&input.ty),
+        _ => Err(Error::new(sig.ident.span(), "a kernel takes slices and numbers")),
+    }
+}
+
+/// The elements of a slice behind a reference.
+fn element(ty: &syn::Type) -> Result<&syn::Type> {
+    if let syn::Type::Reference(reference) = ty
+        && let syn::Type::Slice(slice) = &*reference.elem
+    {
+        return Ok(&slice.elem);
+    }
+    Err(Error::new_spanned(ty, "a kernel takes slices as `&[f64]` and `&mut [f64]`"))
+}
+
+/// The numbers that an element is made of, and how many.
+fn numbers(ty: &Type) -> (Scalar, TokenStream) {
+    match ty {
+        Type::Array(item, extent) => {
+            let (scalar, inner) = numbers(item);
+            let extent: TokenStream = match extent {
+                Extent::Known(n) => {
+                    let n = Literal::usize_unsuffixed(*n);
+                    quote!(#n)
+                }
+                Extent::Const(text) => text.text.parse().unwrap_or_default(),
+            };
+            (scalar, quote!((#extent) * #inner))
+        }
+        ty => (ty.scalar().unwrap_or(Scalar::Bool), quote!(1)),
+    }
+}
+
+fn scalar_type(scalar: Scalar) -> Ident {
+    let name = scalar.name();
+    let (first, rest) = name.split_at(1);
+    Ident::new(&format!("{}{rest}", first.to_uppercase()), Span::call_site())
+}
