@@ -1,6 +1,8 @@
 //! Launches of hand-written kernels: on a CUDA device if there is one, and on the made-up driver of `tests/fake`, which knows
 //! these kernels by name and ends the process at any access that is not ordered by events.
 
+#![allow(clippy::panic, clippy::unwrap_used)]
+
 mod support;
 
 use std::thread;
