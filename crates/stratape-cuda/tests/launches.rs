@@ -380,13 +380,16 @@ fn belongs_to_itself(device: &Device) {
     assert!(device.name().ends_with("(CUDA device 0)"));
 }
 
+/// A case by its name.
+type Case = (&'static str, fn(&Device));
+
 #[test]
 fn cases() {
     if !is_child() {
         return;
     }
     let device = Device::cuda(0).unwrap();
-    let cases: [(&str, fn(&Device)); 12] = [
+    let cases: [Case; 12] = [
         ("computes", computes),
         ("reports_indices_out_of_bounds", reports_indices_out_of_bounds),
         ("gives_each_thread_its_tape", gives_each_thread_its_tape),
