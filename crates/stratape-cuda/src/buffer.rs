@@ -109,6 +109,11 @@ impl<T: Element> Buffer<T> {
     }
 
     /// Whether there are no elements.
+    ///
+    /// ```
+    /// assert!(stratape_cuda::Device::emulator().zeros::<f64>(0)?.is_empty());
+    /// # Ok::<(), stratape_cuda::GpuError>(())
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.raw.len == 0
     }
@@ -296,6 +301,18 @@ impl<T> fmt::Debug for Buffer<T> {
 /// A buffer that receives adjoints, as an argument of a launch.
 ///
 /// `&mut Buffer` is one to which adjoints are added; [`fresh`] makes one that they overwrite.
+///
+/// ```
+/// use stratape_cuda::{Buffer, Device, Shadow, fresh};
+///
+/// fn takes<'a>(shadow: impl Into<Shadow<'a, f64>>) -> bool {
+///     shadow.into().is_fresh()
+/// }
+/// let mut dx: Buffer<f64> = Device::emulator().zeros(8)?;
+/// assert!(!takes(&mut dx));
+/// assert!(takes(fresh(&mut dx)));
+/// # Ok::<(), stratape_cuda::GpuError>(())
+/// ```
 #[derive(Debug)]
 pub struct Shadow<'a, T> {
     buffer: &'a mut Buffer<T>,

@@ -173,16 +173,28 @@ impl Device {
     }
 
     /// Whether launches are checked.
+    ///
+    /// ```
+    /// assert!(stratape_cuda::Device::emulator().checking(true).is_checking());
+    /// ```
     pub fn is_checking(&self) -> bool {
         self.checking
     }
 
     /// Whether this is the emulator.
+    ///
+    /// ```
+    /// assert!(stratape_cuda::Device::emulator().is_emulator());
+    /// ```
     pub fn is_emulator(&self) -> bool {
         matches!(self.kind, Kind::Emulator(_))
     }
 
     /// What the device is: `NVIDIA H200 (CUDA device 0)`, `emulator (no CUDA driver found)`.
+    ///
+    /// ```
+    /// assert_eq!(stratape_cuda::Device::emulator().name(), "emulator");
+    /// ```
     pub fn name(&self) -> &str {
         self.kind.name()
     }

@@ -40,6 +40,10 @@ pub enum ScalarType {
 
 impl ScalarType {
     /// Bytes of one scalar in device memory.
+    ///
+    /// ```
+    /// assert_eq!(stratape_cuda::ScalarType::Bool.bytes(), 1);
+    /// ```
     pub const fn bytes(self) -> usize {
         match self {
             Self::Bool | Self::I8 | Self::U8 => 1,
@@ -50,6 +54,10 @@ impl ScalarType {
     }
 
     /// The name in Rust.
+    ///
+    /// ```
+    /// assert_eq!(stratape_cuda::ScalarType::F64.name(), "f64");
+    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bool => "bool",
@@ -69,6 +77,10 @@ impl ScalarType {
     }
 
     /// The same type in the intermediate language.
+    ///
+    /// ```
+    /// assert_eq!(stratape_cuda::ScalarType::Usize.to_ir(), stratape_ir::Scalar::USIZE);
+    /// ```
     pub const fn to_ir(self) -> Scalar {
         match self {
             Self::Bool => Scalar::Bool,

@@ -25,6 +25,11 @@ pub struct Dim3 {
 
 impl Dim3 {
     /// The product of the three, or `u64::MAX` if it does not fit.
+    ///
+    /// ```
+    /// # use stratape_cuda::Dim3;
+    /// assert_eq!(Dim3::from((2, 3, 4)).count(), 24);
+    /// ```
     pub fn count(self) -> u64 {
         self.x.saturating_mul(self.y).saturating_mul(self.z)
     }
@@ -172,31 +177,61 @@ impl Grid {
     }
 
     /// The blocks.
+    ///
+    /// ```
+    /// # use stratape_cuda::{Dim3, Grid};
+    /// assert_eq!(Grid::blocks((3, 2)).block_count(), Dim3 { x: 3, y: 2, z: 1 });
+    /// ```
     pub fn block_count(&self) -> Dim3 {
         self.blocks
     }
 
     /// The threads of one block.
+    ///
+    /// ```
+    /// # use stratape_cuda::{Dim3, Grid};
+    /// assert_eq!(Grid::blocks(3).thread_count(), Dim3 { x: 1, y: 1, z: 1 });
+    /// ```
     pub fn thread_count(&self) -> Dim3 {
         self.threads
     }
 
     /// Bytes of dynamic shared memory for a block.
+    ///
+    /// ```
+    /// # use stratape_cuda::Grid;
+    /// assert_eq!(Grid::blocks(3).shared_bytes(), 0);
+    /// ```
     pub fn shared_bytes(&self) -> usize {
         self.shared
     }
 
     /// Whether [`deterministic`](Self::deterministic) was asked for.
+    ///
+    /// ```
+    /// # use stratape_cuda::Grid;
+    /// assert!(!Grid::blocks(3).is_deterministic());
+    /// ```
     pub fn is_deterministic(&self) -> bool {
         self.deterministic
     }
 
     /// What [`tape_bytes`](Self::tape_bytes) was given.
+    ///
+    /// ```
+    /// # use stratape_cuda::Grid;
+    /// assert_eq!(Grid::blocks(3).tape_bytes(4096).tape_limit(), Some(4096));
+    /// ```
     pub fn tape_limit(&self) -> Option<usize> {
         self.tape_bytes
     }
 
     /// The stream, if it is not the device's own.
+    ///
+    /// ```
+    /// # use stratape_cuda::Grid;
+    /// assert!(Grid::blocks(3).chosen_stream().is_none());
+    /// ```
     pub fn chosen_stream(&self) -> Option<&Stream> {
         self.stream.as_ref()
     }

@@ -35,6 +35,13 @@ pub struct Stream {
 impl Stream {
     /// A new stream of the device.
     ///
+    /// ```
+    /// # use stratape_cuda::{Device, Stream};
+    /// let stream = Stream::new(&Device::emulator())?;
+    /// # let _ = stream;
+    /// # Ok::<(), stratape_cuda::GpuError>(())
+    /// ```
+    ///
     /// # Errors
     /// If the device fails.
     pub fn new(device: &Device) -> Result<Self, GpuError> {
@@ -47,6 +54,12 @@ impl Stream {
     }
 
     /// Waits for everything that was put on the stream.
+    ///
+    /// ```
+    /// # use stratape_cuda::{Device, Stream};
+    /// Stream::new(&Device::emulator())?.synchronize()?;
+    /// # Ok::<(), stratape_cuda::GpuError>(())
+    /// ```
     ///
     /// # Errors
     /// If something launched earlier has failed.

@@ -1,5 +1,7 @@
 //! What environment variables make of a device. A process has one environment: each case is a process of its own.
 
+#![allow(clippy::panic, clippy::unwrap_used)]
+
 use std::process::Command;
 
 use stratape_cuda::Device;

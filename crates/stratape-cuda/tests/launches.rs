@@ -1,6 +1,8 @@
 //! Launches of hand-written kernels: on a CUDA device if there is one, and on the made-up driver of `tests/fake`, which knows
 //! these kernels by name and ends the process at any access that is not ordered by events.
 
+#![allow(clippy::panic, clippy::unwrap_used)]
+
 mod support;
 
 use std::thread;
@@ -401,13 +403,16 @@ fn belongs_to_itself(device: &Device) {
     assert!(device.name().ends_with("(CUDA device 0)"));
 }
 
+/// A case by its name.
+type Case = (&'static str, fn(&Device));
+
 #[test]
 fn cases() {
     if !is_child() {
         return;
     }
     let device = Device::cuda(0).unwrap();
-    let cases: [(&str, fn(&Device)); 12] = [
+    let cases: [Case; 12] = [
         ("computes", computes),
         ("reports_indices_out_of_bounds", reports_indices_out_of_bounds),
         ("gives_each_thread_its_tape", gives_each_thread_its_tape),

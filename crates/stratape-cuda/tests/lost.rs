@@ -1,6 +1,8 @@
 //! Devices that fail: a kernel that takes the device with it, too little memory, a driver without devices. The process is lost
 //! with the device, so each case is one of its own.
 
+#![allow(clippy::panic, clippy::unwrap_used)]
+
 mod support;
 
 use stratape_cuda::__private::{Arg, Kernel, KernelText, Param, Tape, launch};

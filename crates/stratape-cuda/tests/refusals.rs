@@ -1,5 +1,7 @@
 //! What a launch and a copy refuse, before they change anything.
 
+#![allow(clippy::panic, clippy::unwrap_used)]
+
 use stratape_cuda::__private::{Arg, Kernel, KernelText, Param, Tape, launch};
 use stratape_cuda::{Buffer, Device, GpuError, Grid, ScalarType, Shadow, Stream, fresh};
 

@@ -1,5 +1,7 @@
 //! What is uploaded comes back, for every type of element.
 
+#![allow(clippy::panic, clippy::unwrap_used)]
+
 use std::fmt::Debug;
 
 use stratape_cuda::{Device, Element, GpuError};

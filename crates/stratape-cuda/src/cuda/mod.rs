@@ -255,8 +255,11 @@ impl Primary {
 
 impl Drop for Primary {
     fn drop(&mut self) {
-        // SAFETY: retained once in `retain`.
-        let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
+        // SAFETY: retained once in `retain`. The thread must not be left with a context that may be gone.
+        unsafe {
+            let _ = sys::cuCtxSetCurrent(ptr::null_mut());
+            let _ = sys::cuDevicePrimaryCtxRelease_v2(self.device);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tests that run themselves again: on a CUDA device if there is one, and on a driver that is made up.
 
+#![allow(clippy::panic, clippy::unwrap_used, reason = "this is part of the tests")]
 #![allow(dead_code, reason = "not every test uses everything")]
 
 use std::io::Write;
