@@ -3,6 +3,8 @@
 //! A kernel is no function of the host any more. In its place stands a type of its name, with a function that launches it, and one for its gradient. The function itself is emitted
 //! where nobody can call it, so that rustc reports what is wrong with it.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::parse::{Parse, Parser};
@@ -10,10 +12,30 @@ use syn::{Error, Result};
 
 use crate::arguments::Arguments;
 use crate::back::cuda;
-use crate::driver::compile_kernel;
+use crate::driver::{CompiledKernel, compile_kernel};
 use crate::expand::{arguments_of, reported};
-use crate::front::{Items, is_marked};
+use crate::front::{Items, is_marked, with_paths};
 use stratape_ir::{Extent, Function, Origin, Param, Scalar, Type, Valid};
+
+/// Compiles a kernel among the items of its file, device functions among them; and its gradient, if there is a `#[gradient]` on it.
+///
+/// # Errors
+/// If there is no kernel of that name, and as [`compile_kernel`].
+pub fn compile_in(items: &[syn::Item], name: &str) -> Result<CompiledKernel> {
+    let mut all = items.to_vec();
+    for item in &mut all {
+        if let syn::Item::Fn(function) = item {
+            with_paths(function);
+        }
+    }
+    let named = |item: &&syn::Item| matches!(item, syn::Item::Fn(one) if one.sig.ident == name);
+    let Some(syn::Item::Fn(kernel)) = all.iter().find(named) else {
+        return Err(Error::new(Span::call_site(), format!("there is no kernel `{name}`")));
+    };
+    let arguments = gradient_of(kernel)?;
+    let context = Items::linked(&all, HashSet::new(), false)?;
+    compile_kernel(kernel, &context, arguments.as_ref().map(|arguments| &arguments.0))
+}
 
 /// The kernel that was `read` with unique names for what it takes from elsewhere: what stands for the one that was `written`.
 pub(crate) fn kernel(written: &syn::ItemFn, read: &syn::ItemFn, items: &Items) -> TokenStream {

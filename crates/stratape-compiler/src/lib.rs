@@ -11,7 +11,7 @@
 //! | [`ad`] | a function | its gradient, in the same language, with tape operations |
 //! | [`back::rust`] | a gradient | Rust tokens |
 //!
-//! [`driver`] puts them together, [`expand`] for the attributes, [`link`] for what they take from other files and crates, [`library`] for types of crates that are known by heart, [`explain`] for people who ask what is saved and why.
+//! [`driver`] puts them together, [`expand`] for the attributes, [`link`] for what they take from other files and crates, [`library`] for types of crates that are known by heart, [`kernels`] for functions that run on a device, [`explain`] for people who ask what is saved and why.
 
 #![forbid(unsafe_code)]
 
@@ -22,7 +22,7 @@ pub mod driver;
 pub mod expand;
 pub mod explain;
 pub mod front;
-mod kernels;
+pub mod kernels;
 pub mod library;
 pub mod link;
 pub mod lower;

@@ -282,6 +282,25 @@ fn check_active(
             return refuse(sources, known.span, &message);
         }
     }
+    let written = |param: &Param| match param {
+        Param::Object(object) => {
+            let mut found = false;
+            walk(&function.body, &mut |node| {
+                let places = node.written();
+                found |= !matches!(node, Stmt::Barrier(_))
+                    && places.iter().any(|place| place.object == *object);
+            });
+            found && activity.object(*object)
+        }
+        Param::Value(_) => false,
+    };
+    if !inputs.iter().any(written) {
+        return refuse(
+            sources,
+            function.span,
+            "no derivative would come out: name what the kernel writes in `wrt(…)`, too, with what it is computed from",
+        );
+    }
     let mut outcome = Ok(());
     walk(&function.body, &mut |node| {
         let Stmt::Atomic(atomic) = node else { return };

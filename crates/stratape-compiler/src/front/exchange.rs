@@ -55,6 +55,8 @@ impl Lowerer<'_> {
         match lv {
             // A guard looks at it, and leaves it where it is.
             LValue::Memory(_) if self.looking => self.read(lv, span),
+            // Shared memory that has just been made: the variable is the memory.
+            LValue::Memory(memory) if self.is_new_shared(memory) => Ok(Val::Place(lv.clone())),
             // The variable may be assigned while its value is in use.
             LValue::Memory(memory)
                 if matches!(memory.ty, Type::Vec(_))

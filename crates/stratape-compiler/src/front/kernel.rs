@@ -10,7 +10,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Error, Result};
 
 use super::control::lv_of;
-use super::val::{Kind, LValue, Val};
+use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, unsupported};
 use stratape_ir::{
     Atomic, AtomicOp, Axis, Barrier, Builtin, Exchange, Extent, Init, Op, Scalar, Shuffle, Stmt,
@@ -178,6 +178,13 @@ impl Lowerer<'_> {
             self.b.function.unfilled.insert(object);
         }
         Ok(val)
+    }
+
+    /// Whether memory is shared by the threads of a block, and no variable holds it yet.
+    pub(super) fn is_new_shared(&self, memory: &Memory) -> bool {
+        let object = memory.place.object;
+        let unnamed = self.b.function.objects[object.index()].name.is_empty();
+        unnamed && memory.place.path.is_empty() && self.b.function.shared.contains(&object)
     }
 
     fn atomic(&mut self, op: AtomicOp, place: &Val, value: &Val, span: Span) -> Result<Val> {

@@ -273,7 +273,10 @@ impl<'a> Finder<'a> {
                     _ => one == stride,
                 })
             };
-            let (symbol, stride) = left.remove(left.iter().position(fits)?);
+            let size = |one: &(ValueId, Polynomial)| one.1.as_number().unwrap_or(i128::MAX);
+            let found = left.iter().enumerate().filter(|(_, one)| fits(one));
+            let (at, _) = found.min_by_key(|(_, one)| size(one))?;
+            let (symbol, stride) = left.remove(at);
             let (from, extent) = self.range(symbol)?;
             let digit = Polynomial::symbol(symbol).minus(&from);
             together = together.plus(&stride.times(&digit));

@@ -1,0 +1,12 @@
+//! Kernels through the attributes, on the device that is there: the emulator, or a GPU.
+//!
+//! `STRATAPE_GPU=emulator` and `STRATAPE_GPU=cuda` choose. Gradients are held against central differences of the kernel itself, or against closed forms.
+
+#![allow(clippy::unwrap_used, reason = "a failure is a panic")]
+
+mod differences;
+mod faults;
+mod launches;
+mod programs;
+mod ptx;
+mod shapes;
