@@ -37,6 +37,8 @@ static AXPY: Kernel = Kernel::new(&KernelText {
 }"#,
     params: &[doubles(true), doubles(false), Param::Value(ScalarType::F64)],
     tape: Tape::None,
+    constants: &[],
+    dynamic_shared: 1,
     checks: &["index of `y`"],
 });
 

@@ -168,9 +168,11 @@ pub(crate) fn check_compiled(compiled: &CompiledKernel, launch: &Launch, given: 
     let function = &compiled.gradient.as_ref().unwrap().function;
     let shadows = gradient(compiled, launch, given, &weights)
         .unwrap_or_else(|fault| panic!("the gradient: {fault}\n{function}"));
-    let single = compiled.primal.params.iter().any(|param| {
-        scalar(&compiled.primal, param) == Scalar::Float(Float::F32)
-    });
+    let single = compiled
+        .primal
+        .params
+        .iter()
+        .any(|param| scalar(&compiled.primal, param) == Scalar::Float(Float::F32));
     let (step, tolerance) = if single { (1e-2, 2e-2) } else { (1e-5, 1e-6) };
     for (at, shadow) in shadows.iter().enumerate() {
         let Some(shadow) = shadow else { continue };

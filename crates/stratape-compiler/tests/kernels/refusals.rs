@@ -16,7 +16,10 @@ fn barriers_that_not_all_threads_reach() {
     ];
     for text in texts {
         let error = refused(text);
-        assert!(error.contains("not all threads of a block come to this `sync_threads()`"), "{error}");
+        assert!(
+            error.contains("not all threads of a block come to this `sync_threads()`"),
+            "{error}"
+        );
     }
 }
 
@@ -32,22 +35,32 @@ fn results_and_lists() {
 
 #[test]
 fn shared_memory_inside_a_loop() {
-    let error = refused("fn kernel(x: &mut [f64]) { for _ in 0..2 { let mut t = shared::<[f64; 4]>(); t[0] = 1.0; x[0] = t[0]; } }");
+    let error = refused(
+        "fn kernel(x: &mut [f64]) { for _ in 0..2 { let mut t = shared::<[f64; 4]>(); t[0] = 1.0; x[0] = t[0]; } }",
+    );
     assert!(error.contains("at the top of the kernel"), "{error}");
 }
 
 #[test]
 fn what_atomics_return_has_no_derivative() {
-    let error = refused("#[gradient] fn kernel(x: &mut [f64], s: &mut [f64]) { let i = thread_idx().x; x[i] = atomic_add(&mut s[0], x[i]); }");
+    let error = refused(
+        "#[gradient] fn kernel(x: &mut [f64], s: &mut [f64]) { let i = thread_idx().x; x[i] = atomic_add(&mut s[0], x[i]); }",
+    );
     assert!(error.contains("which thread comes first"), "{error}");
-    let error = refused("#[gradient] fn kernel(x: &[f64], s: &mut [f64]) { atomic_max(&mut s[0], x[thread_idx().x]); }");
+    let error = refused(
+        "#[gradient] fn kernel(x: &[f64], s: &mut [f64]) { atomic_max(&mut s[0], x[thread_idx().x]); }",
+    );
     assert!(error.contains("reduce"), "{error}");
 }
 
 #[test]
 fn shadows_that_are_missing() {
-    let error = refused("#[gradient(wrt(x))] fn kernel(y: &mut [f64], x: &[f64]) { let i = thread_idx().x; y[i] = x[i]; }");
+    let error = refused(
+        "#[gradient(wrt(x))] fn kernel(y: &mut [f64], x: &[f64]) { let i = thread_idx().x; y[i] = x[i]; }",
+    );
     assert!(error.contains("`wrt(…)`"), "{error}");
-    let error = refused("#[gradient(wrt(x, z))] fn kernel(y: &mut [f64], x: &[f64], z: &mut [f64]) { let i = thread_idx().x; y[i] = x[i]; sync_threads(); z[i] = y[0]; }");
+    let error = refused(
+        "#[gradient(wrt(x, z))] fn kernel(y: &mut [f64], x: &[f64], z: &mut [f64]) { let i = thread_idx().x; y[i] = x[i]; sync_threads(); z[i] = y[0]; }",
+    );
     assert!(error.contains("`y`"), "{error}");
 }

@@ -5,7 +5,12 @@ use stratape_ir::simt::Launch;
 
 #[test]
 fn in_place_one_thread() {
-    check("#[gradient] fn square(a: &mut [f64]) { a[0] = a[0] * a[0]; }", "square", &grid(1, 1), &[numbers(1)]);
+    check(
+        "#[gradient] fn square(a: &mut [f64]) { a[0] = a[0] * a[0]; }",
+        "square",
+        &grid(1, 1),
+        &[numbers(1)],
+    );
 }
 
 #[test]
@@ -77,9 +82,19 @@ fn numbers_that_all_threads_read() {
         let i = thread_idx().x + block_idx().x * block_dim().x;
         if i < y.len() { y[i] = a * x[i] + b * b; }
     }";
-    check(text, "affine", &grid(3, 4), &[zeros(10), numbers(10), Given::Float(1.5), Given::Float(-0.5)]);
+    check(
+        text,
+        "affine",
+        &grid(3, 4),
+        &[zeros(10), numbers(10), Given::Float(1.5), Given::Float(-0.5)],
+    );
     let single = text.replace("f64", "f32");
-    check(&single, "affine", &grid(3, 4), &[zeros(10), numbers(10), Given::Float(1.5), Given::Float(-0.5)]);
+    check(
+        &single,
+        "affine",
+        &grid(3, 4),
+        &[zeros(10), numbers(10), Given::Float(1.5), Given::Float(-0.5)],
+    );
 }
 
 #[test]

@@ -7,8 +7,10 @@ use stratape::gpu::{Device, Grid};
 fn normal(d: f64) -> f64 {
     // Abramowitz and Stegun, as NVIDIA's sample has it.
     let k = 1.0 / (1.0 + 0.2316419 * d.abs());
-    let tail = 0.39894228040143267794 * (-0.5 * d * d).exp()
-        * (k * (0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))));
+    let tail = 0.39894228040143267794
+        * (-0.5 * d * d).exp()
+        * (k * (0.31938153
+            + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))));
     if d > 0.0 { 1.0 - tail } else { tail }
 }
 
@@ -146,12 +148,19 @@ fn lookup(grid: &[f64], values: &[f64], at: f64) -> f64 {
 
 #[stratape::kernel]
 #[gradient(wrt(out, values, density))]
-fn cross_sections(out: &mut [f64], energies: &[f64], grid: &[f64], values: &[f64], density: &[f64]) {
+fn cross_sections(
+    out: &mut [f64],
+    energies: &[f64],
+    grid: &[f64],
+    values: &[f64],
+    density: &[f64],
+) {
     let i = thread_idx().x + block_idx().x * block_dim().x;
     if i < energies.len() {
         let mut sum = 0.0;
         for k in 0..density.len() {
-            sum += density[k] * lookup(grid, &values[k * grid.len()..(k + 1) * grid.len()], energies[i]);
+            sum += density[k]
+                * lookup(grid, &values[k * grid.len()..(k + 1) * grid.len()], energies[i]);
         }
         out[i] = sum;
     }

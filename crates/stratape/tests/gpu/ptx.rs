@@ -4,11 +4,41 @@ use stratape::gpu::nvrtc;
 
 #[stratape::device]
 fn everything(x: f64, n: i32) -> f64 {
-    let a = x.sqrt() + x.cbrt() + x.exp() + x.exp2() + x.exp_m1() + x.ln() + x.ln_1p() + x.log2() + x.log10();
-    let b = x.sin() + x.cos() + x.tan() + x.asin() + x.acos() + x.atan() + x.sinh() + x.cosh() + x.tanh();
-    let c = x.asinh() + x.atanh() + x.hypot(a) + x.atan2(b) + x.powi(n) + x.powf(b) + x.abs() + x.signum();
-    let d = x.min(a).max(b).clamp(-1.0, 1.0) + x.floor() + x.ceil() + x.round() + x.trunc() + x.fract();
-    let e = x.recip() + x.to_radians() + x.to_degrees() + x.mul_add(a, b) + x.rem_euclid(2.0) + x.copysign(a) + x % 3.0;
+    let a = x.sqrt()
+        + x.cbrt()
+        + x.exp()
+        + x.exp2()
+        + x.exp_m1()
+        + x.ln()
+        + x.ln_1p()
+        + x.log2()
+        + x.log10();
+    let b = x.sin()
+        + x.cos()
+        + x.tan()
+        + x.asin()
+        + x.acos()
+        + x.atan()
+        + x.sinh()
+        + x.cosh()
+        + x.tanh();
+    let c = x.asinh()
+        + x.atanh()
+        + x.hypot(a)
+        + x.atan2(b)
+        + x.powi(n)
+        + x.powf(b)
+        + x.abs()
+        + x.signum();
+    let d =
+        x.min(a).max(b).clamp(-1.0, 1.0) + x.floor() + x.ceil() + x.round() + x.trunc() + x.fract();
+    let e = x.recip()
+        + x.to_radians()
+        + x.to_degrees()
+        + x.mul_add(a, b)
+        + x.rem_euclid(2.0)
+        + x.copysign(a)
+        + x % 3.0;
     a + b + c + d + e + (x as i32 as f64) + (x as u8 as f64) + (x as usize as f64)
 }
 
@@ -35,7 +65,8 @@ fn ptx(texts: &[(&'static str, &'static str)]) {
     for (_, cuda) in texts {
         for arch in ["sm_80", "sm_90"] {
             for defines in [&[][..], &["STRATAPE_CHECK=1"][..]] {
-                let ptx = nvrtc::to_ptx(cuda, arch, defines).unwrap_or_else(|error| panic!("{error}"));
+                let ptx =
+                    nvrtc::to_ptx(cuda, arch, defines).unwrap_or_else(|error| panic!("{error}"));
                 assert!(ptx.contains(".entry"));
             }
         }

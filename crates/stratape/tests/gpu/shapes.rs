@@ -29,7 +29,7 @@ fn axpy(y: &mut [f64], x: &[f64], a: f64) {
 #[test]
 fn a_guard_and_a_number_that_all_threads_read() {
     let gpu = Device::new().unwrap();
-    let n = 1000;
+    let n: usize = 1000;
     let grid = Grid::blocks(n.div_ceil(128)).threads(128);
     let (xs, ys) = (numbers(n), weights(n));
     let (x, mut y) = (gpu.upload(&xs).unwrap(), gpu.upload(&ys).unwrap());
@@ -122,7 +122,8 @@ fn products_in_tiles_of_shared_memory() {
         let arguments = (&mut c, &mut dc, &a, &mut da, &b, &mut db, n);
         matmul_grad::launch(&gpu, &grid, arguments).unwrap();
         let product = c.download().unwrap();
-        let wanted: f64 = (0..n).map(|k| numbers(n * n)[3 * n + k] * weights(n * n)[k * n + 5]).sum();
+        let wanted: f64 =
+            (0..n).map(|k| numbers(n * n)[3 * n + k] * weights(n * n)[k * n + 5]).sum();
         assert!((product[3 * n + 5] - wanted).abs() < 1e-12);
         (da.download().unwrap(), db.download().unwrap(), weights(n * n))
     };
