@@ -253,7 +253,7 @@ extern "C" __global__ void shared(unsigned char* stratape_tape, unsigned long lo
         dynamic_shared: 1,
         checks: &[],
     });
-    for bytes in [0, 48 << 10, 64 << 10, 96 << 10] {
+    for bytes in [32, 48 << 10, 64 << 10, 96 << 10] {
         launch(&SHARED, device, &Grid::blocks(2).threads(32).shared(bytes), &mut []).unwrap();
     }
     let error = launch(&SHARED, device, &Grid::blocks(2).shared(1 << 20), &mut []).unwrap_err();
