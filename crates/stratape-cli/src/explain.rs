@@ -2,6 +2,7 @@
 
 mod dot;
 mod json;
+mod kernel;
 mod picture;
 mod source;
 mod tape;
@@ -46,6 +47,8 @@ enum Stage {
     Remarks,
     /// The Rust that `#[gradient]` emits.
     Rust,
+    /// The CUDA C++ of a kernel's gradient, or of the kernel if it has none.
+    Cuda,
     /// What the backward half needs and where it comes from, as a graph for Graphviz.
     Dot,
     /// What lies where on the tape, and which loop moves it when.
@@ -76,9 +79,21 @@ fn explain_file(arguments: &Arguments) -> Result<(), Failure> {
         Some(name) => survey_of(&file, name),
         None => survey(&file),
     };
-    select(arguments, &source, &mut survey)?;
+    let kernels = kernel::kernels(&file, arguments.function.as_deref());
+    if kernels.is_empty() || !survey.subjects.is_empty() || !survey.errors.is_empty() {
+        select(arguments, &source, &mut survey)?;
+    }
+    survey.errors.extend(kernel::errors(&kernels));
     if !survey.errors.is_empty() {
         return Err(refuse(arguments, &source, &survey.errors));
+    }
+    let of_kernels = kernel::report(&kernels, arguments.emit, &source)?;
+    if survey.subjects.is_empty() && !kernels.is_empty() {
+        if arguments.json {
+            let message = "a kernel has no JSON: `--emit adjoint`, `--emit cuda`, or no option";
+            return Err(Failure::new(message.to_owned()));
+        }
+        return writeln!(std::io::stdout(), "{}", of_kernels.trim_end()).map_err(Failure::output);
     }
     let text = match arguments.emit {
         Some(stage) => emitted(stage, &source, &survey.subjects)?,
@@ -90,6 +105,10 @@ fn explain_file(arguments: &Arguments) -> Result<(), Failure> {
                 text::report(&source, &explanations, colours(&std::io::stdout()))
             }
         }
+    };
+    let text = match (of_kernels.is_empty(), arguments.json) {
+        (false, false) => format!("{}\n\n{of_kernels}", text.trim_end()),
+        _ => text,
     };
     writeln!(std::io::stdout(), "{}", shown(&text).trim_end()).map_err(Failure::output)
 }
@@ -167,6 +186,8 @@ fn emitted(stage: Stage, source: &Source, subjects: &[Subject]) -> Result<String
             Stage::Dot => writeln!(text, "{}", dot::digraph(source, subject)),
             Stage::Tape => writeln!(text, "{}", tape::schedule(source, subject)),
             Stage::Layers => writeln!(text, "{}", picture::layers(source, subject)),
+            // Only kernels have it.
+            Stage::Cuda => Ok(()),
             Stage::Rust => {
                 let file = syn::parse2(subject.tokens.clone()).map_err(Failure::new)?;
                 writeln!(text, "{}", prettyplease::unparse(&file))

@@ -17,6 +17,11 @@ use crate::expand::{arguments_of, reported};
 use crate::front::{Items, is_marked, with_paths};
 use stratape_ir::{Extent, Function, Origin, Param, Scalar, Type, Valid};
 
+/// Whether a function is a kernel.
+pub fn is_kernel(function: &syn::ItemFn) -> bool {
+    function.attrs.iter().any(|attribute| is_marked(attribute, &["kernel"]))
+}
+
 /// Compiles a kernel among the items of its file, device functions among them; and its gradient, if there is a `#[gradient]` on it.
 ///
 /// # Errors

@@ -118,6 +118,10 @@ impl Survey {
     fn marked(&mut self, attributes: &[Attribute], item: &dyn ToTokens) {
         let mark = attributes.iter().find(|attribute| is_marked(attribute, &["gradient"]));
         let Some(attribute) = mark else { return };
+        // Another attribute reads it there.
+        if attributes.iter().any(|attribute| is_marked(attribute, &["kernel"])) {
+            return;
+        }
         let parsed = syn::parse2::<syn::ItemFn>(item.to_token_stream());
         let Ok(mut item) = parsed else {
             if self.only.is_some() {

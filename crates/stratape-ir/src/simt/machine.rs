@@ -1,6 +1,5 @@
 //! A block of threads that run in step.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cells::{cells, extent, from_float, to_float, to_int};
@@ -10,6 +9,15 @@ use crate::{
     Atomic, AtomicOp, Block, Check, Exchange, Function, Init, Loop, ObjectId, Param, Place, Range,
     Scalar, Shuffle, Step, Stmt, Type, ValueId, WARP,
 };
+
+/// How the cell of a place is found.
+#[derive(Debug)]
+struct Way {
+    object: ObjectId,
+    offset: usize,
+    /// Where the registers of an index begin, how many elements there are, and how many cells an element has.
+    steps: Vec<(usize, u64, usize)>,
+}
 
 /// The threads that take part.
 #[derive(Clone, Debug)]
@@ -47,9 +55,10 @@ pub(super) struct Machine<'a> {
     number: u32,
     /// Barriers that the block has passed.
     epoch: u32,
-    objects: HashMap<ObjectId, Memory<'a>>,
-    /// Elements of lists.
-    lens: HashMap<ObjectId, usize>,
+    /// By the numbers of the objects.
+    objects: Vec<Option<Memory<'a>>>,
+    /// Elements of lists, by the numbers of the objects.
+    lens: Vec<usize>,
     tapes: Vec<Vec<u64>>,
     shared_bytes: usize,
 }
@@ -69,8 +78,8 @@ impl<'a> Machine<'a> {
             block: [0; 3],
             number: 0,
             epoch: 0,
-            objects: HashMap::new(),
-            lens: HashMap::new(),
+            objects: kernel.objects.iter().map(|_| None).collect(),
+            lens: vec![0; kernel.objects.len()],
             tapes: vec![Vec::new(); width],
             shared_bytes: 0,
         };
@@ -83,8 +92,8 @@ impl<'a> Machine<'a> {
                         return malformed("a kernel takes slices");
                     };
                     let size = cells(item, &launch.constants)?;
-                    machine.lens.insert(*object, memory.len() / size.max(1));
-                    machine.objects.insert(*object, Memory::Global(memory));
+                    machine.lens[object.index()] = memory.len() / size.max(1);
+                    machine.objects[object.index()] = Some(Memory::Global(memory));
                 }
                 _ => return malformed("arguments of other kinds"),
             }
@@ -162,8 +171,9 @@ impl<'a> Machine<'a> {
             }
             Stmt::Store { place, value } => {
                 self.watch(place, Kind::Write, mask, races)?;
+                let way = self.way(place)?;
                 for &lane in mask.lanes() {
-                    let (cell, at) = (self.get(*value, lane), self.cell(place, lane)?);
+                    let (cell, at) = (self.get(*value, lane), self.cell(&way, lane)?);
                     self.write(place.object, at, lane, cell);
                 }
                 Ok(())
@@ -171,9 +181,9 @@ impl<'a> Machine<'a> {
             Stmt::Accumulate { place, value, subtract } => {
                 self.watch(place, Kind::Read, mask, races)?;
                 self.watch(place, Kind::Write, mask, races)?;
-                let ty = self.ty(*value);
+                let (ty, way) = (self.ty(*value), self.way(place)?);
                 for &lane in mask.lanes() {
-                    let (cell, at) = (self.get(*value, lane), self.cell(place, lane)?);
+                    let (cell, at) = (self.get(*value, lane), self.cell(&way, lane)?);
                     let old = self.read(place.object, at, lane)?;
                     let new = added(old, cell, ty, *subtract);
                     self.write(place.object, at, lane, new);
@@ -341,58 +351,62 @@ impl<'a> Machine<'a> {
     pub(super) fn len(&self, place: &Place) -> Result<usize, Fault> {
         match (self.kernel.place_type(place), place.path.is_empty()) {
             (Some(Type::Array(_, n)), _) => extent(n, &self.launch.constants),
-            (Some(Type::Slice(_) | Type::Vec(_)), true) => {
-                Ok(self.lens.get(&place.object).copied().unwrap_or(0))
-            }
+            (Some(Type::Slice(_) | Type::Vec(_)), true) => Ok(self.lens[place.object.index()]),
             _ => malformed(format!("{place:?} has no length")),
         }
     }
 
-    /// The cell that a path leads to.
-    fn cell(&self, place: &Place, lane: u32) -> Result<usize, Fault> {
+    /// How the cell is found that a path leads to: the same for all threads.
+    fn way(&self, place: &Place) -> Result<Way, Fault> {
         let constants = &self.launch.constants;
         let mut ty = &self.kernel.objects[place.object.index()].ty;
-        let mut at = 0;
+        let mut way = Way { object: place.object, offset: 0, steps: Vec::with_capacity(2) };
         for (depth, step) in place.path.iter().enumerate() {
-            match (step, ty) {
-                (Step::Index(index), _) => {
-                    let index = self.get(*index, lane);
+            match step {
+                Step::Index(index) => {
                     let (len, item) = match ty {
                         Type::Array(item, n) => (extent(n, constants)?, &**item),
                         Type::Slice(item) | Type::Vec(item) if depth == 0 => {
-                            (self.lens.get(&place.object).copied().unwrap_or(0), &**item)
+                            (self.lens[place.object.index()], &**item)
                         }
                         _ => return malformed(format!("{place:?} leads nowhere")),
                     };
-                    if index >= len as u64 {
-                        let name = &self.kernel.objects[place.object.index()].name;
-                        let name = if name.is_empty() { "an array" } else { name };
-                        let message =
-                            format!("index {index} is out of bounds: `{name}` has {len} elements");
-                        return Err(self.fault(FaultKind::OutOfBounds, lane, message));
-                    }
-                    at += index as usize * cells(item, constants)?;
+                    way.steps.push((self.start(*index), len as u64, cells(item, constants)?));
                     ty = item;
                 }
-                (Step::Field(field), ty_of) => {
-                    let mut before = 0;
-                    for earlier in 0..*field {
-                        let Some(ty) = ty_of.field(earlier) else { break };
-                        before += cells(ty, constants)?;
+                Step::Field(field) => {
+                    for earlier in (0..*field).filter_map(|earlier| ty.field(earlier)) {
+                        way.offset += cells(earlier, constants)?;
                     }
-                    let Some(inner) = ty_of.field(*field) else {
+                    let Some(inner) = ty.field(*field) else {
                         return malformed(format!("{place:?} leads nowhere"));
                     };
-                    at += before;
                     ty = inner;
                 }
             }
+        }
+        Ok(way)
+    }
+
+    /// The cell of a thread.
+    fn cell(&self, way: &Way, lane: u32) -> Result<usize, Fault> {
+        let mut at = way.offset;
+        for (index, len, stride) in &way.steps {
+            let index = self.registers[index + lane as usize];
+            if index >= *len {
+                let name = &self.kernel.objects[way.object.index()].name;
+                let name = if name.is_empty() { "an array" } else { name };
+                let message =
+                    format!("index {index} is out of bounds: `{name}` has {len} elements");
+                return Err(self.fault(FaultKind::OutOfBounds, lane, message));
+            }
+            at += index as usize * stride;
         }
         Ok(at)
     }
 
     fn read(&self, object: ObjectId, at: usize, lane: u32) -> Result<u64, Fault> {
-        match self.objects.get(&object) {
+        match &self.objects[object.index()] {
             Some(Memory::Global(cells)) => Ok(cells[at].load(Ordering::Relaxed)),
             Some(Memory::Own(cells)) => Ok(cells[at * self.width + lane as usize]),
             Some(Memory::Shared(cells, written)) => {
@@ -409,7 +423,7 @@ impl<'a> Machine<'a> {
     }
 
     fn write(&mut self, object: ObjectId, at: usize, lane: u32, cell: u64) {
-        match self.objects.get_mut(&object) {
+        match &mut self.objects[object.index()] {
             Some(Memory::Global(cells)) => cells[at].store(cell, Ordering::Relaxed),
             Some(Memory::Own(cells)) => cells[at * self.width + lane as usize] = cell,
             Some(Memory::Shared(cells, written)) => {
@@ -423,8 +437,9 @@ impl<'a> Machine<'a> {
     }
 
     pub(super) fn load(&mut self, value: ValueId, place: &Place, mask: &Mask) -> Result<(), Fault> {
+        let way = self.way(place)?;
         for &lane in mask.lanes() {
-            let at = self.cell(place, lane)?;
+            let at = self.cell(&way, lane)?;
             let cell = self.read(place.object, at, lane)?;
             self.set(value, lane, cell);
         }
@@ -440,11 +455,12 @@ impl<'a> Machine<'a> {
         races: &mut Option<&mut Races>,
     ) -> Result<(), Fault> {
         let Some(races) = races else { return Ok(()) };
-        if matches!(self.objects.get(&place.object), Some(Memory::Own(_))) {
+        if matches!(&self.objects[place.object.index()], Some(Memory::Own(_))) {
             return Ok(());
         }
+        let way = self.way(place)?;
         for &lane in mask.lanes() {
-            let at = self.cell(place, lane)?;
+            let at = self.cell(&way, lane)?;
             let who = Who { lane, block: self.number, epoch: self.epoch };
             if let Some((other, before)) = races.access(place.object, at, who, kind) {
                 let verb = |kind| match kind {
@@ -476,8 +492,8 @@ impl<'a> Machine<'a> {
         let known = &self.kernel.objects[object.index()];
         if !self.kernel.shared.contains(&object) {
             let size = cells(&known.ty, &self.launch.constants)?;
-            if !matches!(self.objects.get(&object), Some(Memory::Own(_))) {
-                self.objects.insert(object, Memory::Own(vec![0; size * self.width]));
+            if !matches!(&self.objects[object.index()], Some(Memory::Own(_))) {
+                self.objects[object.index()] = Some(Memory::Own(vec![0; size * self.width]));
             }
             for &lane in mask.lanes() {
                 self.contents(object, &known.ty, init, 0, lane)?;
@@ -487,7 +503,7 @@ impl<'a> Machine<'a> {
         let first = mask.lanes().first().copied().unwrap_or(0);
         let count = match (&known.ty, init) {
             (Type::Vec(_), Init::Repeat(_, len)) => self.get(*len, first) as usize,
-            (Type::Vec(_), Init::ZeroLike(other)) => self.lens.get(other).copied().unwrap_or(0),
+            (Type::Vec(_), Init::ZeroLike(other)) => self.lens[other.index()],
             (ty, _) => cells(ty, &self.launch.constants)?,
         };
         if let Type::Vec(item) = &known.ty {
@@ -505,14 +521,14 @@ impl<'a> Machine<'a> {
                 );
                 return Err(self.fault(FaultKind::SharedMemory, first, message));
             }
-            self.lens.insert(object, count);
+            self.lens[object.index()] = count;
         }
         let unfilled = self.kernel.unfilled.contains(&object);
         let written = match self.launch.check {
             true => vec![!unfilled; count],
             false => Vec::new(),
         };
-        self.objects.insert(object, Memory::Shared(vec![0; count], written));
+        self.objects[object.index()] = Some(Memory::Shared(vec![0; count], written));
         if let Some(races) = races {
             races.make(object, count);
         }
@@ -557,7 +573,7 @@ impl<'a> Machine<'a> {
                 }
             }
             Init::Copy(place) => {
-                let from = self.cell(place, lane)?;
+                let from = self.cell(&self.way(place)?, lane)?;
                 for offset in 0..size(ty)? {
                     let cell = self.read(place.object, from + offset, lane)?;
                     self.write(object, at + offset, lane, cell);
@@ -630,14 +646,15 @@ impl<'a> Machine<'a> {
             }
             let cells = mask.lanes().iter().map(|lane| self.get(atomic.value, *lane));
             let Some(cell) = cells.reduce(|a, b| combined(atomic.op, a, b)) else { return Ok(()) };
-            let at = self.cell(&atomic.place, 0)?;
+            let at = self.cell(&self.way(&atomic.place)?, 0)?;
             self.change(atomic.place.object, at, 0, &|old| combined(atomic.op, old, cell))?;
             self.epoch += 1;
             return Ok(());
         }
         self.watch(&atomic.place, Kind::Atomic, mask, races)?;
+        let way = self.way(&atomic.place)?;
         for &lane in mask.lanes() {
-            let (cell, at) = (self.get(atomic.value, lane), self.cell(&atomic.place, lane)?);
+            let (cell, at) = (self.get(atomic.value, lane), self.cell(&way, lane)?);
             let change = |old| combined(atomic.op, old, cell);
             let old = self.change(atomic.place.object, at, lane, &change)?;
             if let Some(value) = atomic.old {
@@ -655,7 +672,7 @@ impl<'a> Machine<'a> {
         lane: u32,
         change: &dyn Fn(u64) -> u64,
     ) -> Result<u64, Fault> {
-        if let Some(Memory::Global(cells)) = self.objects.get(&object) {
+        if let Some(Memory::Global(cells)) = &self.objects[object.index()] {
             let update = |old| Some(change(old));
             let (Ok(old) | Err(old)) =
                 cells[at].fetch_update(Ordering::Relaxed, Ordering::Relaxed, update);

@@ -34,6 +34,13 @@ pub struct Kernel {
     pub checks: Vec<String>,
 }
 
+impl Kernel {
+    /// The text without the helpers that all kernels share.
+    pub fn function(&self) -> &str {
+        self.text.strip_prefix(PRELUDE).unwrap_or(&self.text).trim_start()
+    }
+}
+
 /// Prints a kernel.
 pub fn emit(kernel: Valid<'_>) -> Kernel {
     let function = kernel.function();
