@@ -9,7 +9,9 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use stratape_compiler::driver::{Context, GRADIENT, LOWERING, PRIMAL, Pass, Target};
+use stratape_compiler::driver::{
+    Context, GRADIENT, KERNEL, KERNEL_GRADIENT, LOWERING, PRIMAL, Pass, Target,
+};
 use stratape_ir::{Function, text, valid};
 
 /// A block of the page.
@@ -69,7 +71,7 @@ fn examples(page: &str) -> Vec<Example> {
 }
 
 fn passes() -> impl Iterator<Item = &'static Pass> {
-    PRIMAL.iter().chain(GRADIENT).chain(LOWERING)
+    PRIMAL.iter().chain(GRADIENT).chain(LOWERING).chain(KERNEL).chain(KERNEL_GRADIENT)
 }
 
 fn read(example: &Example) -> Function {

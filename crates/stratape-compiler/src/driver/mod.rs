@@ -27,7 +27,9 @@ use stratape_ir::valid::{self, Fault, Valid};
 use stratape_ir::{Function, Param};
 
 pub use self::kernel::{CompiledKernel, KernelGradient, compile_kernel, compile_kernel_function};
-pub use self::pipeline::{Context, GRADIENT, LOWERING, PRIMAL, Pass, Promise, Remark};
+pub use self::pipeline::{
+    Context, GRADIENT, KERNEL, KERNEL_GRADIENT, LOWERING, PRIMAL, Pass, Promise, Remark,
+};
 pub use self::target::{Saving, TapeSettings, Target};
 
 /// What to compile, and how.
