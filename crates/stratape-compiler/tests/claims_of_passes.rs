@@ -5,12 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use stratape_compiler::driver::{Context, GRADIENT, LOWERING, PRIMAL, Pass, Target};
+use stratape_compiler::driver::{
+    Context, GRADIENT, KERNEL, KERNEL_GRADIENT, LOWERING, PRIMAL, Pass, Target,
+};
 use stratape_ir::interp::{self, Argument, Datum, Memory, Trap};
 use stratape_ir::{Function, text};
 
 fn all_passes() -> impl Iterator<Item = &'static Pass> {
-    PRIMAL.iter().chain(GRADIENT).chain(LOWERING)
+    PRIMAL.iter().chain(GRADIENT).chain(LOWERING).chain(KERNEL).chain(KERNEL_GRADIENT)
 }
 
 fn apply(function: &Function, pass: &str) -> (Function, usize) {

@@ -3,5 +3,6 @@
 mod adjoints;
 mod atomics;
 mod harness;
+mod random;
 mod refusals;
 mod shapes;
