@@ -23,6 +23,7 @@
 mod checkpoint;
 mod cpp;
 mod error;
+mod gpu;
 mod measure;
 mod measurement;
 pub mod programs;
@@ -60,6 +61,8 @@ pub enum Suite {
     Cpp,
     /// Layers of the tape: what their size costs, and what saving every value does.
     Tapeflow,
+    /// Kernels and their gradients on a device, or on the emulator.
+    Gpu,
 }
 
 impl Suite {
@@ -76,6 +79,7 @@ impl Suite {
             Self::Checkpoint => "checkpoint",
             Self::Cpp => "cpp",
             Self::Tapeflow => "tapeflow",
+            Self::Gpu => "gpu",
         }
     }
 }
@@ -100,6 +104,9 @@ pub struct Settings {
     /// Which programs the suite `programs` runs.
     #[arg(long, default_value = "reference")]
     pub set: Set,
+    /// Runs the suite `gpu` on the emulator, whatever device there is.
+    #[arg(long)]
+    pub emulator: bool,
     /// Where spill files go; they have no name and leave nothing behind.
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     pub spill_to: PathBuf,
@@ -107,7 +114,14 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { quick: false, full: false, only: None, set: Set::Reference, spill_to: ".".into() }
+        Self {
+            quick: false,
+            full: false,
+            only: None,
+            set: Set::Reference,
+            emulator: false,
+            spill_to: ".".into(),
+        }
     }
 }
 
@@ -176,5 +190,6 @@ fn run_with(suite: Suite, runner: &mut Runner<'_>) -> Result<(), BenchError> {
         Suite::Checkpoint => checkpoint::run(runner),
         Suite::Cpp => cpp::run(runner),
         Suite::Tapeflow => tapeflow::run(runner),
+        Suite::Gpu => gpu::run(runner),
     }
 }

@@ -125,6 +125,11 @@ impl<'a> Runner<'a> {
         self.settings.set
     }
 
+    /// Whether kernels run on the emulator.
+    pub(crate) fn emulator(&self) -> bool {
+        self.settings.emulator
+    }
+
     /// Where spill files go.
     pub(crate) fn directory(&self) -> &'a Path {
         &self.settings.spill_to

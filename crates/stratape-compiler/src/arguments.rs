@@ -38,13 +38,14 @@ impl Parse for Arguments {
                 }
                 "parallel" if arguments.parallel.is_none() => arguments.parallel = Some(key.span()),
                 "plain" if !arguments.plain => arguments.plain = true,
+                "no_results" if arguments.results => arguments.results = false,
                 "tape" if !tape => {
                     tape = true;
                     let list;
                     syn::parenthesized!(list in input);
                     arguments.target.tape = tape_settings(&list)?;
                 }
-                "wrt" | "name" | "parallel" | "plain" | "tape" => {
+                "wrt" | "name" | "parallel" | "plain" | "tape" | "no_results" => {
                     return Err(Error::new(key.span(), format!("`{key}` is given twice")));
                 }
                 _ => {

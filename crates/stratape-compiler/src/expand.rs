@@ -584,6 +584,10 @@ fn one(
             "a function has one `#[gradient]`: for another, write a function that calls this one";
         return Err(Error::new_spanned(second, message));
     }
+    if !arguments.0.results {
+        let message = "`no_results` is for kernels: the gradient of a function returns its value";
+        return Err(Error::new(item.sig.ident.span(), message));
+    }
     let item = &concrete(item, &arguments.0.types)?;
     let read = &concrete(read, &arguments.0.types)?;
     let compiled = compile(read, module, &arguments.0)?;

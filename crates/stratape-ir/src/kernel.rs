@@ -110,6 +110,8 @@ pub struct Atomic {
     pub old: Option<ValueId>,
     /// Whether the numbers of a block are combined first, by all its threads together. The place is then the same for all of them.
     pub block: bool,
+    /// Whether threads of a warp that come to it together have the same place, so that a device may combine their numbers first.
+    pub warp: bool,
 }
 
 /// Whose number a thread gets in an exchange inside a warp.

@@ -132,6 +132,9 @@ impl Run<'_> {
         let taped = |error| Error::new(self.sources.span(function.span), error);
         let gradient = ad::differentiate(function, &wanted, &options.target).map_err(taped)?;
         let mut made = gradient.function;
+        if !options.results {
+            drop_results(&mut made);
+        }
         hand_out(&mut made, function, &gradient.outputs);
         made.complete_barriers();
         self.passes(&mut made, KERNEL_GRADIENT);
@@ -165,7 +168,7 @@ fn hand_out(gradient: &mut Function, primal: &Function, outputs: &[Output]) {
         params.push(Param::Object(object));
         let place = Place::whole(object).with(Step::Index(zero));
         let op = AtomicOp::Add;
-        let atomic = Atomic { op, place, value: adjoint, old: None, block: true };
+        let atomic = Atomic { op, place, value: adjoint, old: None, block: true, warp: false };
         gradient.body.push(Stmt::Atomic(Box::new(atomic)));
     }
     gradient.params = params;
@@ -175,6 +178,36 @@ fn hand_out(gradient: &mut Function, primal: &Function, outputs: &[Output]) {
 /// Whether a number of the kernel is a float.
 fn gradient_of(primal: &Function, param: Param) -> bool {
     matches!(param, Param::Value(value) if primal.ty(value).is_float())
+}
+
+/// Leaves out what the kernel itself writes to global memory and nobody reads in the gradient.
+fn drop_results(gradient: &mut Function) {
+    let mut read = std::collections::HashSet::new();
+    walk(&gradient.body, &mut |node| {
+        if !matches!(node, Stmt::Barrier(_) | Stmt::Atomic(_)) {
+            read.extend(node.read().iter().map(|place| place.object));
+        }
+        if let Stmt::New { init, .. } = node {
+            read.extend(init.copied().iter().map(|place| place.object));
+        }
+    });
+    let results: std::collections::HashSet<ObjectId> = gradient
+        .shared_params()
+        .filter(|object| !gradient.holds_adjoints(*object) && !read.contains(object))
+        .collect();
+    fn drop_in(block: &mut Block, results: &std::collections::HashSet<ObjectId>) {
+        block.retain(|node| match node {
+            Stmt::Store { place, .. } | Stmt::Accumulate { place, .. } => {
+                !results.contains(&place.object)
+            }
+            Stmt::Atomic(atomic) => atomic.old.is_some() || !results.contains(&atomic.place.object),
+            _ => true,
+        });
+        for node in block {
+            node.blocks_mut().into_iter().for_each(|inner| drop_in(inner, results));
+        }
+    }
+    drop_in(&mut gradient.body, &results);
 }
 
 /// What nobody asks of an atomic operation it does not tell.

@@ -45,6 +45,8 @@ pub struct Options {
     pub parallel: Option<Span>,
     /// Whether only the required passes run.
     pub plain: bool,
+    /// Whether the gradient of a kernel writes what the kernel writes.
+    pub results: bool,
     /// The machine.
     pub target: Target,
     /// Names of passes that do not run.
@@ -61,6 +63,7 @@ impl Default for Options {
             types: Vec::new(),
             parallel: None,
             plain: false,
+            results: true,
             target: Target::default(),
             disabled: BTreeSet::new(),
             verify: cfg!(debug_assertions),

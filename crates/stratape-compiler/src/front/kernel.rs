@@ -203,7 +203,8 @@ impl Lowerer<'_> {
         };
         self.expect(value, ty, span)?;
         let old = self.b.new_value(ty, span);
-        let atomic = Atomic { op, place: memory.place, value, old: Some(old), block: false };
+        let atomic =
+            Atomic { op, place: memory.place, value, old: Some(old), block: false, warp: false };
         self.b.node(Stmt::Atomic(Box::new(atomic)));
         Ok(Val::Scalar(old))
     }

@@ -17,7 +17,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::driver::{Context, Pass, Promise};
-use stratape_ir::analysis::{Affine, DefUse, Definition, Polynomial};
+use stratape_ir::analysis::{Affine, DefUse, Definition, Polynomial, Uniform};
 use stratape_ir::{
     Atomic, AtomicOp, Axis, Binary, Block, Builtin, Compare, Function, If, ObjectId, Op, Origin,
     Place, Scalar, SourceId, Step, Stmt, StmtId, ValueId,
@@ -49,7 +49,8 @@ fn atomics(function: &mut Function, cx: &mut Context<'_>) {
         finder.sharing()
     };
     let mut body = std::mem::take(&mut function.body);
-    let mut writer = Writer { function, conditions: BTreeMap::new(), head: Block::new() };
+    let uniform = Uniform::new(&Function { body: body.clone(), ..function.clone() });
+    let mut writer = Writer { function, uniform, conditions: BTreeMap::new(), head: Block::new() };
     writer.block(&mut body, &found);
     let mut head = writer.head;
     head.append(&mut body);
@@ -340,6 +341,7 @@ fn agree(owned: &[&Digits]) -> bool {
 
 struct Writer<'a> {
     function: &'a mut Function,
+    uniform: Uniform,
     /// The conditions under which elements belong to threads.
     conditions: BTreeMap<Vec<Builtin>, ValueId>,
     /// Where they are computed.
@@ -347,6 +349,13 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// Whether all threads of a block that come to a place together come to the same.
+    fn is_uniform(&self, place: &Place) -> bool {
+        let mut uniform = true;
+        place.for_each_operand(&mut |index| uniform &= self.uniform.value(index));
+        uniform
+    }
+
     fn block(&mut self, block: &mut Block, found: &BTreeMap<ObjectId, Sharing>) {
         for node in block {
             for inner in node.blocks_mut() {
@@ -373,6 +382,7 @@ impl Writer<'_> {
                 value: added,
                 old: None,
                 block: false,
+                warp: self.is_uniform(&place),
             };
             atomic.push(Stmt::Atomic(Box::new(add)));
             let plain = vec![Stmt::Accumulate { place, value, subtract: *subtract }];

@@ -76,3 +76,28 @@ fn a_second_axis_makes_plain_additions_atomic() {
     crate::harness::check_compiled(&compiled, &launch, &[zeros(1), numbers(3)]);
     assert_eq!(additions(&compiled), (1, 1));
 }
+
+#[test]
+fn results_that_nobody_wants() {
+    let text = |arguments: &str| {
+        format!(
+            "#[gradient({arguments})] fn squares(s: &mut [f64], y: &mut [f64], x: &[f64]) {{
+                let i = thread_idx().x;
+                y[i] = x[i] * x[i];
+                atomic_add(&mut s[0], y[i] * x[i]);
+            }}"
+        )
+    };
+    let stores = |text: &str| {
+        let compiled = check(text, "squares", &grid(1, 4), &[zeros(1), zeros(4), numbers(4)]);
+        let function = &compiled.gradient.as_ref().unwrap().function;
+        let mut stores = 0;
+        stratape_ir::walk(&function.body, &mut |node| {
+            let places = node.written();
+            stores += places.iter().filter(|place| !function.holds_adjoints(place.object)).count();
+        });
+        stores
+    };
+    assert_eq!(stores(&text("wrt(s, y, x)")), 2);
+    assert_eq!(stores(&text("wrt(s, y, x), no_results")), 0);
+}

@@ -89,7 +89,7 @@
 //!            | "save" record slice
 //!            | "restore" record object
 //!            | "refill" record place
-//!            | "atomic" "block"? ("add" | "min" | "max") place "," value ("old" defined)?
+//!            | "atomic" ("block" | "warp")? ("add" | "min" | "max") place "," value ("old" defined)?
 //!            | "barrier" place,*
 //!            | "shuffle" ("down" | "up" | "xor") defined "=" value "," value
 //!            | "call" (defined,* "=")? opaque "(" (value | slice),* ")" ("pullback" opaque)? half?

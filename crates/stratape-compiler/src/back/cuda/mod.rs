@@ -338,6 +338,7 @@ impl Printer<'_> {
             return;
         }
         let name = match (atomic.op, atomic.old) {
+            (AtomicOp::Add, None) if atomic.warp => "stratape_warp_add",
             (AtomicOp::Add, None) => "stratape_add",
             (AtomicOp::Add, Some(_)) => "stratape_fetch_add",
             (AtomicOp::Min, _) => "stratape_fetch_min",

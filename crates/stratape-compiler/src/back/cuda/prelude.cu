@@ -1,6 +1,7 @@
 typedef unsigned long long stratape_usize;
 
-template <class T, stratape_usize N> struct stratape_array {
+// Arrays of 8 and 16 bytes are read and written whole.
+template <class T, stratape_usize N> struct alignas(N * sizeof(T) == 16 ? 16 : N * sizeof(T) == 8 ? 8 : alignof(T)) stratape_array {
   T at[N];
   __device__ T& operator[](stratape_usize i) { return at[i]; }
   __device__ const T& operator[](stratape_usize i) const { return at[i]; }
@@ -78,6 +79,15 @@ template <> __device__ inline float stratape_fetch_min(float* place, float x) {
 }
 template <> __device__ inline float stratape_fetch_max(float* place, float x) {
   return stratape_swap<unsigned>(place, [x](float old) { return fmaxf(old, x); });
+}
+
+// Adds the numbers of a warp that has come here whole, with one place, once; those of other warps one by one.
+template <class T> __device__ inline void stratape_warp_add(T* place, T x) {
+  int same = 0;
+  if (__activemask() == 0xffffffffu) __match_all_sync(0xffffffffu, (stratape_usize)place, &same);
+  if (!same) { atomicAdd(place, x); return; }
+  for (int by = 16; by > 0; by >>= 1) x += __shfl_xor_sync(0xffffffffu, x, by);
+  if ((stratape_thread() & 31u) == 0u) atomicAdd(place, x);
 }
 
 // Adds the numbers of all threads of a block, in a fixed order, and the sum to memory.

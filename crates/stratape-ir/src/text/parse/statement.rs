@@ -124,6 +124,7 @@ impl Parser {
 
     fn atomic(&mut self) -> Result<Stmt> {
         let block = self.accept_word("block");
+        let warp = !block && self.accept_word("warp");
         let at = self.here();
         let word = self.name()?;
         let Some((op, _)) = AtomicOp::ALL.into_iter().find(|(_, known)| *known == word) else {
@@ -137,7 +138,7 @@ impl Parser {
             let defined = self.defined()?;
             old = Some(self.define(defined, None)?);
         }
-        Ok(Stmt::Atomic(Box::new(Atomic { op, place, value, old, block })))
+        Ok(Stmt::Atomic(Box::new(Atomic { op, place, value, old, block, warp })))
     }
 
     fn shuffle(&mut self) -> Result<Stmt> {

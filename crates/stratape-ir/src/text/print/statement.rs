@@ -71,7 +71,11 @@ impl Printer<'_> {
             }
             Stmt::Refill { record, place } => format!("refill {record:?} {}", self.place(place)),
             Stmt::Atomic(atomic) => {
-                let block = if atomic.block { "block " } else { "" };
+                let block = match (atomic.block, atomic.warp) {
+                    (true, _) => "block ",
+                    (false, true) => "warp ",
+                    (false, false) => "",
+                };
                 let (op, value) = (atomic.op.word(), self.value(atomic.value));
                 let mut text = format!("atomic {block}{op} {}, {value}", self.place(&atomic.place));
                 if let Some(old) = atomic.old {
