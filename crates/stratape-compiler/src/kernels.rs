@@ -43,8 +43,13 @@ pub fn compile_in(items: &[syn::Item], name: &str) -> Result<CompiledKernel> {
 }
 
 /// The kernel that was `read` with unique names for what it takes from elsewhere: what stands for the one that was `written`.
-pub(crate) fn kernel(written: &syn::ItemFn, read: &syn::ItemFn, items: &Items) -> TokenStream {
-    match launches(written, read, items) {
+pub(crate) fn kernel(
+    written: &syn::ItemFn,
+    read: &syn::ItemFn,
+    items: &Items,
+    imports: &dyn Fn(&str) -> TokenStream,
+) -> TokenStream {
+    match launches(written, read, items, imports) {
         Ok(tokens) => tokens,
         Err(error) => {
             // Calls of what is not there would be errors of their own.
@@ -97,10 +102,21 @@ fn checked(written: &syn::ItemFn) -> TokenStream {
     }
 }
 
-fn launches(written: &syn::ItemFn, read: &syn::ItemFn, items: &Items) -> Result<TokenStream> {
+fn launches(
+    written: &syn::ItemFn,
+    read: &syn::ItemFn,
+    items: &Items,
+    imports: &dyn Fn(&str) -> TokenStream,
+) -> Result<TokenStream> {
     let arguments = gradient_of(written)?;
-    if let Some(param) = written.sig.generics.params.first() {
-        let message = "a kernel has no parameters of its own: write one for each type";
+    let mut marks = written.attrs.iter().filter(|one| is_marked(one, &["gradient"]));
+    if let Some(second) = marks.nth(1) {
+        let message = "a kernel has one `#[gradient]`: for another, write a kernel that calls the same function";
+        return Err(Error::new_spanned(second, message));
+    }
+    let named = |param: &&syn::GenericParam| !matches!(param, syn::GenericParam::Lifetime(_));
+    if let Some(param) = written.sig.generics.params.iter().find(named) {
+        let message = "a kernel is not generic: write one for each type";
         return Err(Error::new_spanned(param, message));
     }
     let compiled = compile_kernel(read, items, arguments.as_ref().map(|arguments| &arguments.0))?;
@@ -108,10 +124,10 @@ fn launches(written: &syn::ItemFn, read: &syn::ItemFn, items: &Items) -> Result<
     let (kernel, gradient) = compiled.valid().map_err(fault)?;
     let name = &written.sig.ident;
     let mut tokens = checked(written);
-    tokens.extend(launch(written, name, kernel, None)?);
+    tokens.extend(launch(written, name, kernel, None, imports)?);
     if let (Some(gradient), Some(arguments)) = (gradient, &arguments) {
         let name = gradient_name(name, arguments);
-        tokens.extend(launch(written, &name, gradient, Some(&written.sig.ident))?);
+        tokens.extend(launch(written, &name, gradient, Some(&written.sig.ident), imports)?);
     }
     Ok(tokens)
 }
@@ -131,6 +147,7 @@ fn launch(
     name: &Ident,
     kernel: Valid<'_>,
     of: Option<&Ident>,
+    imports: &dyn Fn(&str) -> TokenStream,
 ) -> Result<TokenStream> {
     let function = kernel.function();
     let cuda = cuda::emit(kernel);
@@ -162,6 +179,9 @@ fn launch(
         ),
     };
     let checks = &cuda.checks;
+    // Constants may name types that have unique names here.
+    let constants: Vec<TokenStream> = constants.collect();
+    let imports = imports(&quote!(#(#constants)*).to_string());
     Ok(quote! {
         #(#conditions)*
         #(#docs)*
@@ -179,6 +199,7 @@ fn launch(
                 grid: impl ::core::borrow::Borrow<::stratape::gpu::Grid>,
                 arguments: (#(#types,)*),
             ) -> ::core::result::Result<(), ::stratape::gpu::GpuError> {
+                #imports
                 static TEXT: ::stratape::gpu::__private::KernelText = ::stratape::gpu::__private::KernelText {
                     name: #c_name,
                     language: #language,
@@ -246,6 +267,11 @@ fn passed(written: &syn::ItemFn, function: &Function) -> Result<Vec<Passed>> {
                         let ty = previous.unwrap_or_default();
                         quote!(impl ::core::convert::Into<::stratape::gpu::Shadow<'a, #ty>>)
                     }
+                    // It holds the weights of the results: nobody wants it overwritten before.
+                    (Some(of), _) if function.objects[of.index()].origin == Origin::RefMut => {
+                        let ty = element(inputs_of(written, function, shadow_of)?)?;
+                        quote!(&'a mut ::stratape::gpu::Buffer<#ty>)
+                    }
                     (Some(_), _) => {
                         let ty = element(inputs_of(written, function, shadow_of)?)?;
                         quote!(impl ::core::convert::Into<::stratape::gpu::Shadow<'a, #ty>>)
@@ -256,7 +282,10 @@ fn passed(written: &syn::ItemFn, function: &Function) -> Result<Vec<Passed>> {
                         quote!(&'a #mutable ::stratape::gpu::Buffer<#ty>)
                     }
                 };
-                let argument = match known.shadow_of.is_some() || is_sum {
+                let weights = known.shadow_of.is_some_and(|of| {
+                    function.objects[of.index()].origin == Origin::RefMut
+                });
+                let argument = match (known.shadow_of.is_some() && !weights) || is_sum {
                     true => quote!(#arg::from(::core::convert::Into::<::stratape::gpu::Shadow<'a, _>>::into(#name))),
                     false => quote!(#arg::from(#name)),
                 };

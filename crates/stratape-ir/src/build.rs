@@ -234,6 +234,14 @@ impl Builder {
             .collect()
     }
 
+    /// Makes the atomic operation that was appended last one of the whole block, of whose result nobody asks.
+    pub fn combine_in_block(&mut self) {
+        if let Some(Stmt::Atomic(atomic)) = self.open.last_mut().and_then(|block| block.last_mut())
+        {
+            (atomic.block, atomic.old) = (true, None);
+        }
+    }
+
     /// Appends a loop.
     pub fn repeat(&mut self, node: Loop) {
         self.node(Stmt::Loop(Box::new(node)));

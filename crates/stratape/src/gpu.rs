@@ -198,6 +198,32 @@ pub fn atomic_max<T>(place: &mut T, value: T) -> T {
     outside("atomic_max")
 }
 
+/// Adds the numbers of all threads of a block to one number in memory: in the block first, in a fixed order, then once for each block, atomically. All threads of the block
+/// come to it, with 0.0 if they have nothing to add, and name the same place.
+///
+/// ```
+/// # use stratape::gpu::{Device, Grid, GpuError};
+/// #[stratape::kernel]
+/// #[gradient]
+/// fn squares(s: &mut [f64], x: &[f64]) {
+///     let i = thread_idx().x + block_idx().x * block_dim().x;
+///     block_add(&mut s[0], if i < x.len() { x[i] * x[i] } else { 0.0 });
+/// }
+///
+/// # fn main() -> Result<(), GpuError> {
+/// let gpu = Device::emulator();
+/// let (x, mut s) = (gpu.upload(&[1.0, 2.0, 3.0])?, gpu.zeros(1)?);
+/// let (mut ds, mut dx) = (gpu.upload(&[1.0])?, gpu.zeros(3)?);
+/// squares_grad::launch(&gpu, Grid::blocks(2).threads(2), (&mut s, &mut ds, &x, &mut dx))?;
+/// assert_eq!((s.download()?, dx.download()?), (vec![14.0], vec![2.0, 4.0, 6.0]));
+/// # Ok(())
+/// # }
+/// ```
+pub fn block_add<T>(place: &mut T, value: T) {
+    let _ = (place, value);
+    outside("block_add")
+}
+
 /// The number of the thread that is so many lanes above in the warp; the own one where there is none. All threads of the warp take part.
 ///
 /// ```

@@ -16,8 +16,8 @@ use crate::source::Sources;
 use stratape_ir::analysis::Uniform;
 use stratape_ir::valid::{self, Fault, Valid};
 use stratape_ir::{
-    Atomic, AtomicOp, Block, Function, Object, ObjectId, Op, Origin, Param, Place, Scalar,
-    SourceId, Step, Stmt, Type, used, walk,
+    Atomic, AtomicOp, Block, Function, Init, Int, Object, ObjectId, Op, Origin, Param, Place,
+    Scalar, SourceId, Step, Stmt, Type, used, walk,
 };
 
 /// A kernel, and its gradient if that was asked for.
@@ -63,7 +63,8 @@ pub fn compile_kernel(
     let in_kernels = |error: Error| {
         let words = |error: Error| {
             let (text, _) = front::message_of(&error);
-            Error::new(error.span(), text.replace("`#[gradient]` does not", "a kernel does not"))
+            let text = text.replace("`#[gradient]` does not", "a kernel does not");
+            Error::new(error.span(), text.replace("stratape::differentiable", "stratape::device"))
         };
         error.into_iter().map(words).reduce(|mut all, one| {
             all.combine(one);
@@ -99,7 +100,12 @@ pub fn compile_kernel_function(
             format!("this kernel failed the compiler's own check, please report it: {fault}");
         Error::new(sources.span(function.span), message)
     };
-    valid::validate(&function).map_err(fault)?;
+    // What is behind `&` and written rustc reports, and better.
+    let written = |found: &Fault| found.rule == "memory";
+    valid::validate(&function).map_err(|found| match written(&found) {
+        true => Error::new(sources.span(function.span), "a slice that the kernel writes is `&mut`"),
+        false => fault(found),
+    })?;
     let gradient = gradient.map(|options| run.kernel_gradient(&function, options)).transpose()?;
     if let Some(gradient) = &gradient {
         valid::validate(&gradient.function).map_err(fault)?;
@@ -252,10 +258,34 @@ fn check(function: &Function, sources: &Sources) -> Result<()> {
             );
         }
     }
+    for param in &function.params {
+        let (ty, at) = match param {
+            Param::Value(value) => (function.ty(*value), function.values[value.index()].span),
+            Param::Object(object) => {
+                let known = &function.objects[object.index()];
+                (numbers(&known.ty), known.span)
+            }
+        };
+        if matches!(ty, Scalar::Int(Int::I128 | Int::U128)) {
+            return refuse(sources, at, "a kernel takes integers of at most 64 bits");
+        }
+    }
     let mut outcome = Ok(());
     walk(&function.body, &mut |node| {
         if outcome.is_err() {
             return;
+        }
+        if let Stmt::Atomic(atomic) = node {
+            let ty = function.ty(atomic.value);
+            let small = matches!(ty, Scalar::Int(int) if int.bits() < 32);
+            if small || ty == Scalar::Bool {
+                let at = function.values[atomic.value.index()].span;
+                outcome = refuse(
+                    sources,
+                    at,
+                    "atomic operations are on floats and on integers of 32 and 64 bits",
+                );
+            }
         }
         let made = match node {
             Stmt::New { object, .. } => Some(*object),
@@ -277,13 +307,21 @@ fn check(function: &Function, sources: &Sources) -> Result<()> {
                 sources,
                 function.span,
                 &format!(
-                    "a kernel cannot call `{}`: put `#[stratape::device]` on it",
+                    "a kernel cannot call `{}`, which calls itself or has a derivative by hand: write it as a loop",
                     call.function
                 ),
             );
         }
     });
     outcome
+}
+
+/// The numbers that memory of a parameter holds.
+fn numbers(ty: &Type) -> Scalar {
+    match ty.element() {
+        Some(item) => numbers(item),
+        None => ty.scalar().unwrap_or(Scalar::Bool),
+    }
 }
 
 /// Whether a type is a number, or an array of such of fixed length.
@@ -334,8 +372,20 @@ fn check_active(
             "no derivative would come out: name what the kernel writes in `wrt(…)`, too, with what it is computed from",
         );
     }
+    let uniform = Uniform::new(function);
     let mut outcome = Ok(());
     walk(&function.body, &mut |node| {
+        if let Stmt::Shuffle(shuffle) = node
+            && activity.value(shuffle.operand)
+            && !uniform.value(shuffle.by)
+            && outcome.is_ok()
+        {
+            outcome = refuse(
+                sources,
+                function.values[shuffle.value.index()].span,
+                "an exchange over a distance on which threads differ has no derivative: several lanes may read one. Use the same distance for all, or shared memory",
+            );
+        }
         let Stmt::Atomic(atomic) = node else { return };
         let object: ObjectId = atomic.place.object;
         if outcome.is_err() || !activity.object(object) {
@@ -352,11 +402,18 @@ fn check_active(
             outcome = refuse(
                 sources,
                 at,
-                "the extreme of numbers of many threads has no derivative in a kernel: reduce them with `stratape::gpu::reduce`",
+                "which thread holds the extreme is not known in a kernel, so that it has no derivative: find the index of the extreme first, and read the number in another kernel",
             );
         }
     });
     outcome
+}
+
+/// Whether a place is the same for all threads of a block.
+fn is_one_place(uniform: &Uniform, place: &Place) -> bool {
+    let mut same = true;
+    place.for_each_operand(&mut |index| same &= uniform.value(index));
+    same
 }
 
 /// Whether all threads of a block come to every barrier.
@@ -375,6 +432,27 @@ fn together(
                     barrier.span,
                     "not all threads of a block come to this `sync_threads()`: it stands under a condition, in a loop or after a `return` on which threads \
                      differ. Put the condition around what is read and written, not around the barrier",
+                );
+            }
+            Stmt::Atomic(atomic) if atomic.block && !all => {
+                return refuse(
+                    sources,
+                    function.values[atomic.value.index()].span,
+                    "not all threads of a block come to this `block_add`: give it 0.0 where a thread has nothing to add",
+                );
+            }
+            Stmt::Atomic(atomic) if atomic.block && !is_one_place(uniform, &atomic.place) => {
+                return refuse(
+                    sources,
+                    function.values[atomic.value.index()].span,
+                    "threads of a block differ on where this `block_add` adds: use `atomic_add`",
+                );
+            }
+            Stmt::New { object, init: Init::Repeat(_, len) } if !uniform.value(*len) => {
+                return refuse(
+                    sources,
+                    function.objects[object.index()].span,
+                    "threads of a block differ on the length of this shared memory",
                 );
             }
             Stmt::If(branch) => {

@@ -13,12 +13,12 @@ use super::control::lv_of;
 use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, unsupported};
 use stratape_ir::{
-    Atomic, AtomicOp, Axis, Barrier, Builtin, Exchange, Extent, Init, Op, Scalar, Shuffle, Stmt,
-    Struct, Type, ValueId,
+    Atomic, AtomicOp, Axis, Barrier, Builtin, Exchange, Extent, Init, Op, Origin, Scalar, Shuffle,
+    Stmt, Struct, Type, ValueId,
 };
 
 /// The functions.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "thread_idx",
     "block_idx",
     "block_dim",
@@ -30,6 +30,7 @@ const NAMES: [&str; 14] = [
     "atomic_add",
     "atomic_min",
     "atomic_max",
+    "block_add",
     "shuffle_down",
     "shuffle_up",
     "shuffle_xor",
@@ -110,6 +111,11 @@ impl Lowerer<'_> {
             ("atomic_add", [place, value]) => self.atomic(AtomicOp::Add, place, value, span)?,
             ("atomic_min", [place, value]) => self.atomic(AtomicOp::Min, place, value, span)?,
             ("atomic_max", [place, value]) => self.atomic(AtomicOp::Max, place, value, span)?,
+            ("block_add", [place, value]) => {
+                self.atomic(AtomicOp::Add, place, value, span)?;
+                self.b.combine_in_block();
+                Val::Unit
+            }
             ("shuffle_down", [value, by]) => self.shuffle(Exchange::Down, value, by, span)?,
             ("shuffle_up", [value, by]) => self.shuffle(Exchange::Up, value, by, span)?,
             ("shuffle_xor", [value, by]) => self.shuffle(Exchange::Xor, value, by, span)?,
@@ -202,6 +208,14 @@ impl Lowerer<'_> {
             ));
         };
         self.expect(value, ty, span)?;
+        let known = &self.b.function.objects[memory.place.object.index()];
+        let shared = self.b.function.shared.contains(&memory.place.object);
+        if known.origin != Origin::RefMut && !shared {
+            return Err(Error::new(
+                span,
+                "an atomic operation takes memory that threads share: an element of a `&mut` slice, or of shared memory",
+            ));
+        }
         let old = self.b.new_value(ty, span);
         let atomic =
             Atomic { op, place: memory.place, value, old: Some(old), block: false, warp: false };

@@ -209,7 +209,8 @@ fn resume_kernel(
     let Item::Fn(read) = linked(&Item::Fn(written.clone()), &questions, set, (&own, &own)) else {
         return Err(garbled());
     };
-    Ok(kernels::kernel(&written, &read, &items_of(&read, &questions, set)?))
+    let imports = |text: &str| imports_of(text, &questions, set);
+    Ok(kernels::kernel(&written, &read, &items_of(&read, &questions, set)?, &imports))
 }
 
 /// `#[device]` on an item that kernels use.
@@ -610,9 +611,8 @@ fn resume_gradient(
     with_imports(tokens, &questions, set)
 }
 
-/// Types that were asked for have unique names in what is emitted: each function says what they stand for.
-fn with_imports(tokens: TokenStream, questions: &Questions, set: &Set) -> Result<TokenStream> {
-    let text = tokens.to_string();
+/// What types with unique names, as far as a text has them, stand for.
+fn imports_of(text: &str, questions: &Questions, set: &Set) -> TokenStream {
     let (mut imports, mut known) = (TokenStream::new(), HashSet::new());
     for (number, id) in &set.answers {
         let Some((Kind::Type, path)) = questions.paths.get(*number) else { continue };
@@ -622,6 +622,13 @@ fn with_imports(tokens: TokenStream, questions: &Questions, set: &Set) -> Result
             imports.extend(quote!(#[allow(unused_imports)] use #path as #id;));
         }
     }
+    imports
+}
+
+/// Types that were asked for have unique names in what is emitted: each function says what they stand for.
+fn with_imports(tokens: TokenStream, questions: &Questions, set: &Set) -> Result<TokenStream> {
+    let text = tokens.to_string();
+    let mut imports = imports_of(&text, questions, set);
     for (_, adopted) in &questions.adopted {
         let more = adopted.imports(&text);
         // Those of a crate import the same.

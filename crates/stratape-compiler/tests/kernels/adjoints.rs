@@ -149,3 +149,60 @@ fn a_row_of_soft_maximum() {
     }";
     check(text, "softmax", &grid(2, 3), &[zeros(14), numbers(14), Given::Int(7)]);
 }
+
+#[test]
+fn sums_of_a_block() {
+    let text = "#[gradient] fn energy(e: &mut [f64], x: &[f64], k: f64) {
+        let i = thread_idx().x + block_idx().x * block_dim().x;
+        let mut s = 0.0;
+        if i < x.len() {
+            for j in 0..x.len() {
+                let d = x[i] - x[j];
+                s += 1.0 / (d * d + k).sqrt();
+            }
+        }
+        block_add(&mut e[block_idx().x], s * s);
+    }";
+    check(text, "energy", &grid(2, 4), &[zeros(2), numbers(7), Given::Float(0.3)]);
+}
+
+#[test]
+fn strides_by_the_block_inside_another_loop() {
+    // How often the inner loop ran is computed again, from the size of the block.
+    let text = "#[gradient] fn steps(u: &mut [f64], n: usize) {
+        let t = thread_idx().x;
+        for _ in 0..n {
+            for i in (t..u.len()).step_by(block_dim().x) { u[i] = u[i] * u[i]; }
+        }
+    }";
+    check(text, "steps", &grid(1, 3), &[numbers(7), Given::Int(2)]);
+}
+
+#[test]
+fn arms_that_save_numbers_of_different_kinds() {
+    // Both arms once shared a slot: the count of a loop with barriers, and an index on which threads differ.
+    let text = "#[gradient] fn kernel(y: &mut [f64], flag: usize) {
+        let mut s = shared::<[f64; 64]>();
+        let t = thread_idx().x;
+        let n = block_dim().x;
+        let mut v = y[t];
+        s[t] = v;
+        sync_threads();
+        if flag > 0 {
+            let mut d = 1;
+            while d < n {
+                let w = s[(t + d) % n];
+                sync_threads();
+                s[t] += w * v;
+                sync_threads();
+                d *= 2;
+            }
+        } else {
+            v *= s[(t + 3) % n];
+        }
+        y[t] = v * s[t];
+    }";
+    for flag in [0, 1] {
+        check(text, "kernel", &grid(1, 6), &[numbers(6), Given::Int(flag)]);
+    }
+}

@@ -50,7 +50,7 @@ fn what_atomics_return_has_no_derivative() {
     let error = refused(
         "#[gradient] fn kernel(x: &[f64], s: &mut [f64]) { atomic_max(&mut s[0], x[thread_idx().x]); }",
     );
-    assert!(error.contains("reduce"), "{error}");
+    assert!(error.contains("holds the extreme"), "{error}");
 }
 
 #[test]
@@ -63,4 +63,45 @@ fn shadows_that_are_missing() {
         "#[gradient(wrt(x, z))] fn kernel(y: &mut [f64], x: &[f64], z: &mut [f64]) { let i = thread_idx().x; y[i] = x[i]; sync_threads(); z[i] = y[0]; }",
     );
     assert!(error.contains("`y`"), "{error}");
+}
+
+#[test]
+fn exchanges_over_other_distances_for_each_thread() {
+    // Lanes may read one and the same: the exchange back would lose what they add.
+    for exchange in ["shuffle_down", "shuffle_up", "shuffle_xor"] {
+        let text = format!(
+            "#[gradient] fn kernel(y: &mut [f64], x: &[f64]) {{ let t = thread_idx().x; y[t] = {exchange}(x[t], t % 4); }}"
+        );
+        let error = refused(&text);
+        assert!(error.contains("distance on which threads differ"), "{error}");
+        assert!(compile(&text.replace("#[gradient]", ""), "kernel").is_ok());
+    }
+}
+
+#[test]
+fn sums_of_a_block_that_not_all_threads_reach() {
+    let error = refused(
+        "#[gradient] fn kernel(s: &mut [f64], x: &[f64]) { let i = thread_idx().x; if i < x.len() { block_add(&mut s[0], x[i]); } }",
+    );
+    assert!(error.contains("give it 0.0"), "{error}");
+    let error = refused(
+        "#[gradient] fn kernel(s: &mut [f64], x: &[f64]) { let i = thread_idx().x; block_add(&mut s[i], x[i]); }",
+    );
+    assert!(error.contains("differ on where"), "{error}");
+}
+
+#[test]
+fn atomics_on_what_has_none() {
+    let error = refused("fn kernel(s: &mut [u8]) { atomic_add(&mut s[0], 1); }");
+    assert!(error.contains("32 and 64 bits"), "{error}");
+    let error = refused(
+        "fn kernel(s: &mut [f64]) { let mut a = [0.0; 2]; atomic_add(&mut a[0], 1.0); s[0] = a[0]; }",
+    );
+    assert!(error.contains("memory that threads share"), "{error}");
+    let error = refused(
+        "fn kernel(s: &mut [f64]) { let a = dynamic_shared::<f64>(thread_idx().x + 1); a[0] = 1.0; s[0] = a[0]; }",
+    );
+    assert!(error.contains("differ on the length"), "{error}");
+    let error = refused("fn kernel(s: &mut [f64], n: u128) { s[0] = n as f64; }");
+    assert!(error.contains("64 bits"), "{error}");
 }

@@ -166,6 +166,7 @@ impl Same<'_> {
             (Op::Int(a), Op::Int(b)) => a == b,
             (Op::Bool(a), Op::Bool(b)) => a == b,
             (Op::Const(a), Op::Const(b)) => a == b,
+            (Op::Builtin(a), Op::Builtin(b)) => a == b,
             (Op::Unary(s, a), Op::Unary(t, b)) => s == t && same(*a, *b),
             (Op::Binary(s, a, b), Op::Binary(t, c, d)) => s == t && same(*a, *c) && same(*b, *d),
             (Op::Compare(s, a, b), Op::Compare(t, c, d)) => s == t && same(*a, *c) && same(*b, *d),

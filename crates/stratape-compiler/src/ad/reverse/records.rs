@@ -214,11 +214,14 @@ impl Saver<'_> {
         let mut merges = node.merges.clone();
         let mut exported = Vec::new();
         let mut tables = [Vec::new(), Vec::new()];
-        // One slot serves both arms where the types agree: only one of them runs.
+        // One slot serves both arms where the types agree: only one of them runs. Not in a kernel: one arm may hold a number on which all threads agree,
+        // such as how often a loop with barriers ran, and the other one on which they do not.
+        let apart = self.function.kernel;
         let mut left = from_other;
         for value in from_then {
             let ty = self.function.ty(value);
-            let partner = left.iter().position(|other| self.function.ty(*other) == ty);
+            let alike = |other: &ValueId| !apart && self.function.ty(*other) == ty;
+            let partner = left.iter().position(alike);
             let partner = partner.map(|at| left.remove(at));
             let dummy = partner.unwrap_or_else(|| self.zero(ty, &mut other));
             let out = self.function.new_value_like(value);
