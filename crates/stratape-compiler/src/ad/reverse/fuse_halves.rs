@@ -21,8 +21,8 @@ use crate::transform::canonical::written;
 use stratape_ir::analysis::adjoints_commute;
 use stratape_ir::analysis::{Affine, DefUse};
 use stratape_ir::{
-    Check, Function, Half, If, Loop, ObjectId, Op, Range, Stmt, StmtId, ValueId, defined, made,
-    swapped, used, walk,
+    Function, Half, If, Loop, ObjectId, Op, Range, Stmt, StmtId, ValueId, defined, made, swapped,
+    used, walk,
 };
 
 /// Which blocks were fused, and which values that needs early.
@@ -130,8 +130,7 @@ impl Effects {
                 }
                 Stmt::Let { .. } | Stmt::Store { .. } | Stmt::Accumulate { .. } | Stmt::If(_) => {}
                 Stmt::Loop(node) => effects.movable &= node.exit.is_none() && node.trips.is_none(),
-                Stmt::Check { check: Check::Bounds { .. } | Check::Range { .. }, .. } => {}
-                // Calls, exchanges, what is printed, and locals, which are left where they are for the sake of their shadows.
+                // Checks come in the order of the program. Calls, exchanges, and locals, which are left where they are for the sake of their shadows.
                 _ => effects.movable = false,
             }
         });
