@@ -21,8 +21,8 @@ use crate::transform::canonical::written;
 use stratape_ir::analysis::adjoints_commute;
 use stratape_ir::analysis::{Affine, DefUse};
 use stratape_ir::{
-    Function, Half, If, Loop, ObjectId, Op, Range, Stmt, StmtId, ValueId, defined, made, swapped,
-    used, walk,
+    Check, Function, Half, If, Loop, ObjectId, Op, Range, Stmt, StmtId, ValueId, defined, made,
+    swapped, used, walk,
 };
 
 /// Which blocks were fused, and which values that needs early.
@@ -92,7 +92,7 @@ fn independent_first(block: &[Stmt], at: usize) -> Option<(Vec<Stmt>, usize)> {
     let mut effects = Effects::default();
     for node in rest {
         let own = Effects::of(node);
-        if stay.is_empty() || !own.movable || own.depends_on(&effects) {
+        if stay.is_empty() || !own.movable || effects.asserts || own.depends_on(&effects) {
             effects.add(own);
             stay.push(node.clone());
         } else {
@@ -113,6 +113,8 @@ struct Effects {
     written: HashSet<ObjectId>,
     /// Whether nothing happens that others can tell the time of. Of several panics another may come first.
     movable: bool,
+    /// Whether something is asserted or printed: what comes later may panic too, and must do so later.
+    asserts: bool,
 }
 
 impl Effects {
@@ -130,6 +132,9 @@ impl Effects {
                 }
                 Stmt::Let { .. } | Stmt::Store { .. } | Stmt::Accumulate { .. } | Stmt::If(_) => {}
                 Stmt::Loop(node) => effects.movable &= node.exit.is_none() && node.trips.is_none(),
+                Stmt::Check { check: Check::Assert { .. } | Check::Library { .. }, .. } => {
+                    (effects.asserts, effects.movable) = (true, false);
+                }
                 // Checks come in the order of the program. Calls, exchanges, and locals, which are left where they are for the sake of their shadows.
                 _ => effects.movable = false,
             }
@@ -150,6 +155,7 @@ impl Effects {
         self.used.extend(other.used);
         self.read.extend(other.read);
         self.written.extend(other.written);
+        self.asserts |= other.asserts;
     }
 }
 
