@@ -214,6 +214,10 @@ const SPOILED: &[Spoiled] = &[
             ("return z", "u: f64 = @t[one]; v: f64 = z + u\n  return v"),
         ],
     ),
+    // The first iteration reads what the buffer was made with, the others what the one before has left.
+    ("localize", &[("for j in first..m", "for j in first..n")]),
+    // It is read afterwards.
+    ("localize", &[("return sum", "e: f64 = @b[first]; r: f64 = sum + e\n  return r")]),
     // How many iterations there are is not known.
     ("small_arrays", &[("@y: &[f64])", "@y: &[f64], n: usize)"), ("in zero..two", "in zero..n")]),
     // Both factors change with the outer loop.

@@ -174,6 +174,28 @@ const CASES: &[Case] = &[
         holds: |compiled| count(&compiled.primal, |node| matches!(node, Stmt::If(_))) == 0,
     },
     Case {
+        pass: "localize",
+        // Made for each `i`, so that both halves of the loop are one, and nothing is left on the tape.
+        source: "fn f(p: &[f64], w: &[f64], n: usize) -> f64 {
+            let mut b = vec![0.0; n];
+            let mut s = 0.0;
+            for i in 0..p.len() {
+                for j in 0..b.len() {
+                    b[j] = p[i] * w[j];
+                }
+                for j in 0..n {
+                    s += (b[j] * b[0]).sin();
+                }
+            }
+            s
+        }",
+        holds: |compiled| {
+            let made = |node: &Stmt| matches!(node, Stmt::New { .. });
+            in_loops(&compiled.primal.body, &made) == 1
+                && compiled.primal.body.iter().all(|node| !made(node))
+        },
+    },
+    Case {
         pass: "small_arrays",
         source: "fn f(p: &[f64], x: f64) -> f64 {
             let mut s = 0.0;

@@ -91,6 +91,15 @@ pub fn check_index(index: usize, len: usize) {
     }
 }
 
+/// [`check_index`] of `count` indices in a row.
+#[inline]
+#[track_caller]
+pub fn check_indices(first: usize, count: usize, len: usize) {
+    if count > 0 && (first >= len || count > len - first) {
+        out_of_bounds(first.max(len), len);
+    }
+}
+
 #[cold]
 #[track_caller]
 #[expect(clippy::panic, reason = "the primal panics here too")]

@@ -89,6 +89,8 @@ impl<'t> Context<'t> {
 pub static PRIMAL: &[Pass] = &[
     memory::FORWARD_COPIES,
     canonical::CSE,
+    // Before arrays become values, which those of an iteration can, and before lengths are taken out of loops.
+    memory::LOCALIZE,
     memory::SMALL_ARRAYS,
     canonical::INDUCTION,
     canonical::CSE,

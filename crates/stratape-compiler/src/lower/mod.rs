@@ -22,6 +22,7 @@ use std::collections::{HashMap, HashSet};
 pub use self::atomics::ATOMICS;
 pub use self::privatize::PRIVATIZE;
 pub use self::strip_mine::STRIP_MINE;
+pub(crate) use self::strip_mine::longest_in_triangle;
 pub use self::vector_reduction::VECTOR_REDUCTION;
 
 use crate::transform::trips;

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Legal where the number of iterations is known when the loop begins and every access of a view happens in every iteration: then the slice
-//! panics if and only if an access would. A check inside the loop would have to come before the slice's panic: such loops have no views. An object
-//! that is written must be seen through one view alone, or be split in two sides that do not meet. Pays from `Target::strip_iterations`: LLVM
+//! panics if and only if an access would. A check inside the loop would have to come before the slice's panic: such loops have no views, unless all that
+//! they check can be asked before the first iteration. An object that is written must be seen through one view alone, or be split in two sides that do not meet. Pays from `Target::strip_iterations`: LLVM
 //! unrolls shorter loops (docs/performance.md). Strides beyond `Target::widest_stride` are not viewed. Runs after `regions`.
 
 use std::collections::HashMap;
@@ -19,10 +19,10 @@ use std::collections::HashMap;
 use super::{Enclosing, Facts, each_loop, matching, reschedule};
 use crate::driver::{Context, Pass, Promise, Target};
 use crate::tapeflow::{Frames, contains, is_counted, is_short, uses_tape};
-use stratape_ir::analysis::{DefUse, Polynomial};
+use stratape_ir::analysis::{Affine, DefUse, Polynomial, checks_later};
 use stratape_ir::{
     Block, Function, Init, Loop, ObjectId, Op, Place, RegionId, Scalar, Split, Stmt, Strip, Type,
-    View, made, walk,
+    View, made,
 };
 
 /// The pass.
@@ -46,7 +46,9 @@ fn strip_mine(function: &mut Function, cx: &mut Context<'_>) {
         each_loop(&function.body, &mut Enclosing::default(), &mut |node, around| {
             rolled.insert(node.counter, stays_rolled(&facts, node, target));
             let region = region_of(&frames, function, node);
-            if is_short(node, &facts.integers, target) || !(region.is_some() || is_strip(node)) {
+            let short = is_short(node, &facts.integers, target)
+                || (region.is_none() && is_short_triangle(&facts, node, target));
+            if short || !(region.is_some() || is_strip(node)) {
                 return None;
             }
             let (views, splits) = match is_counted(node) {
@@ -70,6 +72,26 @@ fn is_strip(node: &Loop) -> bool {
     let plain =
         |item: &Stmt| !contains(item, &|node| matches!(node, Stmt::Loop(_) | Stmt::Call(_)));
     is_counted(node) && node.body.iter().all(plain) && !uses_tape(&node.body)
+}
+
+/// Whether a loop whose length depends on the counters around it runs for few iterations on average, as literals say.
+fn is_short_triangle(facts: &Facts<'_>, node: &Loop, target: &Target) -> bool {
+    let longest = longest_in_triangle(&facts.affine, node);
+    longest
+        .and_then(|longest| longest.as_number())
+        .is_some_and(|longest| longest < 2 * target.strip_iterations)
+}
+
+/// How long a loop is at most whose length depends on the counters around it.
+pub(crate) fn longest_in_triangle(affine: &Affine<'_>, node: &Loop) -> Option<Polynomial> {
+    let counter =
+        |longest: &Polynomial| longest.symbols().find(|symbol| affine.counted(*symbol).is_some());
+    let mut longest = affine.counted(node.counter)?.extent.clone()?;
+    counter(&longest)?;
+    while let Some(counter) = counter(&longest) {
+        longest = affine.extreme(&longest, counter, true)?;
+    }
+    Some(longest)
 }
 
 /// The region that a loop's iterations leave their frames in, or take them from.
@@ -118,12 +140,11 @@ impl Finder<'_> {
     fn views(&self) -> (Vec<View>, Vec<Split>) {
         let (node, function) = (self.node, self.facts.function);
         let (mut views, mut splits): (Vec<View>, Vec<Split>) = (Vec::new(), Vec::new());
-        // A view is sliced before the loop; a check inside it must come in its own time, and a list must stay the same one.
-        let mut checks = false;
-        walk(&node.body, &mut |node| {
-            checks |= matches!(node, Stmt::Check { .. } | Stmt::Swap { .. });
-        });
-        if checks || function.ty(node.counter) != Scalar::USIZE {
+        // A view is sliced before the loop. A check inside it must come in its own time, unless all its iterations can be asked for
+        // before; and a list must stay the same one.
+        let swaps = |item: &Stmt| contains(item, &|item| matches!(item, Stmt::Swap { .. }));
+        let waits = checks_later(&self.facts.affine, node) || node.body.iter().any(swaps);
+        if waits || function.ty(node.counter) != Scalar::USIZE {
             return (views, splits);
         }
         let mut accesses = Vec::new();

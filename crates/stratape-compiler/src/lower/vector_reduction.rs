@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use super::rotating_accumulate::{rotations, scattered};
 use super::{Enclosing, Facts, each_loop, reschedule};
 use crate::driver::{Context, Pass, Promise, Target};
-use stratape_ir::analysis::{DefUse, only_term};
+use stratape_ir::analysis::{DefUse, asked_first, only_term};
 use stratape_ir::{
     Binary, Carried, Float, Function, Loop, Math, ObjectId, Op, Place, Reduction, Scalar, Simd,
     Step, Stmt, Strip, defined,
@@ -126,6 +126,7 @@ fn fits(facts: &Facts<'_>, node: &Loop, strip: &Strip, item: &Stmt) -> bool {
             facts.sees(strip, node.counter, place)
         }
         Stmt::Push { .. } | Stmt::Pop { .. } => strip.region.is_some(),
+        Stmt::Check { check, .. } => asked_first(&facts.affine, node.counter, check).is_some(),
         _ => false,
     }
 }

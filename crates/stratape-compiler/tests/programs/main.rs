@@ -2,6 +2,7 @@
 
 mod random;
 
+mod buffers;
 mod checkpointed;
 mod compiled;
 mod coverage;

@@ -6,7 +6,7 @@
 
 use super::affine::Affine;
 use crate::Polynomial;
-use crate::{Loop, ObjectId, Op, Place, Split, Step, Stmt, ValueId, walk};
+use crate::{Check, Loop, ObjectId, Op, Place, Scalar, Split, Step, Stmt, ValueId, walk};
 
 #[derive(Default)]
 struct Group {
@@ -88,6 +88,40 @@ pub fn strided(affine: &Affine<'_>, counter: ValueId, place: &Place) -> Option<(
     let (factor, base) = affine.of(*index).split(counter)?;
     let fixed = base.symbols().all(|symbol| affine.is_invariant(symbol, counter));
     factor.as_number().filter(|_| fixed).map(|stride| (stride, base))
+}
+
+/// What a check of a loop's body asks of a whole strip of iterations: `counter + base < len`, the base and the length being the same in all of
+/// them. Then it can be asked before the first.
+pub fn asked_first(
+    affine: &Affine<'_>,
+    counter: ValueId,
+    check: &Check,
+) -> Option<(Polynomial, ValueId)> {
+    let Check::Bounds { index, len } = check else { return None };
+    let (factor, base) = affine.of(*index).split(counter)?;
+    let fixed = base.symbols().all(|symbol| {
+        affine.is_invariant(symbol, counter) && affine.function().ty(symbol) == Scalar::USIZE
+    });
+    let whole = factor.as_number() == Some(1) && affine.is_invariant(*len, counter);
+    (fixed && whole).then_some((base, *len))
+}
+
+/// Whether a loop has checks that cannot all be asked before its first iteration: of another form, inside a branch or a loop, or beside a call, which
+/// may print something before the check fails.
+pub fn checks_later(affine: &Affine<'_>, node: &Loop) -> bool {
+    let (mut asked, mut others, mut calls) = (0, 0, false);
+    for item in &node.body {
+        if let Stmt::Check { check, .. } = item
+            && asked_first(affine, node.counter, check).is_some()
+        {
+            asked += 1;
+        }
+    }
+    walk(&node.body, &mut |item| {
+        others += usize::from(matches!(item, Stmt::Check { .. }));
+        calls |= matches!(item, Stmt::Call(_));
+    });
+    others > asked || (calls && others > 0)
 }
 
 /// What is added to the counter in a place's only index.

@@ -108,6 +108,11 @@ impl<'a> Affine<'a> {
         }
     }
 
+    /// The function.
+    pub fn function(&self) -> &'a Function {
+        self.function
+    }
+
     /// The operation that defines a value, if one does.
     pub fn op(&self, value: ValueId) -> Option<&'a Op> {
         self.definitions.op(value)

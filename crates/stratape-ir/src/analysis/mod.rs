@@ -30,7 +30,7 @@ mod reorder;
 mod uniform;
 mod versions;
 
-pub use self::access_groups::{keeps_sums, strided};
+pub use self::access_groups::{asked_first, checks_later, keeps_sums, strided};
 pub use self::affine::{Affine, Counted};
 pub use self::changes::Changes;
 pub use self::def_use::{DefUse, Definition};

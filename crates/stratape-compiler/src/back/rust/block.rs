@@ -345,6 +345,7 @@ impl Emitter<'_> {
                 let first = prints.then(|| quote!(&&::stratape::__private::speaks()));
                 quote!(if !#condition #first { #(#names)* #(#objects)* #otherwise; })
             }
+            Check::Bounds { index, len } if self.was_asked(*index, *len) => quote!(),
             Check::Bounds { index, len } => {
                 let (index, len) = (self.operand(*index), self.operand(*len));
                 quote!(::stratape::__private::check_index(#index, #len);)

@@ -1,5 +1,7 @@
 //! Layers of a region while a loop fills or takes them.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
@@ -197,6 +199,7 @@ impl Emitter<'_> {
             k: used.clone(),
             views: Vec::new(),
             splits: Vec::new(),
+            asked: HashSet::new(),
             region: Some(OpenRegion { id, slots: Slots::Frames(slots.clone()) }),
         });
         let run = is_run(region, true);

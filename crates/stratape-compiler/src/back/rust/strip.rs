@@ -1,15 +1,19 @@
 //! Strips: loops over views of just their length, and their records as regions of the tape.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::Emitter;
-use super::region::{OpenRegion, is_run};
+use super::region::{OpenRegion, Slots, is_run};
 use super::views::{OpenSplit, OpenView};
-use crate::lower::matching;
+use crate::lower::{longest_in_triangle, matching};
 use crate::tapeflow::is_counted;
-use stratape_ir::analysis::Polynomial;
-use stratape_ir::{self as ir, Half, Loop, Op, Place, Range, Scalar, Step, Stmt, ValueId, used};
+use stratape_ir::analysis::{Polynomial, asked_first, checks_later};
+use stratape_ir::{
+    self as ir, Check, Half, Loop, Op, Place, Range, Scalar, Step, Stmt, ValueId, used,
+};
 
 /// A strip that is being emitted.
 #[derive(Clone, Debug)]
@@ -20,6 +24,8 @@ pub(super) struct Strip {
     pub(super) splits: Vec<OpenSplit>,
     /// The layer that is open.
     pub(super) region: Option<OpenRegion>,
+    /// Index and length of checks that were made for all iterations.
+    pub(super) asked: HashSet<(ValueId, ValueId)>,
 }
 
 /// Arguments of a function that runs a strip.
@@ -71,12 +77,14 @@ impl Emitter<'_> {
         let (views, splits) = self.name_views(node, clause);
         let slots = name("slots");
         let region = clause.region.map(|id| self.open_region(id, &slots, &count));
+        let (asked, asks) = self.ask_first(node, &first, &count);
         let strip = Strip {
             counter: node.counter,
             k: k.clone(),
             views: views.clone(),
             region: region.clone(),
             splits: splits.clone(),
+            asked,
         };
         let simd = node.schedule.as_ref().and_then(|schedule| schedule.simd.as_ref());
         let in_blocks = simd.map(|simd| self.in_blocks(node, simd, &strip, &first, &count));
@@ -100,25 +108,22 @@ impl Emitter<'_> {
             quote!()
         };
         self.leave_strip();
-        let mut opens: Vec<TokenStream> =
-            splits.iter().map(|split| self.open_split(split, &first, &count)).collect();
+        let mut opens = asks;
+        opens.extend(splits.iter().map(|split| self.open_split(split, &first, &count)));
         opens.extend(views.iter().map(|view| self.open_view(view, &splits, &first, &count)));
         let range = if node.reversed && !node.unordered {
             quote!((0..#count).rev())
         } else {
             quote!(0..#count)
         };
-        let run = match in_blocks {
-            Some(run) => quote!(#(#opens)* #run),
-            None => {
-                let run = quote!(for #k in #range { #counter_let #body #assigns });
-                let run = match self.apart(node, &strip) {
-                    Some(parts) => parts.around(&run),
-                    None => run,
-                };
-                quote!(#(#opens)* #run)
-            }
+        let run =
+            in_blocks.unwrap_or_else(|| quote!(for #k in #range { #counter_let #body #assigns }));
+        let sums = simd.is_some_and(|simd| simd.rotations.is_empty());
+        let run = match self.apart(node, &strip, half).filter(|_| !sums) {
+            Some(arguments) => arguments.around(&run),
+            None => run,
         };
+        let run = quote!(#(#opens)* #run);
         let Some(open) = region else {
             return quote! {
                 #(#starts)*
@@ -193,29 +198,92 @@ impl Emitter<'_> {
         }
     }
 
-    /// The views of a strip as arguments, where it writes to a part of an object and reads the other. LLVM does not know that
-    /// the parts are apart, unless they are arguments of a function.
-    fn apart(&self, node: &Loop, strip: &Strip) -> Option<Arguments> {
+    /// The checks of a strip that are made for all its iterations, before the first: which they are, and how they are made.
+    fn ask_first(
+        &self,
+        node: &Loop,
+        first: &Ident,
+        count: &Ident,
+    ) -> (HashSet<(ValueId, ValueId)>, Vec<TokenStream>) {
+        let (mut asked, mut asks) = (HashSet::new(), Vec::new());
+        if self.function.ty(node.counter) != Scalar::USIZE || checks_later(&self.affine, node) {
+            return (asked, asks);
+        }
+        for item in &node.body {
+            if let Stmt::Check { check, .. } = item
+                && let Check::Bounds { index, .. } = check
+                && let Some((base, len)) = asked_first(&self.affine, node.counter, check)
+                && asked.insert((*index, len))
+            {
+                let (start, len) = (self.polynomial(&quote!(#first), &base), self.operand(len));
+                asks.push(quote!(::stratape::__private::check_indices(#start, #count, #len);));
+            }
+        }
+        (asked, asks)
+    }
+
+    /// What a strip sees of memory as arguments, where it writes to some of it and reads more. LLVM does not know that views of several objects, or
+    /// of parts of one, are apart, unless they are arguments of a function. Not where iterations hand elements on to each other beside the views, as
+    /// recurrences do: nothing is gained there, and LLVM no longer keeps them in registers (thomas: 1.1 of the time).
+    fn apart(&self, node: &Loop, strip: &Strip, half: Half) -> Option<Arguments> {
         let fits = |item: &Stmt| match item {
-            Stmt::Let { op: Op::Load(place), .. }
-            | Stmt::Store { place, .. }
-            | Stmt::Accumulate { place, .. } => self.sees(strip, place),
-            Stmt::Let { .. } => true,
+            Stmt::Let { .. } | Stmt::Store { .. } | Stmt::Accumulate { .. } => true,
+            Stmt::Push { .. } | Stmt::Pop { .. } => strip.region.is_some(),
+            Stmt::Check { check: Check::Bounds { index, len }, .. } => {
+                strip.asked.contains(&(*index, *len))
+            }
             _ => false,
         };
-        let plain = node.carried.is_empty() && strip.region.is_none();
-        if strip.splits.is_empty() || !plain || !node.body.iter().all(fits) {
+        let (mut loaded, mut stored) = (HashSet::new(), HashSet::new());
+        for item in &node.body {
+            let (place, objects) = match item {
+                Stmt::Let { op: Op::Load(place), .. } => (place, &mut loaded),
+                Stmt::Store { place, .. } | Stmt::Accumulate { place, .. } => (place, &mut stored),
+                _ => continue,
+            };
+            if self.matching(strip, place).is_none() {
+                objects.insert(place.object);
+            }
+        }
+        // Of constant length, LLVM unrolls them as they are; told that the views are apart it would make vectors of two or three elements.
+        let constant = |symbol: ValueId| matches!(self.affine.op(symbol), Some(Op::Const(_)));
+        let triangle = longest_in_triangle(&self.affine, node)
+            .is_some_and(|longest| longest.symbols().all(constant));
+        let plain = node.carried.is_empty() && !triangle && node.body.iter().all(fits);
+        if !plain || !loaded.is_disjoint(&stored) {
             return None;
         }
         let mut arguments = Arguments::default();
-        for view in &strip.views {
-            let ty = self.function.objects[view.view.object.index()].ty.element()?;
-            let ty = super::operation::tokens(ty.scalar().filter(|_| view.is_dense())?.name());
-            let mutable = view.view.mutable.then(|| quote!(mut));
-            arguments.names.push(view.ident.clone());
+        let mut written = false;
+        for OpenView { view, ident } in &strip.views {
+            let ty = self.function.objects[view.object.index()].ty.element()?;
+            let ty = super::operation::tokens(ty.scalar()?.name());
+            let ty = match view.stride {
+                1 => ty,
+                stride => {
+                    let stride = stride as usize;
+                    quote!([#ty; #stride])
+                }
+            };
+            let mutable = view.mutable.then(|| quote!(mut));
+            written |= view.mutable;
+            arguments.names.push(ident.clone());
             arguments.types.push(quote!(& #mutable [#ty]));
         }
-        Some(arguments)
+        if let Some(open) = &strip.region {
+            let region = &self.function.regions[open.id.index()];
+            let ty = match &open.slots {
+                Slots::Frames(_) => self.frame_type(region),
+                Slots::Columns(_) | Slots::Flat(..) => super::operation::tokens(region.cell.name()),
+            };
+            let mutable = (half == Half::Forward).then(|| quote!(mut));
+            written |= half == Half::Forward;
+            for slots in open.slots.slices() {
+                arguments.names.push(slots.clone());
+                arguments.types.push(quote!(& #mutable [#ty]));
+            }
+        }
+        (written && arguments.names.len() > 1).then_some(arguments)
     }
 
     pub(super) fn enter_strip(&self, strip: Strip) {
@@ -227,13 +295,13 @@ impl Emitter<'_> {
         !self.strips.borrow().is_empty()
     }
 
-    pub(super) fn leave_strip(&self) {
-        self.strips.borrow_mut().pop();
+    /// Whether a check was made before the strip that it stands in.
+    pub(super) fn was_asked(&self, index: ValueId, len: ValueId) -> bool {
+        self.strips.borrow().iter().any(|strip| strip.asked.contains(&(index, len)))
     }
 
-    /// Whether a place is an element of one of a strip's views.
-    fn sees(&self, strip: &Strip, place: &Place) -> bool {
-        self.matching(strip, place).is_some()
+    pub(super) fn leave_strip(&self) {
+        self.strips.borrow_mut().pop();
     }
 
     /// A place as an element of a view.

@@ -145,7 +145,7 @@ struct Frontier {
 
 /// A walk along the uses of a list.
 #[derive(Clone)]
-struct Cover<'a> {
+pub(super) struct Cover<'a> {
     affine: &'a Affine<'a>,
     object: ObjectId,
     len: Option<Polynomial>,
@@ -167,7 +167,8 @@ struct Cover<'a> {
 }
 
 impl<'a> Cover<'a> {
-    fn new(affine: &'a Affine<'a>, object: ObjectId) -> Self {
+    /// A walk that begins where nothing is written yet.
+    pub(super) fn new(affine: &'a Affine<'a>, object: ObjectId) -> Self {
         Self {
             affine,
             object,
@@ -181,6 +182,16 @@ impl<'a> Cover<'a> {
             first: Vec::new(),
             strayed: false,
         }
+    }
+
+    /// The walk along a list of known length.
+    pub(super) fn of_length(self, len: Polynomial) -> Self {
+        Self { len: Some(len), ..self }
+    }
+
+    /// Whether all that some nodes read they have written before.
+    pub(super) fn reads_what_it_wrote(mut self, nodes: &[Stmt]) -> bool {
+        self.block(nodes, Frontier::default()).is_some()
     }
 
     /// Where the frontier is after some nodes; `None` if something is read beyond it.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Checker, fault};
-use crate::analysis::{keeps_sums, only_term, strided};
+use crate::analysis::{asked_first, keeps_sums, only_term, strided};
 use crate::valid::Fault;
 use crate::{Loop, ObjectId, Op, Place, Polynomial, Rotation, Simd, Step, Stmt, Strip, defined};
 
@@ -26,6 +26,9 @@ impl Checker<'_> {
                 Stmt::Store { place, .. } => self.sees(node, strip, place),
                 // That it goes to the strip's region is checked with the region.
                 Stmt::Push { .. } | Stmt::Pop { .. } => strip.region.is_some(),
+                Stmt::Check { check, .. } => {
+                    asked_first(self.affine, node.counter, check).is_some()
+                }
                 _ => false,
             };
             if !fits {

@@ -1,7 +1,7 @@
 //! Strips: what is seen through views, and what is split.
 
 use super::{Checker, fault};
-use crate::analysis::strided;
+use crate::analysis::{checks_later, strided};
 use crate::valid::Fault;
 use crate::{
     Init, Loop, ObjectId, Op, Place, Polynomial, Scalar, Split, Stmt, Strip, Type, View, walk,
@@ -39,11 +39,9 @@ impl Checker<'_> {
         self.region(node, strip)
     }
 
-    /// Views are sliced when the strip begins: a check inside it would come too late.
+    /// Views are sliced when the strip begins: a check inside it would come too late, unless it is asked for all iterations before.
     fn no_checks(&self, node: &Loop) -> Result<(), Fault> {
-        let mut checks = false;
-        walk(&node.body, &mut |item| checks |= matches!(item, Stmt::Check { .. }));
-        match checks {
+        match checks_later(self.affine, node) {
             false => Ok(()),
             true => {
                 fault(format!("the loop over {:?} slices its views before it checks", node.counter))
