@@ -84,22 +84,42 @@ pub fn compile_kernel(
 /// # Errors
 /// As [`compile_kernel`], the syntax apart.
 pub fn compile_kernel_function(
-    mut function: Function,
+    function: Function,
     sources: &Sources,
     gradient: Option<&Options>,
 ) -> Result<CompiledKernel> {
-    let default = Options::default();
-    let options = gradient.unwrap_or(&default);
-    let mut run = Run::new(sources, options, false);
     check(&function, sources)?;
-    run.passes(&mut function, KERNEL);
-    forget_unused(&mut function);
-    together(&function, &Uniform::new(&function), &function.body, true, sources)?;
     let fault = |fault: Fault| {
         let message =
             format!("this kernel failed the compiler's own check, please report it: {fault}");
         Error::new(sources.span(function.span), message)
     };
+    // As for functions: once more with the required passes alone, where the validator refuses what the others made.
+    match attempt(&function, sources, gradient, false, &fault)? {
+        (compiled, None) => Ok(compiled),
+        (_, Some(_)) => match attempt(&function, sources, gradient, true, &fault)? {
+            (compiled, None) => Ok(compiled),
+            (_, Some(found)) => Err(fault(found)),
+        },
+    }
+}
+
+/// One way through the passes, and what the validator says of the gradient.
+fn attempt(
+    function: &Function,
+    sources: &Sources,
+    gradient: Option<&Options>,
+    plain: bool,
+    fault: &dyn Fn(Fault) -> Error,
+) -> Result<(CompiledKernel, Option<Fault>)> {
+    let default = Options::default();
+    let options = gradient.unwrap_or(&default);
+    let mut run = Run::new(sources, options, plain);
+    let mut function = function.clone();
+    function.plain = plain;
+    run.passes(&mut function, KERNEL);
+    forget_unused(&mut function);
+    together(&function, &Uniform::new(&function), &function.body, true, sources)?;
     // What is behind `&` and written rustc reports, and better.
     let written = |found: &Fault| found.rule == "memory";
     valid::validate(&function).map_err(|found| match written(&found) {
@@ -107,10 +127,8 @@ pub fn compile_kernel_function(
         false => fault(found),
     })?;
     let gradient = gradient.map(|options| run.kernel_gradient(&function, options)).transpose()?;
-    if let Some(gradient) = &gradient {
-        valid::validate(&gradient.function).map_err(fault)?;
-    }
-    Ok(CompiledKernel { primal: function, gradient, remarks: run.cx.remarks })
+    let found = gradient.as_ref().and_then(|one| valid::validate(&one.function).err());
+    Ok((CompiledKernel { primal: function, gradient, remarks: run.cx.remarks }, found))
 }
 
 impl Run<'_> {

@@ -206,3 +206,23 @@ fn arms_that_save_numbers_of_different_kinds() {
         check(text, "kernel", &grid(1, 6), &[numbers(6), Given::Int(flag)]);
     }
 }
+
+#[test]
+fn a_condition_that_is_simplified_on_the_way_back() {
+    // `r` and `y[i]` are the same number: the choice between them goes in the backward half alone.
+    let text = "
+        #[device] fn early(v: f64, w: f64, n: usize) -> f64 {
+            if v > w { return v * 0.5; }
+            for k in 0..n % 5 { if v * (k as f64) > 0.6 { return w.sin() * v; } }
+            v + w * 0.1
+        }
+        #[gradient] fn kernel(y: &mut [f64], k: &[usize], a: f64) {
+            let i = thread_idx().x;
+            let r = y[i];
+            let mut l = [a, 0.3, 0.3, y[i]];
+            if i % 2 == 1 { l[k[i] % 4] -= early(l[i % 4].atan(), if a > 0.2 { r } else { y[i] }, i); }
+            y[i] = l[i % 4];
+        }";
+    let given = [numbers(6), Given::Ints(vec![3, 1, 2, 0, 3, 1]), Given::Float(0.7)];
+    check(text, "kernel", &grid(1, 6), &given);
+}

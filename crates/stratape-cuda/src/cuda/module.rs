@@ -147,11 +147,18 @@ impl Loaded {
             static_shared: 0,
             allowed_shared: AtomicUsize::new(0),
         };
-        let name = CString::new(text.name).map_err(|e| refused(e.to_string()))?;
-        // SAFETY: the module was loaded above, and the name ends with NUL.
-        let result = unsafe {
-            sys::cuModuleGetFunction(&raw mut loaded.function, loaded.module, name.as_ptr())
-        };
+        // The compiler gives it a name that C++ has no other meaning for; a text by hand need not.
+        let mut result = CUresult::CUDA_ERROR_NOT_FOUND;
+        for name in [format!("{}_kernel", text.name), text.name.to_owned()] {
+            let name = CString::new(name).map_err(|e| refused(e.to_string()))?;
+            // SAFETY: the module was loaded above, and the name ends with NUL.
+            result = unsafe {
+                sys::cuModuleGetFunction(&raw mut loaded.function, loaded.module, name.as_ptr())
+            };
+            if result != CUresult::CUDA_ERROR_NOT_FOUND {
+                break;
+            }
+        }
         if result == CUresult::CUDA_ERROR_NOT_FOUND {
             return Err(refused(format!("it has no function `{}`", text.name)));
         }

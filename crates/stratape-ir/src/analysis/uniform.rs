@@ -1,7 +1,8 @@
 //! Uniformity: which values are the same for all threads of a block.
 //!
-//! A value varies if it is made of a thread's index, of what a shuffle or an atomic operation gives, of memory that threads write or read at places that vary, or
-//! under a condition that varies; and whatever is carried by a loop that threads leave at different times.
+//! Those that come to a statement together are meant, in step: a value varies if it is made of a thread's index, of what a shuffle or an atomic operation gives, of memory that
+//! threads write or read at places that vary; if a branch hands it out on whose condition they differ; or if a loop leaves it which they leave at different times. Whether all threads
+//! of a block come to a statement is another question.
 
 use std::collections::HashSet;
 
@@ -20,7 +21,7 @@ impl Uniform {
         let mut this = Self::default();
         loop {
             this.grew = false;
-            this.block(function, &function.body, false);
+            this.block(function, &function.body);
             if !this.grew {
                 return this;
             }
@@ -45,8 +46,7 @@ impl Uniform {
         self.grew |= self.varying.insert(value);
     }
 
-    /// `apart`: whether threads may be in different iterations or arms.
-    fn block(&mut self, function: &Function, block: &Block, apart: bool) {
+    fn block(&mut self, function: &Function, block: &Block) {
         for node in block {
             match node {
                 Stmt::Let { value, op } => {
@@ -61,14 +61,14 @@ impl Uniform {
                     }
                 }
                 Stmt::Loop(repeat) => {
-                    let apart = apart || !self.loops(repeat);
-                    if let Range::UpTo { from, .. } = repeat.range
-                        && (!self.value(from) || apart)
+                    // Threads that are still in the loop have run it equally often.
+                    if let Range::UpTo { from, to } = repeat.range
+                        && !self.value(if repeat.reversed { to } else { from })
                     {
                         self.vary(repeat.counter);
                     }
-                    if apart {
-                        self.vary(repeat.counter);
+                    let together = self.loops(repeat);
+                    if !together {
                         repeat.trips.into_iter().for_each(|trips| self.vary(trips));
                     }
                     for carried in &repeat.carried {
@@ -76,16 +76,16 @@ impl Uniform {
                             self.vary(carried.inside);
                             self.vary(carried.after);
                         }
-                        if apart {
+                        if !together {
                             self.vary(carried.after);
                         }
                     }
-                    self.block(function, &repeat.body, apart);
+                    self.block(function, &repeat.body);
                 }
                 Stmt::If(branch) => {
                     let varies = !self.value(branch.condition);
-                    self.block(function, &branch.then, apart || varies);
-                    self.block(function, &branch.other, apart || varies);
+                    self.block(function, &branch.then);
+                    self.block(function, &branch.other);
                     for merge in &branch.merges {
                         if varies || !self.value(merge.then) || !self.value(merge.other) {
                             self.vary(merge.value);

@@ -44,7 +44,8 @@
 //!   pushed and popped in its loops alone. Each instance of a record has cells of its own in the frame, shared at most with what the other arm of a branch
 //!   leaves. Inner loops with records run as often each time. A layer that is streamed out is streamed in.
 //! - *Strips.* Every iteration accesses the first and the last
-//!   element that a view has for it, so that slicing it panics only where an access would. A loop with views holds no check: it would come
+//!   element that a view has for it, so that slicing it panics only where an access would. A loop with views holds no check but those that
+//!   can be asked for all iterations before the first: it would come
 //!   after views that are sliced early. An object that is written has one view, which is mutable, and every access to the object in the loop goes
 //!   through it; other views are not written through. The sides of a split are those that the accesses prove
 //!   ([`Split::find`](crate::Split::find)): the pivot is seen through a mutable view, others through views of the other side or not at all.

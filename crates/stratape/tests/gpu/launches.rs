@@ -40,5 +40,5 @@ fn a_chain_of_launches_and_its_gradient_on_streams() {
 fn texts_can_be_read() {
     let (language, cuda) = scale_grad::texts();
     assert!(language.starts_with("fn scale_grad("));
-    assert!(cuda.contains("extern \"C\" __global__ void scale_grad("));
+    assert!(cuda.contains("extern \"C\" __global__ void scale_grad_kernel("));
 }

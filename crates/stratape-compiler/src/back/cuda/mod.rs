@@ -74,7 +74,8 @@ pub fn emit(kernel: Valid<'_>) -> Kernel {
     let params = printer.params().join(", ");
     let structs =
         printer.structs.borrow().iter().map(|(_, text)| text.as_str()).collect::<String>();
-    let name = c_name(&function.name);
+    // A kernel may be called as a keyword of C++ is, or as a function of CUDA.
+    let name = format!("{}_kernel", c_name(&function.name));
     let text =
         format!("{PRELUDE}\n{structs}extern \"C\" __global__ void {name}({params}) {{\n{body}}}\n");
     let shadows = dynamic

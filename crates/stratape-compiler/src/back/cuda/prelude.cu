@@ -46,7 +46,9 @@ struct stratape_stack {
       : words((stratape_usize*)tape + stratape_block() * stratape_threads() + stratape_thread()), room(bytes / 8),
         step(stratape_threads() * gridDim.x * gridDim.y * gridDim.z), used(0), fault(fault) {}
   template <class T> __device__ void push(T x) {
-    if (used < room) words[used * step] = stratape_bits(x); else stratape_report(fault, 3u, 0u);
+    // One thread of a warp reports, once: the words of a fault are far away.
+    if (used < room) words[used * step] = stratape_bits(x);
+    else if (used == room && (stratape_thread() & 31u) == __ffs(__activemask()) - 1u) stratape_report(fault, 3u, 0u);
     ++used;
   }
   template <class T> __device__ T pop() {
