@@ -8,7 +8,7 @@ mod common;
 use stratape_ir::interp::{self, Argument, Memory, Options};
 use stratape_ir::{Block, Stmt, valid};
 
-use common::{all_refused, read, refused};
+use common::{accepted, all_refused, read, refused};
 
 /// The same function, its loops one iteration after the other.
 fn without_schedules(block: &mut Block) {
