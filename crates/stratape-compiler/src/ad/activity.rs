@@ -215,10 +215,10 @@ fn backward(function: &Function, block: &Block, set: &mut Set) {
             {
                 set.value(atomic.value);
             }
-            Stmt::Shuffle(shuffle) if set.has(shuffle.value) => {
-                if is_float(function, shuffle.operand) {
-                    set.value(shuffle.operand);
-                }
+            Stmt::Shuffle(shuffle)
+                if set.has(shuffle.value) && is_float(function, shuffle.operand) =>
+            {
+                set.value(shuffle.operand);
             }
             Stmt::New { object, init } if set.objects.contains(object) => {
                 let mut values = Vec::new();

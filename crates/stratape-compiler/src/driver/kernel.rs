@@ -76,7 +76,7 @@ pub fn compile_kernel(
         Ok(function) => function,
         Err(error) => return Err(in_kernels(error.clone()).unwrap_or(error)),
     };
-    compile_kernel_function(function, &items.sources, gradient)
+    compile_kernel_function(&function, &items.sources, gradient)
 }
 
 /// Compiles a kernel of the language.
@@ -84,20 +84,20 @@ pub fn compile_kernel(
 /// # Errors
 /// As [`compile_kernel`], the syntax apart.
 pub fn compile_kernel_function(
-    function: Function,
+    function: &Function,
     sources: &Sources,
     gradient: Option<&Options>,
 ) -> Result<CompiledKernel> {
-    check(&function, sources)?;
+    check(function, sources)?;
     let fault = |fault: Fault| {
         let message =
             format!("this kernel failed the compiler's own check, please report it: {fault}");
         Error::new(sources.span(function.span), message)
     };
     // As for functions: once more with the required passes alone, where the validator refuses what the others made.
-    match attempt(&function, sources, gradient, false, &fault)? {
+    match attempt(function, sources, gradient, false, &fault)? {
         (compiled, None) => Ok(compiled),
-        (_, Some(_)) => match attempt(&function, sources, gradient, true, &fault)? {
+        (_, Some(_)) => match attempt(function, sources, gradient, true, &fault)? {
             (compiled, None) => Ok(compiled),
             (_, Some(found)) => Err(fault(found)),
         },

@@ -1,5 +1,7 @@
 //! Kernels and their gradients, run by `simt`: values against what is computed here, gradients against central differences.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test")]
+
 mod adjoints;
 mod atomics;
 mod harness;

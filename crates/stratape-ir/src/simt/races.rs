@@ -78,7 +78,7 @@ impl Races {
         let read = read.filter(|_| kind != Kind::Read).map(|other| (other, Kind::Read));
         match kind {
             Kind::Read if cell.read.is_some_and(|known| known != who) => {
-                cell.other = cell.read.replace(who)
+                cell.other = cell.read.replace(who);
             }
             Kind::Read => cell.read = Some(who),
             kind => cell.written = Some((who, kind)),

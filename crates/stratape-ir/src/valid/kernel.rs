@@ -47,7 +47,7 @@ pub(super) fn check(function: &Function) -> Result<(), Fault> {
     });
     outcome?;
     shared_at_the_top(function)?;
-    together(function, &Uniform::new(function), &function.body, true)
+    together(&Uniform::new(function), &function.body, true)
 }
 
 /// Shared objects are made at the top of a function, with a length that all threads agree on.
@@ -77,7 +77,7 @@ fn shared_at_the_top(function: &Function) -> Result<(), Fault> {
 }
 
 /// Whether what threads do together is done by all of them: under conditions and in loops on which the threads of a block agree.
-fn together(function: &Function, uniform: &Uniform, block: &Block, all: bool) -> Result<(), Fault> {
+fn together(uniform: &Uniform, block: &Block, all: bool) -> Result<(), Fault> {
     for node in block {
         match node {
             Stmt::Barrier(_) if !all => {
@@ -88,11 +88,11 @@ fn together(function: &Function, uniform: &Uniform, block: &Block, all: bool) ->
             }
             Stmt::If(branch) => {
                 let all = all && uniform.value(branch.condition);
-                together(function, uniform, &branch.then, all)?;
-                together(function, uniform, &branch.other, all)?;
+                together(uniform, &branch.then, all)?;
+                together(uniform, &branch.other, all)?;
             }
             Stmt::Loop(repeat) => {
-                together(function, uniform, &repeat.body, all && uniform.loops(repeat))?;
+                together(uniform, &repeat.body, all && uniform.loops(repeat))?;
             }
             _ => {}
         }

@@ -2,7 +2,7 @@
 //!
 //! `STRATAPE_GPU=emulator` and `STRATAPE_GPU=cuda` choose. Gradients are held against central differences of the kernel itself, or against closed forms.
 
-#![allow(clippy::unwrap_used, reason = "a failure is a panic")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failure is a panic")]
 
 mod differences;
 mod faults;

@@ -46,7 +46,7 @@ pub fn emit(kernel: Valid<'_>) -> Kernel {
     let function = kernel.function();
     let mut uses_tape = false;
     walk(&function.body, &mut |node| {
-        uses_tape |= matches!(node, Stmt::Push { .. } | Stmt::Pop { .. })
+        uses_tape |= matches!(node, Stmt::Push { .. } | Stmt::Pop { .. });
     });
     let mut printer = Printer {
         function,
@@ -397,7 +397,7 @@ impl Printer<'_> {
                     match (ty.element(), ty.field(at)) {
                         (Some(inner), _) => self.contents(&format!("{place}[{at}]"), inner, item),
                         (None, Some(inner)) => {
-                            self.contents(&format!("{place}.f{at}"), inner, item)
+                            self.contents(&format!("{place}.f{at}"), inner, item);
                         }
                         (None, None) => {}
                     }
