@@ -3,7 +3,7 @@
 //! In: a [kernel](crate::Function::kernel), a [`Launch`], and [arguments](Arg). Out: memory as the kernel leaves it, or the first [`Fault`] with the thread that it
 //! happened to. It is the oracle for kernels, and the emulator that they run on where there is no device.
 //!
-//! The threads of a block run in step: a statement is executed for all of them before the next, under a mask of those that take part (`machine`). Blocks run one after the other,
+//! The threads of a block run in step: a statement is executed for all of them before the next, under a mask of those that take part (`machine`; `memory` knows what they see). Blocks run one after the other,
 //! or several at a time ([`Launch::workers`]). Whoever wants to know whether that hides a missing barrier asks for [`Launch::check`]: accesses are then
 //! remembered (`races`), and two threads that meet in one number without a barrier between them are reported.
 //!
@@ -34,6 +34,7 @@
 
 mod cells;
 mod machine;
+mod memory;
 mod operation;
 mod races;
 #[cfg(test)]

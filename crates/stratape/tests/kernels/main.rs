@@ -1,6 +1,8 @@
 //! Kernels as outsiders wrote them from the guide alone: gradients on the emulator, with and without checking, against central differences on several grids.
 
 #![allow(
+    missing_docs,
+    unreachable_pub,
     dead_code,
     unused_macros,
     unused_imports,
