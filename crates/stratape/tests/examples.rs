@@ -41,6 +41,7 @@ examples! {
     parallel("300") says "the gradients agree to";
     spill(".", "16", "4") says "spilled and in RAM: the same bits";
     tape_by_hand(".", "16", "4") says "states verified";
+    tensor_contraction [if "gpu"] ("4") says "largest difference from sums on the host";
 }
 
 /// Runs an example in a directory of its own, which it must leave as it was, but for what it was told to write.
