@@ -15,9 +15,12 @@ use crate::error::BenchError;
 use crate::measure::try_time;
 use crate::runner::{Line, Runner};
 
+/// Measures a program on a device, at a small size if asked to.
+type Case = fn(&Device, bool) -> Result<Times, GpuError>;
+
 /// Runs the suite.
 pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
-    let cases: [(&str, fn(&Device, bool) -> Result<Times, GpuError>); 6] = [
+    let cases: [(&str, Case); 6] = [
         ("axpy_sum", axpy_case),
         ("n_body", n_body_case),
         ("stencil", stencil_case),
