@@ -7,7 +7,7 @@ use stratape::gpu::{Device, Grid};
 fn normal(d: f64) -> f64 {
     // Abramowitz and Stegun, as NVIDIA's sample has it.
     let k = 1.0 / (1.0 + 0.2316419 * d.abs());
-    let tail = 0.39894228040143267794
+    let tail = 0.398_942_280_401_432_7
         * (-0.5 * d * d).exp()
         * (k * (0.31938153
             + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))));

@@ -2,6 +2,12 @@
 
 #![allow(
     missing_docs,
+    unused_assignments,
+    unused,
+    clippy::redundant_closure_for_method_calls,
+    clippy::needless_pass_by_value,
+    clippy::semicolon_if_nothing_returned,
+    clippy::uninlined_format_args,
     unreachable_pub,
     dead_code,
     unused_macros,
