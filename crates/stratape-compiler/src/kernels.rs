@@ -128,8 +128,44 @@ fn launches(
     if let (Some(gradient), Some(arguments)) = (gradient, &arguments) {
         let name = gradient_name(name, arguments);
         tokens.extend(launch(written, &name, gradient, Some(&written.sig.ident), imports)?);
+        tokens.extend(launched(written, Some(&name)));
+    } else if !writes_floats(kernel.function()) {
+        tokens.extend(launched(written, None));
     }
     Ok(tokens)
+}
+
+/// What host functions under `#[gradient]` need of a kernel.
+fn launched(written: &syn::ItemFn, gradient: Option<&Ident>) -> TokenStream {
+    let name = &written.sig.ident;
+    let conditions = written.attrs.iter().filter(|one| one.path().is_ident("cfg"));
+    let gradient = match gradient {
+        Some(gradient) => quote!(::core::option::Option::Some(#gradient::__kernel())),
+        None => quote!(::core::option::Option::None),
+    };
+    let kernel = quote!(&'static ::stratape::gpu::__private::Kernel);
+    quote! {
+        #(#conditions)*
+        impl ::stratape::gpu::__private::host::Launched for #name {
+            fn kernel() -> #kernel {
+                #name::__kernel()
+            }
+            fn gradient() -> ::core::option::Option<#kernel> {
+                #gradient
+            }
+        }
+    }
+}
+
+/// Whether adjoints may flow through what a kernel writes.
+fn writes_floats(function: &Function) -> bool {
+    function.params.iter().any(|param| match param {
+        Param::Object(object) => {
+            let known = &function.objects[object.index()];
+            known.origin == Origin::RefMut && known.ty.has_float()
+        }
+        Param::Value(_) => false,
+    })
 }
 
 /// A parameter of a launch: its name, the type it is passed as, and how it becomes an argument.
@@ -199,6 +235,17 @@ fn launch(
                 grid: impl ::core::borrow::Borrow<::stratape::gpu::Grid>,
                 arguments: (#(#types,)*),
             ) -> ::core::result::Result<(), ::stratape::gpu::GpuError> {
+                let (#(#names,)*) = arguments;
+                ::stratape::gpu::__private::launch(
+                    Self::__kernel(),
+                    device,
+                    ::core::borrow::Borrow::borrow(&grid),
+                    &mut [#(#arguments),*],
+                )
+            }
+
+            #[doc(hidden)]
+            pub fn __kernel() -> &'static ::stratape::gpu::__private::Kernel {
                 #imports
                 static TEXT: ::stratape::gpu::__private::KernelText = ::stratape::gpu::__private::KernelText {
                     name: #c_name,
@@ -212,13 +259,7 @@ fn launch(
                 };
                 static KERNEL: ::stratape::gpu::__private::Kernel =
                     ::stratape::gpu::__private::Kernel::new(&TEXT);
-                let (#(#names,)*) = arguments;
-                ::stratape::gpu::__private::launch(
-                    &KERNEL,
-                    device,
-                    ::core::borrow::Borrow::borrow(&grid),
-                    &mut [#(#arguments),*],
-                )
+                &KERNEL
             }
 
             /// The kernel in the intermediate language, and as CUDA C++.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::cuda::Memory;
@@ -28,7 +29,7 @@ use crate::error::GpuError;
 /// # Ok::<(), stratape_cuda::GpuError>(())
 /// ```
 pub struct Buffer<T> {
-    raw: RawBuffer,
+    raw: Arc<RawBuffer>,
     elements: PhantomData<T>,
 }
 
@@ -49,6 +50,68 @@ pub(crate) enum Store {
 }
 
 impl RawBuffer {
+    /// Memory with anything in it, on CUDA devices; see [`Memory::new`].
+    pub(crate) fn new(
+        owner: &Kind,
+        scalar: ScalarType,
+        arity: usize,
+        len: usize,
+    ) -> Result<Self, GpuError> {
+        let scalars = len.checked_mul(arity);
+        let store = match owner {
+            Kind::Cuda(context) => {
+                let bytes = scalars.and_then(|scalars| scalars.checked_mul(scalar.bytes()));
+                Store::Cuda(Memory::new(context, bytes.unwrap_or(usize::MAX))?)
+            }
+            Kind::Emulator(_) => Store::Cells(cells(scalars)?),
+        };
+        Ok(Self { owner: owner.clone(), scalar, arity, len, store })
+    }
+
+    pub(crate) fn zeros(
+        owner: &Kind,
+        scalar: ScalarType,
+        arity: usize,
+        len: usize,
+    ) -> Result<Self, GpuError> {
+        let raw = Self::new(owner, scalar, arity, len)?;
+        raw.fill_zero()?;
+        Ok(raw)
+    }
+
+    /// Another with the same elements.
+    pub(crate) fn copy(&self) -> Result<Self, GpuError> {
+        let raw = Self::new(&self.owner, self.scalar, self.arity, self.len)?;
+        raw.copy_from(self)?;
+        Ok(raw)
+    }
+
+    pub(crate) fn fill_zero(&self) -> Result<(), GpuError> {
+        match &self.store {
+            Store::Cuda(memory) => memory.fill_zero(),
+            Store::Cells(cells) => {
+                clear(cells);
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn copy_from(&self, other: &Self) -> Result<(), GpuError> {
+        self.owner.check(&other.owner, "the buffer to copy from")?;
+        same_length("the buffer to copy from", self.len, other.len)?;
+        match (&self.store, &other.store) {
+            (Store::Cuda(to), Store::Cuda(from)) => to.copy_from(from),
+            (Store::Cells(to), Store::Cells(from)) => {
+                for (to, from) in to.iter().zip(from) {
+                    to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+                }
+                Ok(())
+            }
+            // One owner has one kind of memory.
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn owner(&self) -> &Kind {
         &self.owner
     }
@@ -85,15 +148,7 @@ pub(crate) fn element_name(scalar: ScalarType, arity: usize) -> String {
 impl<T: Element> Buffer<T> {
     /// A buffer with anything in it, which the caller writes before anyone else sees it.
     pub(crate) fn new(owner: &Kind, len: usize) -> Result<Self, GpuError> {
-        let store = match owner {
-            Kind::Cuda(context) => {
-                let bytes = len.checked_mul(size_of::<T>());
-                Store::Cuda(Memory::new(context, bytes.unwrap_or(usize::MAX))?)
-            }
-            Kind::Emulator(_) => Store::Cells(cells(len.checked_mul(T::ARITY))?),
-        };
-        let raw =
-            RawBuffer { owner: owner.clone(), scalar: T::SCALAR, arity: T::ARITY, len, store };
+        let raw = Arc::new(RawBuffer::new(owner, T::SCALAR, T::ARITY, len)?);
         Ok(Self { raw, elements: PhantomData })
     }
 
@@ -245,13 +300,7 @@ impl<T: Element> Buffer<T> {
     /// # Errors
     /// If the device fails, or has failed in an earlier launch.
     pub fn fill_zero(&mut self) -> Result<(), GpuError> {
-        match &self.raw.store {
-            Store::Cuda(memory) => memory.fill_zero(),
-            Store::Cells(cells) => {
-                clear(cells);
-                Ok(())
-            }
-        }
+        self.raw.fill_zero()
     }
 
     /// Overwrites the elements with those of another buffer of the device, of the same length. Does not wait for the device.
@@ -268,19 +317,23 @@ impl<T: Element> Buffer<T> {
     /// # Errors
     /// If the lengths or the devices differ; if the device fails, or has failed in an earlier launch.
     pub fn copy_from(&mut self, other: &Self) -> Result<(), GpuError> {
-        self.raw.owner.check(&other.raw.owner, "the buffer to copy from")?;
-        same_length("the buffer to copy from", self.len(), other.len())?;
-        match (&self.raw.store, &other.raw.store) {
-            (Store::Cuda(to), Store::Cuda(from)) => to.copy_from(from),
-            (Store::Cells(to), Store::Cells(from)) => {
-                for (to, from) in to.iter().zip(from) {
-                    to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
-                }
-                Ok(())
-            }
-            // One owner has one kind of memory.
-            _ => Ok(()),
+        self.raw.copy_from(&other.raw)
+    }
+
+    /// The buffer that has this memory, which others may hold, too.
+    pub(crate) fn sharing(raw: Arc<RawBuffer>) -> Result<Self, GpuError> {
+        if (raw.scalar, raw.arity) == (T::SCALAR, T::ARITY) {
+            return Ok(Self { raw, elements: PhantomData });
         }
+        let (found, asked) = (raw.element_name(), element_name(T::SCALAR, T::ARITY));
+        Err(GpuError::Unsupported(format!(
+            "a buffer of `{found}` was taken for one of `{asked}`: write the type where it is made, as in `zeros::<{found}>(n)`"
+        )))
+    }
+
+    /// Its memory, to be held beside it.
+    pub(crate) fn shared(&self) -> Arc<RawBuffer> {
+        Arc::clone(&self.raw)
     }
 
     pub(crate) fn raw(&self) -> &RawBuffer {

@@ -264,6 +264,11 @@ impl Device {
         }
     }
 
+    /// The device that memory belongs to.
+    pub(crate) fn of(kind: &Kind) -> Self {
+        Self::with(kind.clone(), matches!(kind, Kind::Emulator(_)))
+    }
+
     pub(crate) fn kind(&self) -> &Kind {
         &self.kind
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use stratape_tape::{ErrorKind, TapeError};
+
 /// An operation of a device failed.
 ///
 /// Nothing of the host is lost by any of them; what becomes of buffers, each variant says.
@@ -108,6 +110,11 @@ pub enum GpuError {
         /// What the driver said.
         message: String,
     },
+    /// The tape of a host function's gradient failed.
+    Tape {
+        /// What it said.
+        message: String,
+    },
     /// The device cannot do this.
     Unsupported(String),
     /// A call of the driver failed for another reason.
@@ -117,6 +124,23 @@ pub enum GpuError {
         /// What the driver said.
         message: String,
     },
+}
+
+/// An operation on a device failed in a function that a tape is recorded of.
+impl From<GpuError> for TapeError {
+    fn from(error: GpuError) -> Self {
+        ErrorKind::Attached(Box::new(error)).into()
+    }
+}
+
+impl From<TapeError> for GpuError {
+    fn from(error: TapeError) -> Self {
+        let message = error.to_string();
+        match error.into_kind() {
+            ErrorKind::Attached(inner) => inner.downcast().map_or(Self::Tape { message }, |own| *own),
+            _ => Self::Tape { message },
+        }
+    }
 }
 
 /// Where and why a kernel stopped.
@@ -268,6 +292,7 @@ impl fmt::Display for GpuError {
                     _ => Ok(()),
                 }
             }
+            Self::Tape { message } => f.write_str(message),
             Self::ContextLost { message } => write!(
                 f,
                 "the device is lost to this process: {message}. Buffers on it cannot be read any more; memory of the \

@@ -182,6 +182,18 @@ pub struct ShadowRef<'a> {
     fresh: bool,
 }
 
+impl<'a> BufferRef<'a> {
+    pub(crate) fn of(raw: &'a RawBuffer) -> Self {
+        Self(raw)
+    }
+}
+
+impl<'a> BufferMut<'a> {
+    pub(crate) fn of(raw: &'a RawBuffer) -> Self {
+        Self(raw)
+    }
+}
+
 macro_rules! described {
     ($($type:ident, |$this:ident| $raw:expr;)*) => {$(
         impl std::fmt::Debug for $type<'_> {

@@ -41,6 +41,9 @@ mod element;
 mod emulator;
 mod error;
 mod grid;
+#[doc(hidden)]
+#[allow(missing_docs, clippy::missing_errors_doc)]
+pub mod host;
 mod kernel;
 mod launch;
 pub mod nvrtc;
@@ -57,6 +60,7 @@ pub use self::stream::Stream;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::element::ScalarType;
+    pub use crate::host;
     pub use crate::kernel::{
         Arg, BufferMut, BufferRef, Constant, Kernel, KernelText, Param, ShadowRef, Tape,
     };

@@ -79,6 +79,8 @@ pub enum ErrorKind {
         /// What is on top of the tape.
         found: String,
     },
+    /// Something whose steps are recorded on the tape failed.
+    Attached(Box<dyn std::error::Error + Send + Sync>),
     /// A loop that is reversed from snapshots could not be.
     Snapshots(String),
     /// A saved tape could not be read or written.
@@ -204,6 +206,7 @@ impl fmt::Display for TapeError {
             ErrorKind::Mismatch { asked, found } => {
                 write!(f, "the reverse pass asked for {asked}, but the tape holds {found}")
             }
+            ErrorKind::Attached(error) => error.fmt(f),
             ErrorKind::Snapshots(what) => write!(f, "a loop under `#[checkpoint]`: {what}"),
             ErrorKind::SavedFile { path, source } => {
                 write!(f, "saved tape {}: {source}", path.display())
@@ -226,6 +229,7 @@ impl std::error::Error for TapeError {
             | ErrorKind::Lost { source, .. } => Some(source),
             ErrorKind::OutOfMemory(error) => Some(error),
             ErrorKind::Source(error) => Some(error),
+            ErrorKind::Attached(error) => error.source(),
             _ => None,
         }
     }

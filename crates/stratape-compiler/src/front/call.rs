@@ -88,6 +88,9 @@ impl Lowerer<'_> {
         if let Some(val) = self.kernel_call(path, &args, span)? {
             return Ok(val);
         }
+        if let Some(val) = self.host_call(path, &args, span)? {
+            return Ok(val);
+        }
         if let Some((choice, index)) = self.variant_named(&path.path) {
             return self.variant(&choice, index, args, span);
         }

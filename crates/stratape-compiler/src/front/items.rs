@@ -220,9 +220,9 @@ impl Items {
                 }
                 Item::Fn(function) => {
                     module.note_opaque(function)?;
-                    module
-                        .functions
-                        .insert(function.sig.ident.to_string(), Rc::new(function.clone()));
+                    let mut function = function.clone();
+                    super::host::without_errors(&mut function);
+                    module.functions.insert(function.sig.ident.to_string(), Rc::new(function));
                 }
                 _ => {}
             }

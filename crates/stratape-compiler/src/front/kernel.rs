@@ -125,7 +125,7 @@ impl Lowerer<'_> {
     }
 
     /// The type in `shared::<T>()`.
-    fn written_for(&self, path: &syn::ExprPath, example: &str) -> Result<Type> {
+    pub(super) fn written_for(&self, path: &syn::ExprPath, example: &str) -> Result<Type> {
         let arguments = path.path.segments.last().map(|segment| &segment.arguments);
         if let Some(syn::PathArguments::AngleBracketed(arguments)) = arguments
             && let [syn::GenericArgument::Type(ty)] =

@@ -33,6 +33,7 @@ mod fits;
 mod generic;
 mod growth;
 mod hoist;
+mod host;
 mod impls;
 mod imports;
 mod index;
@@ -81,6 +82,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
+pub(crate) use self::host::{GPU, fallible};
 pub(crate) use self::certain::MACROS;
 use self::control::Frame;
 use self::generic::Visible;
@@ -120,6 +122,9 @@ pub fn lower_kernel(item: &syn::ItemFn, items: &Items) -> Result<Function> {
 }
 
 fn lower_as(item: &syn::ItemFn, items: &Items, kernel: bool) -> Result<Function> {
+    let mut unfailing = item.clone();
+    host::without_errors(&mut unfailing);
+    let item = &unfailing;
     signature::check(&item.sig)?;
     signature::check_params(&item.sig)?;
     if let Some(fault) = &items.fault {
@@ -287,6 +292,11 @@ struct Lowerer<'m> {
     made_later: Vec<ObjectId>,
     /// Whether the pattern that is being bound fits whatever comes.
     certainly_fits: bool,
+    /// What stands for the memory of all devices.
+    world: Option<Memory>,
+    /// Parameters that are buffers, before and after they were seen to.
+    passed: Vec<host::Passed>,
+    kept: Vec<host::Passed>,
 }
 
 impl<'m> Lowerer<'m> {
@@ -321,11 +331,15 @@ impl<'m> Lowerer<'m> {
             unknown_written: None,
             made_later: Vec::new(),
             certainly_fits: false,
+            world: None,
+            passed: Vec::new(),
+            kept: Vec::new(),
         }
     }
 
     fn function(&mut self, item: &syn::ItemFn) -> Result<()> {
         self.moves.push(Moves::of_block(&item.block));
+        self.make_world(item)?;
         for (at, input) in item.sig.inputs.iter().enumerate() {
             let syn::FnArg::Typed(input) = input else {
                 return Err(methods_alone(input.span()));
@@ -360,6 +374,9 @@ impl<'m> Lowerer<'m> {
                 Some(true) => Origin::RefMut,
             };
             let val = match (&written.ty, origin) {
+                (Type::Struct(def), _) if let Some(kind) = library::on_device(&def.name) => {
+                    self.device_param(kind, def, (&name.to_string(), span), origin)?
+                }
                 (Type::Scalar(_) | Type::Enum(_), Origin::Owned) => {
                     let ty = written.ty.scalar().unwrap_or(Scalar::USIZE);
                     let value = self.b.new_value(ty, span);
@@ -393,9 +410,11 @@ impl<'m> Lowerer<'m> {
                 None => self.bind_surely(&input.pat, val)?,
             }
         }
+        self.borders(true, item.sig.ident.span())?;
         let output = signature::output(&item.sig, self.module.items())?;
         let block = wanted::with_result(&item.block, &item.sig.output);
         let val = self.body(&block, output.clone())?;
+        self.borders(false, item.sig.ident.span())?;
         if let Some(ty) = output {
             let span = item.block.stmts.last().map_or_else(|| item.sig.span(), Spanned::span);
             let value = self.scalar(val, span)?;

@@ -32,29 +32,44 @@ struct Library {
     macros: &'static [&'static str],
     /// What follows the names of its items.
     mark: &'static str,
+    /// The module of the crate that has them, where others have items of the same names.
+    module: Option<&'static str>,
 }
 
 /// What follows the names of arrays of `ndarray`.
 const ARRAYS: &str = "__at00000000000000d2";
 
-const LIBRARIES: [Library; 3] = [
+/// What follows the names of devices and buffers.
+const DEVICES: &str = "__at00000000000000e1";
+
+const LIBRARIES: [Library; 4] = [
+    Library {
+        crates: &["stratape"],
+        text: || include_str!("gpu.rs.txt").to_owned(),
+        macros: &[],
+        mark: DEVICES,
+        module: Some("gpu"),
+    },
     Library {
         crates: &["num_complex", "num", "nalgebra", "na"],
         text: || include_str!("complex.rs.txt").to_owned(),
         macros: &[],
         mark: "__at00000000000000c0",
+        module: None,
     },
     Library {
         crates: &["nalgebra", "na"],
         text: nalgebra::text,
         macros: &macros::NALGEBRA,
         mark: "__at00000000000000a1",
+        module: None,
     },
     Library {
         crates: &["ndarray", "nd"],
         text: ndarray::text,
         macros: &macros::NDARRAY,
         mark: ARRAYS,
+        module: None,
     },
 ];
 
@@ -148,7 +163,12 @@ impl Adopted {
         let is_macro = macros::is_question(names);
         let names = &names[..names.len() - usize::from(is_macro)];
         let (first, last) = (names.first()?, names.last()?);
-        let mut known = LIBRARIES.iter().filter(|one| one.crates.contains(&first.as_str()));
+        let within = |one: &&Library| match one.module {
+            Some(module) => names.len() == 3 && names[1] == module,
+            None => true,
+        };
+        let mut known =
+            LIBRARIES.iter().filter(|one| one.crates.contains(&first.as_str())).filter(within);
         let (library, arguments) = known.find_map(|one| {
             if is_macro {
                 return one.macros.contains(&last.as_str()).then_some((one, None));
@@ -163,6 +183,11 @@ impl Adopted {
     /// Its name in the text that stands for the crate.
     pub(crate) fn id(&self) -> &Ident {
         &self.id
+    }
+
+    /// Whether it is a device, a buffer, or something of theirs.
+    pub(crate) fn is_of_devices(&self) -> bool {
+        self.id.to_string().ends_with(DEVICES)
     }
 
     /// The path by which it is found again.
@@ -331,6 +356,39 @@ pub(crate) fn instead_of(method: &str) -> &'static str {
     }
 }
 
+/// What a type of the texts is to a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnDevice {
+    Device,
+    Stream,
+    Buffer,
+}
+
+/// Which of these a type's name is.
+pub(crate) fn on_device(name: &str) -> Option<OnDevice> {
+    let name = name.split("::<").next().unwrap_or(name);
+    match name.strip_suffix(DEVICES)? {
+        "Device" => Some(OnDevice::Device),
+        "Stream" => Some(OnDevice::Stream),
+        "Buffer" => Some(OnDevice::Buffer),
+        _ => None,
+    }
+}
+
+/// Whether devices are named somewhere.
+pub(crate) fn names_devices(tokens: &TokenStream) -> bool {
+    mentions(tokens.clone(), DEVICES)
+}
+
+/// Whether a word ends with a mark.
+fn mentions(tokens: TokenStream, mark: &str) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident.to_string().ends_with(mark),
+        TokenTree::Group(group) => mentions(group.stream(), mark),
+        _ => false,
+    })
+}
+
 /// Whether a name is one of the texts'.
 pub(crate) fn is_known(name: &str) -> bool {
     LIBRARIES.iter().any(|library| name.ends_with(library.mark))
@@ -338,13 +396,6 @@ pub(crate) fn is_known(name: &str) -> bool {
 
 /// The items of the crates that some items name.
 pub(crate) fn items_named_in(items: &[Item]) -> Vec<Item> {
-    fn mentions(tokens: TokenStream, mark: &str) -> bool {
-        tokens.into_iter().any(|token| match token {
-            TokenTree::Ident(ident) => ident.to_string().ends_with(mark),
-            TokenTree::Group(group) => mentions(group.stream(), mark),
-            _ => false,
-        })
-    }
     let named = |library: &&Library| {
         let mut tokens = items.iter().map(|item| quote!(#item));
         tokens.any(|tokens| mentions(tokens, library.mark))

@@ -59,6 +59,15 @@ impl Questions {
                 None => asked.push((kind, path)),
             }
         }
+        // Kernels that a function launches stay where they are.
+        if self.adopted.iter().any(|(_, one)| one.is_of_devices()) {
+            let launches = |(kind, path): &(Kind, Path)| {
+                *kind == Kind::Function
+                    && path.segments.len() > 1
+                    && path.segments.last().is_some_and(|last| last.ident == "launch")
+            };
+            asked.retain(|one| !launches(one));
+        }
         Self { paths: asked, ..self }
     }
 

@@ -7,7 +7,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use crate::library::{self, Dynamic};
+use crate::library::{self, Dynamic, OnDevice};
 use stratape_ir::{Origin, Type};
 
 /// What stands before and after the code of a gradient.
@@ -18,6 +18,45 @@ pub(super) struct Border {
 }
 
 impl Border {
+    /// Gives a parameter that lives on a device, or is one, its number in the gradient's session.
+    pub(super) fn add_device(&mut self, ty: &Type, ident: &Ident, origin: Origin, shadow: Option<&Ident>) {
+        let Type::Struct(def) = ty else { return };
+        let name = |end: &str| format_ident!("{ident}_{end}", span = Span::mixed_site());
+        let (parts, whole) = (name("parts"), name("whole"));
+        let host = quote!(::stratape::gpu::__private::host);
+        match library::on_device(&def.name) {
+            Some(OnDevice::Device) => self.before.extend(quote! {
+                struct #parts { id: usize }
+                let #ident = #parts { id: #host::adopt_device(#ident)? };
+            }),
+            Some(OnDevice::Stream) => self.before.extend(quote! {
+                struct #parts { id: usize }
+                let #ident = #parts { id: #host::adopt_stream(#ident)? };
+            }),
+            Some(OnDevice::Buffer) => {
+                let adopt = format_ident!(
+                    "adopt{}{}",
+                    if origin == Origin::RefMut { "_mut" } else { "" },
+                    if shadow.is_some() { "_with" } else { "" }
+                );
+                let mark = def.fields.last().and_then(|(_, ty)| ty.element()).and_then(Type::scalar);
+                let mark: TokenStream =
+                    mark.map_or("f64", |scalar| scalar.name()).parse().unwrap_or_default();
+                let zero = quote!([<#mark as ::core::default::Default>::default(); 1]);
+                let passed = shadow.map(|shadow| quote!(, &mut *#shadow));
+                self.before.extend(quote! {
+                    struct #parts { id: usize, len: usize, mark: [#mark; 1] }
+                    let #whole = #ident.len();
+                    let mut #ident = #parts { id: #host::#adopt(#ident #passed)?, len: #whole, mark: #zero };
+                });
+                if let Some(shadow) = shadow {
+                    self.before.extend(quote!(let mut #shadow = #parts { id: 0, len: #whole, mark: #zero };));
+                }
+            }
+            None => {}
+        }
+    }
+
     /// Takes a parameter apart, or its shadow; nothing happens to those of other types.
     pub(super) fn add(&mut self, ty: &Type, ident: &Ident, origin: Origin, shadow: bool) {
         let Some(dynamic) = library::dynamic(ty) else { return };

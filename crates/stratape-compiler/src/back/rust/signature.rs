@@ -28,6 +28,8 @@ pub(super) struct Signature<'a> {
     output: TokenStream,
     checks: Vec<TokenStream>,
     border: Border,
+    /// Whether the function, and so its gradient, returns a `Result` of a device's error.
+    fallible: bool,
 }
 
 impl<'a> Signature<'a> {
@@ -65,6 +67,8 @@ impl<'a> Signature<'a> {
                     params.push(quote!(#mutable #ident: #ty));
                     args.push(ident.clone());
                     border.add(&known.ty, &ident, known.origin, false);
+                    let shadow = shadow_param(function, *object).map(|shadow| names.object(shadow));
+                    border.add_device(&known.ty, &ident, known.origin, shadow.as_ref());
                     if let Some(shadow) = shadow_param(function, *object) {
                         let shadow_ident = names.object(shadow);
                         border.add(&known.ty, &shadow_ident, known.origin, true);
@@ -97,9 +101,11 @@ impl<'a> Signature<'a> {
             }
         }
         let mut all = Vec::new();
+        let inner = crate::front::fallible(&item.sig.output).filter(|_| uses_devices(primal));
         if let syn::ReturnType::Type(_, ty) = &item.sig.output
             && !primal.results.is_empty()
         {
+            let ty = inner.unwrap_or(ty);
             if let Some(Param::Value(seed)) = function.params.last() {
                 let ident = names.value(*seed);
                 params.push(quote!(#ident: #ty));
@@ -109,7 +115,13 @@ impl<'a> Signature<'a> {
         }
         all.extend(outputs);
         let output = tuple(&all);
-        Self { item, name, params, args, output, checks, border }
+        if uses_devices(primal) {
+            let before = &border.before;
+            let scope = Ident::new("scope", Span::mixed_site());
+            border.before =
+                quote!(let #scope = ::stratape::gpu::__private::host::Scope::open(); #before);
+        }
+        Self { item, name, params, args, output, checks, border, fallible: inner.is_some() }
     }
 
     /// What takes parameters apart, and writes them back.
@@ -169,7 +181,34 @@ impl<'a> Signature<'a> {
             },
             _ => quote!(let (#tape, #length) = ::stratape::__private::begin(#workspace);),
         };
-        if needs != Needs::Nothing {
+        if self.fallible {
+            let (result_type, error) =
+                (quote!(::core::result::Result), quote!(::stratape::gpu::GpuError));
+            quote! {
+                #[doc = #doc]
+                ///
+                /// # Errors
+                /// If the device fails, or a kernel faults. What was added to shadows by then is unspecified.
+                #lints
+                #vis fn #name #generics (#(#params),*) -> #result_type<#output, #error> {
+                    let mut #workspace = ::stratape::__private::Borrowed::new();
+                    #name_in(::stratape::__private::Borrowed::get(&mut #workspace), #(#args),*)
+                }
+
+                #[doc = #doc_in]
+                ///
+                /// # Errors
+                /// If the device or the tape fails, or a kernel faults.
+                #lints
+                #vis fn #name_in #generics (
+                    #workspace: &mut ::stratape::Workspace, #(#params),*
+                ) -> #result_type<#output, #error> {
+                    #begin
+                    #body
+                    ::core::result::Result::Ok(#result)
+                }
+            }
+        } else if needs != Needs::Nothing {
             quote! {
                 #[doc = #doc]
                 #lints
@@ -208,6 +247,16 @@ impl<'a> Signature<'a> {
             }
         }
     }
+}
+
+/// Whether a function works on devices.
+fn uses_devices(function: &Function) -> bool {
+    let mut uses = false;
+    stratape_ir::walk(&function.body, &mut |node| {
+        uses |= matches!(node, stratape_ir::Stmt::Call(call)
+            if call.recursion.as_ref().is_some_and(|(name, _)| name == crate::front::GPU));
+    });
+    uses
 }
 
 /// The parameter that is an object's shadow.

@@ -1,0 +1,531 @@
+//! Functions of the host that use devices: uploads, launches, downloads.
+//!
+//! A buffer is a number here (`library/gpu.rs.txt`); what it holds, the gradient keeps at run time. Operations on devices are calls in two halves. All of them name one array, the
+//! *world*, which stands for the memory of all devices: so they keep their order, and adjoints flow through them. Parameters that are buffers have a *mark*, which stands for what they
+//! hold: it enters the world at the start, and leaves it at the end if the function may write to the buffer.
+
+use std::sync::Arc;
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Error, Expr, Result};
+
+use super::control::lv_of;
+use super::val::{Kind, LValue, Memory, Val};
+use super::{Lowerer, unsupported};
+use crate::library::{self, OnDevice};
+use stratape_ir::{
+    Argument, Call, Extent, Half, Init, ObjectId, Op, Origin, Scalar, Slice, Stmt, StmtId, Struct, Type,
+    ValueId,
+};
+
+/// What operations on devices are called in the language.
+pub(crate) const GPU: &str = "gpu";
+
+/// A parameter that is a buffer.
+pub(super) struct Passed {
+    object: ObjectId,
+    id: ValueId,
+    item: Type,
+}
+
+/// Methods and functions that return a `Result` of a device's error.
+const FALLIBLE: [&str; 10] = [
+    "upload", "zeros", "alloc_like", "download", "download_into", "write", "fill_zero", "copy_from",
+    "synchronize", "new",
+];
+
+/// The type in a `Result` with an error of a device.
+pub(crate) fn fallible(output: &syn::ReturnType) -> Option<&syn::Type> {
+    let syn::ReturnType::Type(_, ty) = output else { return None };
+    let syn::Type::Path(path) = &**ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Result")?;
+    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match &arguments.args.iter().collect::<Vec<_>>()[..] {
+        [syn::GenericArgument::Type(ty), syn::GenericArgument::Type(syn::Type::Path(error))] => {
+            let name = error.path.segments.last()?.ident.to_string();
+            let named = name.split("__at").next() == Some("GpuError");
+            named.then_some(ty)
+        }
+        _ => None,
+    }
+}
+
+/// A function in which what can fail on a device does not: the gradient is left where it does.
+pub(super) fn without_errors(item: &mut syn::ItemFn) {
+    let inner = fallible(&item.sig.output).cloned();
+    if !library::names_devices(&item.to_token_stream()) {
+        return;
+    }
+    Unfailing { result: inner.is_some() }.visit_block_mut(&mut item.block);
+    if let Some(inner) = inner {
+        item.sig.output = match inner {
+            syn::Type::Tuple(tuple) if tuple.elems.is_empty() => syn::ReturnType::Default,
+            inner => syn::parse_quote!(-> #inner),
+        };
+    }
+}
+
+struct Unfailing {
+    /// Whether the function returns a `Result`.
+    result: bool,
+}
+
+impl VisitMut for Unfailing {
+    fn visit_local_mut(&mut self, local: &mut syn::Local) {
+        // What zeros are, is written before them, after them, or nowhere: then it shows in no kernel that the compiler sees, and does not matter to any.
+        if let syn::Pat::Type(pat) = &local.pat
+            && let syn::Type::Path(path) = &*pat.ty
+            && let Some(segment) = path.path.segments.last()
+            && let [syn::GenericArgument::Type(item)] = &super::generic::arguments(segment)[..]
+            && let Some(init) = &mut local.init
+        {
+            Zeros(item.clone()).visit_expr_mut(&mut init.expr);
+        }
+        visit_mut::visit_local_mut(self, local);
+    }
+
+    fn visit_expr_method_call_mut(&mut self, call: &mut syn::ExprMethodCall) {
+        Zeros(syn::parse_quote!(f64)).write(call);
+        visit_mut::visit_expr_method_call_mut(self, call);
+    }
+
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        visit_mut::visit_expr_mut(self, expr);
+        let inner = match expr {
+            Expr::Try(tried) if self.result => Some((*tried.expr).clone()),
+            Expr::Call(call) if self.result && call.args.len() == 1 => match &*call.func {
+                Expr::Path(path) if path.path.is_ident("Ok") => call.args.first().cloned(),
+                _ => None,
+            },
+            Expr::MethodCall(call) if call.method == "unwrap" || call.method == "expect" => {
+                let failing = match &*call.receiver {
+                    Expr::MethodCall(inner) => Some(inner.method.to_string()),
+                    Expr::Call(inner) => match &*inner.func {
+                        Expr::Path(path) => {
+                            path.path.segments.last().map(|last| last.ident.to_string())
+                        }
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                let fails = |name: String| {
+                    FALLIBLE.contains(&name.as_str())
+                        || name == "launch"
+                        || name == "map"
+                        || library::is_known(&name)
+                };
+                failing.is_some_and(fails).then(|| (*call.receiver).clone())
+            }
+            _ => None,
+        };
+        if let Some(inner) = inner {
+            *expr = inner;
+        }
+    }
+}
+
+/// Writes the type of zeros where it is not written.
+struct Zeros(syn::Type);
+
+impl Zeros {
+    fn write(&self, call: &mut syn::ExprMethodCall) {
+        if call.method == "zeros" && call.turbofish.is_none() && call.args.len() == 1 {
+            let item = &self.0;
+            call.turbofish = Some(syn::parse_quote!(::<#item>));
+        }
+    }
+}
+
+impl VisitMut for Zeros {
+    fn visit_expr_method_call_mut(&mut self, call: &mut syn::ExprMethodCall) {
+        self.write(call);
+        visit_mut::visit_expr_method_call_mut(self, call);
+    }
+}
+
+impl Lowerer<'_> {
+    /// Makes the array that stands for the memory of all devices, if a function uses any.
+    pub(super) fn make_world(&mut self, item: &syn::ItemFn) -> Result<()> {
+        if !library::names_devices(&item.to_token_stream()) {
+            return Ok(());
+        }
+        let span = item.sig.ident.span();
+        let ty = Type::Array(
+            Box::new(Type::Scalar(Scalar::Float(stratape_ir::Float::F64))),
+            Extent::Known(1),
+        );
+        let init = self.zero_init(&ty, span)?;
+        if let Val::Place(LValue::Memory(memory)) = self.new_array(ty, init, span) {
+            "devices".clone_into(&mut self.b.function.objects[memory.place.object.index()].name);
+            self.world = Some(memory);
+        }
+        Ok(())
+    }
+
+    fn world(&mut self, mutable: bool, span: Span) -> Result<Argument> {
+        let Some(memory) = self.world.clone() else {
+            return Err(unsupported(
+                span,
+                "a device in a function that calls itself",
+                "write it as a loop",
+            ));
+        };
+        Ok(self.list_argument(&memory, mutable, span))
+    }
+
+    fn list_argument(&mut self, memory: &Memory, mutable: bool, span: Span) -> Argument {
+        let part = match self.extent(memory, span) {
+            Some(window) => (window.start, window.len),
+            None => {
+                let len = self.b.emit(Op::Len(memory.place.clone()), Scalar::USIZE, span);
+                (self.b.usize(0, span), len)
+            }
+        };
+        Argument::Slice(Slice { place: memory.place.clone(), part: Some(part), mutable })
+    }
+
+    /// A parameter that lives on a device, or that is one.
+    pub(super) fn device_param(
+        &mut self,
+        kind: OnDevice,
+        def: &Arc<Struct>,
+        (name, span): (&str, Span),
+        origin: Origin,
+    ) -> Result<Val> {
+        if origin == Origin::Owned {
+            return Err(unsupported(
+                span,
+                "a device, stream or buffer as a parameter by value",
+                "take a reference to it",
+            ));
+        }
+        let item = self.held_by(def)?;
+        let mut whole =
+            Struct { name: def.name.clone(), fields: def.fields.clone(), tuple: def.tuple };
+        if let (OnDevice::Buffer, Some(item)) = (kind, &item) {
+            let mark = Type::Array(Box::new(Type::Scalar(innermost(item))), Extent::Known(1));
+            whole.fields.push(("mark".to_owned(), mark));
+        }
+        let ty = Type::Struct(Arc::new(whole));
+        let object = self.b.function.new_object(stratape_ir::Object {
+            ty: ty.clone(),
+            origin,
+            name: name.to_owned(),
+            shadow_of: None,
+            span: self.module.sources.id(span),
+        });
+        self.b.function.params.push(stratape_ir::Param::Object(object));
+        let lv = LValue::Memory(Memory::whole(object, ty));
+        let mut parts = Vec::new();
+        for index in 0..def.fields.len() {
+            let field = self.field_of(&lv, index, span)?;
+            parts.push(Val::Scalar(self.scalar(Val::Place(field), span)?));
+        }
+        if let (OnDevice::Buffer, Some(item), Some(Val::Scalar(id))) = (kind, item, parts.first()) {
+            let id = *id;
+            self.passed.push(Passed { object, id, item });
+        }
+        Ok(Val::Ref(lv_of(Val::Parts(Kind::Struct(def.clone()), parts))))
+    }
+
+    /// The elements of a buffer of a type.
+    fn held_by(&self, def: &Struct) -> Result<Option<Type>> {
+        let Ok(path) = syn::parse_str::<syn::Path>(&def.name) else { return Ok(None) };
+        let given = path.segments.last().map(super::generic::arguments).unwrap_or_default();
+        match given.first() {
+            Some(syn::GenericArgument::Type(ty)) => Ok(Some(self.module.read_type(ty)?.ty)),
+            _ => Ok(None),
+        }
+    }
+
+    /// What parameters hold enters the world, or leaves it.
+    pub(super) fn borders(&mut self, entering: bool, span: Span) -> Result<()> {
+        for Passed { object, id, item } in std::mem::take(&mut self.passed) {
+            let result = self.b.function.objects[object.index()].origin == Origin::RefMut;
+            let float = item.has_float();
+            if entering || result {
+                let (ty, at) = match &self.b.function.objects[object.index()].ty {
+                    Type::Struct(def) => (def.fields.last().map(|(_, ty)| ty.clone()), def.fields.len() - 1),
+                    _ => (None, 0),
+                };
+                let ty = ty.unwrap_or(item.clone());
+                let place = stratape_ir::Place::whole(object).with(stratape_ir::Step::Field(at));
+                let mark = Memory { place, ty, window: None, len: None };
+                let world = self.world(entering, span)?;
+                let mark = self.list_argument(&mark, !entering, span);
+                let backward = match (entering, result, float) {
+                    (true, _, false) => "enter_constant_backward",
+                    (true, false, true) => "enter_backward",
+                    (true, true, true) => "enter_result_backward",
+                    (false, _, true) => "leave_backward",
+                    (false, _, false) => "leave_constant_backward",
+                };
+                let forward = if entering { "enter" } else { "leave" };
+                let arguments = vec![Argument::Value(id), world, mark];
+                self.host_node((forward, backward), arguments, None, span);
+            }
+            self.kept.push(Passed { object, id, item });
+        }
+        if entering {
+            std::mem::swap(&mut self.passed, &mut self.kept);
+        }
+        Ok(())
+    }
+
+    fn host_node(
+        &mut self,
+        (forward, backward): (&str, &str),
+        arguments: Vec<Argument>,
+        result: Option<Scalar>,
+        span: Span,
+    ) -> Option<ValueId> {
+        let path = |name: &str| {
+            let name = format_ident!("{name}");
+            quote!(::stratape::gpu::__private::host::#name)
+        };
+        self.host_call_node((path(forward), path(backward)), arguments, result, span)
+    }
+
+    fn host_call_node(
+        &mut self,
+        (forward, backward): (TokenStream, TokenStream),
+        arguments: Vec<Argument>,
+        result: Option<Scalar>,
+        span: Span,
+    ) -> Option<ValueId> {
+        let result = result.map(|ty| self.b.new_value(ty, span));
+        self.b.node(Stmt::Call(Box::new(Call {
+            id: StmtId::NONE,
+            function: self.module.sources.opaque(forward),
+            arguments,
+            results: result.into_iter().collect(),
+            pullback: Some(self.module.sources.opaque(backward)),
+            recursion: Some((GPU.to_owned(), Half::Forward)),
+            span: self.module.sources.id(span),
+        })));
+        result
+    }
+
+    /// A call of a function that works on devices, if it is one.
+    pub(super) fn host_call(
+        &mut self,
+        path: &syn::ExprPath,
+        args: &[Val],
+        span: Span,
+    ) -> Result<Option<Val>> {
+        let Some(last) = path.path.segments.last() else { return Ok(None) };
+        let name = last.ident.to_string();
+        if name == "launch"
+            && path.path.segments.len() > 1
+            && args.first().and_then(|val| self.owner_of(val)).as_deref().and_then(library::on_device)
+                == Some(OnDevice::Device)
+        {
+            return self.launch(path, args, span).map(Some);
+        }
+        let Some(name) = name.strip_prefix("__gpu_") else { return Ok(None) };
+        let val = match (name, args) {
+            ("dims", [dims]) => self.dims(dims.clone(), span)?,
+            ("device" | "emulator", []) => {
+                let name = format!("make_{name}");
+                self.made((&name, "made_backward"), Vec::new(), span)?
+            }
+            ("stream", [device]) => {
+                let device = self.scalar(device.clone(), span)?;
+                self.made(("make_stream", "made_stream_backward"), vec![Argument::Value(device)], span)?
+            }
+            ("upload", [device, from]) => {
+                let device = Argument::Value(self.scalar(device.clone(), span)?);
+                let (from, float) = self.slice_argument(from, false, span)?;
+                let backward = if float { "upload_backward" } else { "upload_constant_backward" };
+                self.made(("upload", backward), vec![device, from], span)?
+            }
+            ("zeros", [device, len]) => {
+                let device = Argument::Value(self.scalar(device.clone(), span)?);
+                let len = Argument::Value(self.scalar(len.clone(), span)?);
+                self.made(("zeros", "zeros_backward"), vec![device, len], span)?
+            }
+            ("write", [id, from]) => {
+                let id = Argument::Value(self.scalar(id.clone(), span)?);
+                let (from, float) = self.slice_argument(from, false, span)?;
+                let backward = if float { "write_backward" } else { "write_constant_backward" };
+                let world = self.world(true, span)?;
+                self.host_node(("write", backward), vec![id, from, world], None, span);
+                Val::Unit
+            }
+            ("fill_zero", [id]) => {
+                let id = Argument::Value(self.scalar(id.clone(), span)?);
+                let world = self.world(true, span)?;
+                self.host_node(("fill_zero", "fill_zero_backward"), vec![id, world], None, span);
+                Val::Unit
+            }
+            ("copy", [to, from]) => {
+                let to = Argument::Value(self.scalar(to.clone(), span)?);
+                let from = Argument::Value(self.scalar(from.clone(), span)?);
+                let world = self.world(true, span)?;
+                self.host_node(("copy", "copy_backward"), vec![to, from, world], None, span);
+                Val::Unit
+            }
+            ("download_into", [id, to]) => {
+                self.download(id, to, span)?;
+                Val::Unit
+            }
+            ("download", [id, len]) => {
+                let item = self.written_for(path, "download::<f64>()")?;
+                let len = self.scalar(len.clone(), span)?;
+                let init = Init::Repeat(Box::new(self.zero_init(&item, span)?), len);
+                let to = self.new_array(Type::Vec(Box::new(item)), init, span);
+                self.download(id, &to, span)?;
+                to
+            }
+            _ => return Err(Error::new(span, format!("`{name}` takes other arguments"))),
+        };
+        Ok(Some(val))
+    }
+
+    /// An operation on the world that yields the number of what it makes.
+    fn made(&mut self, names: (&str, &str), mut arguments: Vec<Argument>, span: Span) -> Result<Val> {
+        arguments.push(self.world(true, span)?);
+        let id = self.host_node(names, arguments, Some(Scalar::USIZE), span);
+        Ok(id.map_or(Val::Unit, Val::Scalar))
+    }
+
+    fn download(&mut self, id: &Val, to: &Val, span: Span) -> Result<()> {
+        let id = Argument::Value(self.scalar(id.clone(), span)?);
+        let (to, float) = self.slice_argument(to, true, span)?;
+        let backward = if float { "download_backward" } else { "download_constant_backward" };
+        let world = self.world(true, span)?;
+        self.host_node(("download", backward), vec![id, to, world], None, span);
+        Ok(())
+    }
+
+    /// A list of the host, and whether it holds floats.
+    fn slice_argument(&mut self, val: &Val, mutable: bool, span: Span) -> Result<(Argument, bool)> {
+        let expected = || {
+            unsupported(span, "this as the elements of a buffer", "pass a slice of numbers, or of arrays of numbers")
+        };
+        let memory = match val {
+            Val::Ref(LValue::Memory(memory)) | Val::Place(LValue::Memory(memory)) => memory.clone(),
+            Val::Ref(LValue::Value(inner)) | Val::Place(LValue::Value(inner)) => match &**inner {
+                Val::Ref(LValue::Memory(memory)) | Val::Place(LValue::Memory(memory)) => memory.clone(),
+                _ => return Err(expected()),
+            },
+            _ => return Err(expected()),
+        };
+        let item = memory.ty.element().cloned().ok_or_else(expected)?;
+        let scalar = innermost(&item);
+        let plain = |mut ty: &Type| loop {
+            match ty {
+                Type::Array(inner, _) => ty = inner,
+                Type::Scalar(_) => return true,
+                _ => return false,
+            }
+        };
+        if !plain(&item) {
+            return Err(expected());
+        }
+        let float = self.infer.is_float(scalar);
+        Ok((self.list_argument(&memory, mutable, span), float))
+    }
+
+    /// `n`, `(n, m)` or `(n, m, k)` as three numbers.
+    fn dims(&mut self, val: Val, span: Span) -> Result<Val> {
+        let one = Val::Scalar(self.b.usize(1, span));
+        let mut parts = match self.rvalue(val, span)? {
+            Val::Parts(Kind::Tuple, parts) => parts,
+            other => vec![other],
+        };
+        parts.truncate(3);
+        let mut dims = Vec::new();
+        for part in parts {
+            let value = self.scalar(part, span)?;
+            let ty = self.ty(value);
+            let value = match self.infer.resolve(ty) {
+                Scalar::Int(int) if int != stratape_ir::Int::Usize => {
+                    self.b.emit(Op::Cast(value, Scalar::USIZE), Scalar::USIZE, span)
+                }
+                _ => {
+                    self.expect(value, Scalar::USIZE, span)?;
+                    value
+                }
+            };
+            dims.push(Val::Scalar(value));
+        }
+        dims.resize(3, one);
+        Ok(Val::Parts(Kind::Tuple, dims))
+    }
+
+    /// `kernel::launch(&device, grid, (…))`
+    fn launch(&mut self, path: &syn::ExprPath, args: &[Val], span: Span) -> Result<Val> {
+        let [device, grid, given] = args else {
+            return Err(Error::new(span, "`launch` takes a device, a grid, and a tuple of arguments"));
+        };
+        let field = |me: &mut Self, val: &Val, at: usize| -> Result<ValueId> {
+            let lv = me.field_of(&lv_of(val.clone()), at, span)?;
+            me.scalar(Val::Place(lv), span)
+        };
+        let mut kernel = path.path.clone();
+        kernel.segments.pop();
+        kernel.segments.pop_punct();
+        let mut arguments = vec![Argument::Value(field(self, device, 0)?)];
+        for at in 0..10 {
+            arguments.push(Argument::Value(field(self, grid, at)?));
+        }
+        let given = self.rvalue(given.clone(), span)?;
+        let Val::Parts(Kind::Tuple, given) = given else {
+            return Err(Error::new(span, "a kernel's arguments are a tuple; of one argument, `(x,)`"));
+        };
+        let (mut params, mut passed, mut floats) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, val) in given.into_iter().enumerate() {
+            let name = format_ident!("a{at}");
+            let of = quote!(::stratape::gpu::__private::host::Given);
+            let owner = self.owner_of(&val);
+            if owner.as_deref().and_then(library::on_device) == Some(OnDevice::Buffer) {
+                arguments.push(Argument::Value(field(self, &val, 0)?));
+                params.push(quote!(#name: usize));
+                passed.push(quote!(#of::Buffer(#name)));
+                continue;
+            }
+            let value = self.scalar(val, span)?;
+            let ty = self.ty(value);
+            let constant = self.b.constant(value).is_some();
+            arguments.push(Argument::Value(value));
+            params.push(quote!(#name));
+            if self.infer.is_float(ty) {
+                let at = floats.len();
+                floats.push(quote!(adjoints.like(#at, #name)));
+                passed.push(if constant { quote!(#of::constant(#name)) } else { quote!(#of::from(#name)) });
+            } else {
+                passed.push(quote!(#of::from(#name)));
+            }
+        }
+        arguments.push(self.world(true, span)?);
+        let dims: Vec<_> = (0..10).map(|at| format_ident!("g{at}")).collect();
+        let host = quote!(::stratape::gpu::__private::host);
+        let head = quote!(tape: &mut ::stratape::tape::RecordTape, device: usize, #(#dims: usize,)* #(#params,)* devices: &mut [f64]);
+        let error = quote!(::stratape::gpu::GpuError);
+        let called = quote_spanned!(path.span()=> launch::<#kernel>);
+        let forward = quote!((|#head| -> ::core::result::Result<(), #error> {
+            #host::#called(tape, device, [#(#dims),*], &[#(#passed),*])
+        }));
+        let results = match &floats[..] {
+            [one] => one.clone(),
+            many => quote!((#(#many),*)),
+        };
+        let backward = quote!((|#head| -> ::core::result::Result<_, #error> {
+            let adjoints = #host::launch_backward(tape)?;
+            ::core::result::Result::Ok(#results)
+        }));
+        self.host_call_node((forward, backward), arguments, None, span);
+        Ok(Val::Unit)
+    }
+}
+
+fn innermost(ty: &Type) -> Scalar {
+    match ty {
+        Type::Array(item, _) => innermost(item),
+        ty => ty.scalar().unwrap_or(Scalar::Bool),
+    }
+}

@@ -1,0 +1,288 @@
+//! [`Session`]: the buffers of a host function whose gradient runs.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::buffer::{Buffer, RawBuffer, Store};
+use crate::device::{Device, Kind};
+use crate::element::{Element, ScalarType};
+use crate::error::GpuError;
+use crate::stream::Stream;
+
+use super::operations::sum_into;
+
+thread_local! {
+    /// Of the gradients that run on this thread, the innermost last.
+    static SESSIONS: RefCell<Vec<Session>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The buffers of a gradient that runs, by number.
+#[derive(Default)]
+pub(super) struct Session {
+    devices: Vec<Device>,
+    streams: Vec<Stream>,
+    slots: HashMap<usize, Slot>,
+    /// Adjoints that are not zero.
+    shadows: HashMap<usize, Arc<RawBuffer>>,
+    borrowed: HashMap<usize, Borrowed>,
+    made: usize,
+}
+
+/// A buffer: where it is, and what it holds.
+#[derive(Clone)]
+struct Slot {
+    device: Device,
+    content: Content,
+}
+
+/// A version of a buffer. No operation changes one that others can see.
+#[derive(Clone)]
+pub(super) enum Content {
+    /// Zeros, of a type that the first use tells.
+    Zeros(usize),
+    Elements(Arc<RawBuffer>),
+}
+
+/// A parameter of the function: the caller's buffer, and its shadow.
+#[derive(Clone)]
+struct Borrowed {
+    own: Arc<RawBuffer>,
+    shadow: Option<Arc<RawBuffer>>,
+    /// What the function has made of it.
+    made: Option<Content>,
+}
+
+/// A session that lasts as long as this value.
+#[derive(Debug)]
+#[must_use]
+pub struct Scope(());
+
+impl Scope {
+    pub fn open() -> Self {
+        SESSIONS.with_borrow_mut(|all| all.push(Session::default()));
+        Self(())
+    }
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        // What it holds is given back outside the borrow.
+        let ended = SESSIONS.try_with(|all| all.try_borrow_mut().ok()?.pop());
+        drop(ended);
+    }
+}
+
+/// Does something in the session of the thread.
+pub(super) fn within<R>(f: impl FnOnce(&mut Session) -> Result<R, GpuError>) -> Result<R, GpuError> {
+    SESSIONS.with_borrow_mut(|all| match all.last_mut() {
+        Some(session) => f(session),
+        None => Err(GpuError::Unsupported(
+            "operations on a device in a part of a gradient that runs on another thread: leave out `#[parallel]` and `workers`".to_owned(),
+        )),
+    })
+}
+
+impl Session {
+    pub(super) fn add(&mut self, device: Device, content: Content) -> usize {
+        self.made += 1;
+        self.slots.insert(self.made, Slot { device, content });
+        self.made
+    }
+
+    pub(super) fn device(&self, at: usize) -> Result<Device, GpuError> {
+        self.devices.get(at).cloned().ok_or_else(lost)
+    }
+
+    pub(super) fn stream(&self, at: usize) -> Option<Stream> {
+        self.streams.get(at.checked_sub(1)?).cloned()
+    }
+
+    fn slot(&mut self, id: usize) -> Result<&mut Slot, GpuError> {
+        self.slots.get_mut(&id).ok_or_else(lost)
+    }
+
+    pub(super) fn device_of(&mut self, id: usize) -> Result<Device, GpuError> {
+        Ok(self.slot(id)?.device.clone())
+    }
+
+    pub(super) fn content(&mut self, id: usize) -> Result<Content, GpuError> {
+        Ok(self.slot(id)?.content.clone())
+    }
+
+    /// Sets a version, and returns the one before.
+    pub(super) fn replace(&mut self, id: usize, content: Content) -> Result<Content, GpuError> {
+        Ok(std::mem::replace(&mut self.slot(id)?.content, content))
+    }
+
+    /// What a buffer holds, as elements of a type, which is its own unless that is open.
+    pub(super) fn elements(
+        &mut self,
+        id: usize,
+        (scalar, arity): (ScalarType, usize),
+    ) -> Result<Arc<RawBuffer>, GpuError> {
+        let slot = self.slot(id)?;
+        match &slot.content {
+            Content::Elements(raw) => Ok(Arc::clone(raw)),
+            Content::Zeros(len) => {
+                let raw = Arc::new(RawBuffer::zeros(slot.device.kind(), scalar, arity, *len)?);
+                slot.content = Content::Elements(Arc::clone(&raw));
+                Ok(raw)
+            }
+        }
+    }
+
+    /// What a buffer holds.
+    pub(super) fn typed<T: Element>(&mut self, id: usize) -> Result<Buffer<T>, GpuError> {
+        Buffer::sharing(self.elements(id, (T::SCALAR, T::ARITY))?)
+    }
+
+    pub(super) fn has_shadow(&self, id: usize) -> bool {
+        self.shadows.contains_key(&id)
+    }
+
+    pub(super) fn take_shadow(&mut self, id: usize) -> Option<Arc<RawBuffer>> {
+        self.shadows.remove(&id)
+    }
+
+    /// The adjoint of a buffer, to be added to in place.
+    pub(super) fn shadow(&mut self, id: usize, like: &RawBuffer) -> Result<Arc<RawBuffer>, GpuError> {
+        if let Some(shadow) = self.shadows.get(&id) {
+            return Ok(Arc::clone(shadow));
+        }
+        let (scalar, arity, len) = (like.scalar(), like.arity(), like.len());
+        let shadow = Arc::new(RawBuffer::zeros(like.owner(), scalar, arity, len)?);
+        self.shadows.insert(id, Arc::clone(&shadow));
+        Ok(shadow)
+    }
+
+    /// Adds to the adjoint of a buffer. What is added may become the adjoint itself.
+    pub(super) fn add_to_shadow(&mut self, id: usize, adjoint: Arc<RawBuffer>) -> Result<(), GpuError> {
+        let device = self.device_of(id)?;
+        match self.shadows.get(&id) {
+            Some(shadow) => sum_into(&device, shadow, &adjoint),
+            None => {
+                self.shadows.insert(id, adjoint);
+                Ok(())
+            }
+        }
+    }
+
+    /// Notes what the function has made of a parameter.
+    pub(super) fn finish(&mut self, id: usize) -> Result<(), GpuError> {
+        let content = self.content(id)?;
+        if let Some(borrowed) = self.borrowed.get_mut(&id) {
+            borrowed.made = Some(content);
+        }
+        Ok(())
+    }
+
+    /// The weights of a parameter that is a result.
+    pub(super) fn weigh(&mut self, id: usize) -> Result<(), GpuError> {
+        let Some(Borrowed { shadow: Some(shadow), .. }) = self.borrowed.get(&id).cloned() else {
+            return Ok(());
+        };
+        self.add_to_shadow(id, Arc::new(shadow.copy()?))
+    }
+
+    /// Adds the adjoint of a parameter to its shadow; of one that is a result, sets both. Comes last: until then what the caller has passed is needed.
+    pub(super) fn hand_out(&mut self, id: usize, is_result: bool) -> Result<(), GpuError> {
+        let Some(Borrowed { own, shadow, made }) = self.borrowed.get(&id).cloned() else {
+            return Ok(());
+        };
+        match made {
+            Some(Content::Elements(raw)) if !Arc::ptr_eq(&raw, &own) => own.copy_from(&raw)?,
+            Some(Content::Zeros(_)) => own.fill_zero()?,
+            _ => {}
+        }
+        let Some(shadow) = shadow else { return Ok(()) };
+        let adjoint = self.take_shadow(id);
+        match (adjoint, is_result) {
+            (Some(adjoint), true) => shadow.copy_from(&adjoint),
+            (None, true) => shadow.fill_zero(),
+            (Some(adjoint), false) => sum_into(&self.device_of(id)?, &shadow, &adjoint),
+            (None, false) => Ok(()),
+        }
+    }
+}
+
+fn lost() -> GpuError {
+    GpuError::Unsupported("a buffer of another function was used in a gradient".to_owned())
+}
+
+fn note<T>(list: impl FnOnce(&mut Session) -> &mut Vec<T>, item: T) -> Result<usize, GpuError> {
+    within(|session| {
+        let list = list(session);
+        list.push(item);
+        Ok(list.len())
+    })
+}
+
+/// The number of a device of the caller's.
+///
+/// # Errors
+/// Outside a [`Scope`].
+pub fn adopt_device(device: &Device) -> Result<usize, GpuError> {
+    Ok(note(|session| &mut session.devices, device.clone())? - 1)
+}
+
+/// The number of a stream of the caller's.
+///
+/// # Errors
+/// Outside a [`Scope`].
+pub fn adopt_stream(stream: &Stream) -> Result<usize, GpuError> {
+    note(|session| &mut session.streams, stream.clone())
+}
+
+fn adopted(own: Arc<RawBuffer>, shadow: Option<Arc<RawBuffer>>) -> Result<usize, GpuError> {
+    if let Some(shadow) = &shadow {
+        own.owner().check(shadow.owner(), "a shadow")?;
+        crate::buffer::same_length("a shadow", own.len(), shadow.len())?;
+    }
+    let device = Device::of(own.owner());
+    within(|session| {
+        let id = session.add(device, Content::Elements(Arc::clone(&own)));
+        session.borrowed.insert(id, Borrowed { own, shadow, made: None });
+        Ok(id)
+    })
+}
+
+/// The number of a parameter.
+///
+/// # Errors
+/// Outside a [`Scope`].
+pub fn adopt<T: Element>(buffer: &Buffer<T>) -> Result<usize, GpuError> {
+    adopted(buffer.shared(), None)
+}
+
+/// The number of a parameter with a shadow.
+///
+/// # Errors
+/// Outside a [`Scope`]; if the shadow has another length, or is elsewhere.
+pub fn adopt_with<T: Element>(buffer: &Buffer<T>, shadow: &mut Buffer<T>) -> Result<usize, GpuError> {
+    adopted(buffer.shared(), Some(shadow.shared()))
+}
+
+/// The number of a parameter that the function changes.
+///
+/// # Errors
+/// Outside a [`Scope`].
+pub fn adopt_mut<T: Element>(buffer: &mut Buffer<T>) -> Result<usize, GpuError> {
+    adopted(buffer.shared(), None)
+}
+
+/// The number of a parameter that the function changes, with a shadow.
+///
+/// # Errors
+/// Outside a [`Scope`]; if the shadow has another length, or is elsewhere.
+pub fn adopt_mut_with<T: Element>(
+    buffer: &mut Buffer<T>,
+    shadow: &mut Buffer<T>,
+) -> Result<usize, GpuError> {
+    adopted(buffer.shared(), Some(shadow.shared()))
+}
+
+/// The kinds of memory of two buffers, if they are of one.
+pub(super) fn both<'a>(a: &'a RawBuffer, b: &'a RawBuffer) -> (&'a Store, &'a Store, &'a Kind) {
+    (a.store(), b.store(), a.owner())
+}

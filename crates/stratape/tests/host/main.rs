@@ -1,0 +1,5 @@
+//! Functions of the host under `#[gradient]` that use devices.
+
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod shapes;
