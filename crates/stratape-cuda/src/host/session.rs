@@ -1,7 +1,7 @@
 //! [`Session`]: the buffers of a host function whose gradient runs.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::buffer::{Buffer, RawBuffer, Store};
@@ -22,7 +22,9 @@ thread_local! {
 pub(super) struct Session {
     devices: Vec<Device>,
     streams: Vec<Stream>,
-    slots: HashMap<usize, Slot>,
+    slots: BTreeMap<usize, Slot>,
+    /// What they held where the loop under `#[checkpoint]` that runs has begun.
+    start: Option<Arc<BTreeMap<usize, Slot>>>,
     /// Adjoints that are not zero.
     shadows: HashMap<usize, Arc<RawBuffer>>,
     borrowed: HashMap<usize, Borrowed>,
@@ -31,9 +33,9 @@ pub(super) struct Session {
 
 /// A buffer: where it is, and what it holds.
 #[derive(Clone)]
-struct Slot {
-    device: Device,
-    content: Content,
+pub(super) struct Slot {
+    pub(super) device: Device,
+    pub(super) content: Content,
 }
 
 /// A version of a buffer. No operation changes one that others can see.
@@ -42,6 +44,17 @@ pub(super) enum Content {
     /// Zeros, of a type that the first use tells.
     Zeros(usize),
     Elements(Arc<RawBuffer>),
+}
+
+impl Content {
+    /// Whether two versions are one.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Zeros(a), Self::Zeros(b)) => a == b,
+            (Self::Elements(a), Self::Elements(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
 }
 
 /// A parameter of the function: the caller's buffer, and its shadow.
@@ -88,6 +101,22 @@ impl Session {
         self.made += 1;
         self.slots.insert(self.made, Slot { device, content });
         self.made
+    }
+
+    pub(super) fn slots(&self) -> (BTreeMap<usize, Slot>, usize) {
+        (self.slots.clone(), self.made)
+    }
+
+    pub(super) fn set_slots(&mut self, slots: BTreeMap<usize, Slot>, made: usize) {
+        (self.slots, self.made) = (slots, made);
+    }
+
+    pub(super) fn begin(&mut self, start: Option<Arc<BTreeMap<usize, Slot>>>) {
+        self.start = start;
+    }
+
+    pub(super) fn start(&self) -> Option<Arc<BTreeMap<usize, Slot>>> {
+        self.start.clone()
     }
 
     pub(super) fn device(&self, at: usize) -> Result<Device, GpuError> {

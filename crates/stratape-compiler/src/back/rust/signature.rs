@@ -250,7 +250,7 @@ impl<'a> Signature<'a> {
 }
 
 /// Whether a function works on devices.
-fn uses_devices(function: &Function) -> bool {
+pub(super) fn uses_devices(function: &Function) -> bool {
     let mut uses = false;
     stratape_ir::walk(&function.body, &mut |node| {
         uses |= matches!(node, stratape_ir::Stmt::Call(call)

@@ -147,21 +147,39 @@ impl Scheme<'_> {
         }
     }
 
+    /// Whether iterations work on devices.
+    fn on_devices(&self) -> bool {
+        super::signature::uses_devices(&self.time_loop.plain)
+    }
+
+    /// What comes after the lists of a state, if iterations work on devices.
+    fn devices(&self, then: TokenStream) -> Option<TokenStream> {
+        self.on_devices().then_some(then)
+    }
+
     fn state_type(&self) -> TokenStream {
-        let lists = nested(self.lists(true).map(|list| {
-            let item = type_tokens(&list.item, self.sources);
-            quote!(::std::vec::Vec<#item>)
-        }));
+        let lists = nested(
+            self.lists(true)
+                .map(|list| {
+                    let item = type_tokens(&list.item, self.sources);
+                    quote!(::std::vec::Vec<#item>)
+                })
+                .chain(self.devices(quote!(::stratape::gpu::__private::host::World))),
+        );
         let carried = nested(self.carried().map(|(_, value)| scalar(self.ty(value))));
         quote!((#lists, #carried, (bool, usize)))
     }
 
     /// A pattern for a state behind a reference, with the names of the lists and carried values.
     fn state_pattern(&self) -> TokenStream {
-        let lists = nested(self.lists(true).map(|list| {
-            let ident = list_name(list.object);
-            quote!(#ident)
-        }));
+        let lists = nested(
+            self.lists(true)
+                .map(|list| {
+                    let ident = list_name(list.object);
+                    quote!(#ident)
+                })
+                .chain(self.devices(quote!(world))),
+        );
         let carried = nested(self.carried().map(|(ident, _)| quote!(#ident)));
         quote!((#lists, #carried, (ended, done)))
     }
@@ -189,11 +207,17 @@ impl Scheme<'_> {
         outcome.extend(exit.iter().map(|exit| quote!(#exit)));
         let outcome = tuple(&outcome);
         let ending = exit.map(|exit| quote!(*ended = #exit;));
+        let enter = self.devices(quote!(world.enter()?;));
+        let numbers = self.carried().filter(|(_, value)| self.ty(*value) == Scalar::USIZE);
+        let numbers = numbers.map(|(ident, _)| quote!(*#ident));
+        let leave = self.devices(quote!(world.leave(&[#(#numbers),*])?; scratch.clear();));
         quote! {
             |k: usize, state: &mut #state| {
                 let #pattern = state;
+                #enter
                 let #outcome = #step(&mut scratch, #counter, #(*#carried,)* #(#frees,)* #(#lists),*)?;
                 #(*#carried = #nexts;)*
+                #leave
                 #ending
                 *done += 1;
                 ::core::result::Result::Ok(())
@@ -222,7 +246,15 @@ impl Scheme<'_> {
         }
         let (result, output) = (tuple(&results), tuple(&types));
         let written: Vec<Ident> = self.lists(true).map(|list| list_name(list.object)).collect();
-        let vecs = nested(written.iter().map(|ident| quote!(#ident.to_vec())));
+        let vecs = nested(
+            written
+                .iter()
+                .map(|ident| quote!(#ident.to_vec()))
+                .chain(self.devices(quote!(start.clone()))),
+        );
+        let start = self.devices(quote!(let start = ::stratape::gpu::__private::host::World::here()?;));
+        let finish = self.devices(quote!(world.clone().enter()?;));
+        let kept = self.devices(quote!(, start));
         let carried = nested(self.carried().map(|(ident, _)| quote!(#ident)));
         let constants = nested(self.lists(false).map(|list| {
             let ident = list_name(list.object);
@@ -247,6 +279,7 @@ impl Scheme<'_> {
             {
                 let mut scratch = ::stratape::tape::RecordTape::default();
                 let steps: usize = #steps;
+                #start
                 let state: #state = (#vecs, #carried, (false, 0));
                 let swept = ::stratape::__private::sweep(
                     ::stratape::checkpoint::TimeLoop::new(state)#settings,
@@ -257,10 +290,11 @@ impl Scheme<'_> {
                 let result = {
                     #(let #places = #written;)*
                     let #pattern = swept.state();
+                    #finish
                     #(#places.clone_from_slice(#written);)*
                     #result
                 };
-                tape.attach((swept, #constants));
+                tape.attach((swept, #constants #kept));
                 ::core::result::Result::Ok(result)
             }
         }
@@ -315,6 +349,9 @@ impl Scheme<'_> {
         }));
         let (step, pull) = (self.step_closure(), self.pull_closure(&adjoints, &free_adjoints));
         let lints = lints();
+        let start = self.devices(quote!(, mut start));
+        let world = self.devices(quote!(, ::stratape::gpu::__private::host::World));
+        let rewind = self.devices(quote!(start.enter()?;));
         quote! {
             #[doc(hidden)]
             #lints
@@ -322,11 +359,12 @@ impl Scheme<'_> {
                 -> ::core::result::Result<#output, ::stratape::tape::TapeError>
             {
                 let mut scratch = ::stratape::tape::RecordTape::default();
-                let (swept, #names) =
-                    tape.detach::<(::stratape::checkpoint::Swept<#state>, #constants)>()?;
+                let (swept, #names #start) =
+                    tape.detach::<(::stratape::checkpoint::Swept<#state>, #constants #world)>()?;
                 #(let mut #adjoints = #seeds;)*
                 #(let mut #free_adjoints = 0.0;)*
                 ::stratape::__private::replay(swept, #step, #pull)?;
+                #rewind
                 ::core::result::Result::Ok(#result)
             }
         }
@@ -379,9 +417,11 @@ impl Scheme<'_> {
             ignored.chain(news.iter().map(|new| quote!(#new))).collect();
         let outcome = tuple(&outcome);
         let (of_carried, of_frees) = news.split_at(adjoints.len());
+        let enter = self.devices(quote!(world.enter()?;));
         quote! {
             |k: usize, state: &mut #state| {
                 let #pattern = state;
+                #enter
                 let #outcome = #pullback(
                     tape, #counter, #(*#carried,)* #(#frees,)* #(#lists,)* #(#seeds),*
                 )?;
