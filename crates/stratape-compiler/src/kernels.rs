@@ -3,7 +3,7 @@
 //! A kernel is no function of the host any more. In its place stands a type of its name, with a function that launches it, and one for its gradient. The function itself is emitted
 //! where nobody can call it, so that rustc reports what is wrong with it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -11,7 +11,7 @@ use syn::parse::{Parse, Parser};
 use syn::{Error, Result};
 
 use crate::arguments::Arguments;
-use crate::back::cuda;
+use crate::back::cuda::{self, Fresh};
 use crate::driver::{CompiledKernel, compile_kernel};
 use crate::expand::{arguments_of, reported};
 use crate::front::{Items, is_marked, with_paths};
@@ -187,7 +187,7 @@ fn launch(
 ) -> Result<TokenStream> {
     let function = kernel.function();
     let cuda = cuda::emit(kernel);
-    let passed = passed(written, function)?;
+    let passed = passed(written, function, &cuda.fresh)?;
     let (names, types): (Vec<_>, Vec<_>) = passed.iter().map(|one| (&one.name, &one.ty)).unzip();
     let (arguments, params): (Vec<_>, Vec<_>) =
         passed.iter().map(|one| (&one.argument, &one.param)).unzip();
@@ -271,7 +271,11 @@ fn launch(
 }
 
 /// What a launch takes for the parameters of a kernel.
-fn passed(written: &syn::ItemFn, function: &Function) -> Result<Vec<Passed>> {
+fn passed(
+    written: &syn::ItemFn,
+    function: &Function,
+    fresh: &HashMap<usize, Fresh>,
+) -> Result<Vec<Passed>> {
     let mut inputs = written.sig.inputs.iter();
     let mut passed = Vec::new();
     for (at, param) in function.params.iter().enumerate() {
@@ -334,11 +338,16 @@ fn passed(written: &syn::ItemFn, function: &Function) -> Result<Vec<Passed>> {
                     Some(at) => quote!(::core::option::Option::Some(#at)),
                     None => quote!(::core::option::Option::None),
                 };
+                let kept = match fresh.get(&at) {
+                    None => format_ident!("Added"),
+                    Some(fresh) => format_ident!("{fresh:?}"),
+                };
                 let param = quote!(#of::Param::Slice {
                     scalar: #of::ScalarType::#scalar,
                     arity: #arity,
                     mutable: #mutable,
                     shadow_of: #shadow_of,
+                    fresh: #of::Fresh::#kept,
                 });
                 Passed { name, ty, argument, param }
             }

@@ -98,7 +98,20 @@ pub enum Param {
         mutable: bool,
         /// The parameter whose adjoints it receives: a slice of the same length, or a value, for which it has one element.
         shadow_of: Option<usize>,
+        /// How a launch along one axis writes it, if its contents are to be overwritten.
+        fresh: Fresh,
     },
+}
+
+/// How a kernel writes a shadow that is to be overwritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fresh {
+    /// It adds.
+    Added,
+    /// It stores to every element at most once.
+    Stored,
+    /// The same, and a grid with a thread for each element stores to all of them.
+    Covered,
 }
 
 /// What one thread pushes to the device tape.

@@ -133,10 +133,14 @@ pub static GRADIENT: &[Pass] = &[
 
 /// What a kernel goes through before it is differentiated. What many threads run is left in its order: the compiler of the device has its own loops passes.
 pub static KERNEL: &[Pass] = &[
+    memory::FORWARD_COPIES,
     canonical::CSE,
+    memory::SMALL_ARRAYS,
     canonical::INDUCTION,
     canonical::CSE,
     canonical::IF_CONVERSION,
+    canonical::CSE,
+    memory::ARGMAX,
     canonical::CSE,
     canonical::DCE,
 ];
@@ -146,8 +150,10 @@ pub static KERNEL_GRADIENT: &[Pass] = &[
     canonical::DCE,
     canonical::GRADIENT_CSE,
     adjoint::RECIPROCAL,
+    adjoint::FOLD_COEFFICIENTS,
     canonical::GRADIENT_CSE,
     canonical::DCE,
+    adjoint::GATHER_PAIRS,
     lower::ATOMICS,
 ];
 

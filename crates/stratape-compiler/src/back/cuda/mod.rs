@@ -7,14 +7,18 @@
 //! Constant expressions whose numbers the compiler does not know are macros, `STRATAPE_CONST_0` and on, which a launch defines. With `STRATAPE_CHECK`
 //! defined, indices are checked.
 
+mod fresh;
 mod operation;
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fmt::Write;
+
+pub use self::fresh::Fresh;
 
 use stratape_ir::{
     Atomic, AtomicOp, Block, Check, Exchange, Extent, Float, Function, If, Init, Int, Loop,
-    ObjectId, Origin, Param, Place, Range, Scalar, Step, Stmt, Type, Valid, ValueId, walk,
+    ObjectId, Op, Origin, Param, Place, Range, Scalar, Step, Stmt, Type, Valid, ValueId, walk,
 };
 
 const PRELUDE: &str = include_str!("prelude.cu");
@@ -32,6 +36,8 @@ pub struct Kernel {
     pub dynamic_shared: usize,
     /// What its checks ask, by their numbers.
     pub checks: Vec<String>,
+    /// Shadows that can be stored to instead of added to, by their positions among the parameters.
+    pub fresh: HashMap<usize, Fresh>,
 }
 
 impl Kernel {
@@ -55,7 +61,14 @@ pub fn emit(kernel: Valid<'_>) -> Kernel {
         constants: RefCell::default(),
         structs: RefCell::default(),
         checks: vec!["the device tape".to_owned()],
+        fresh: fresh::fresh(function),
+        ops: HashMap::new(),
     };
+    walk(&function.body, &mut |node| {
+        if let Stmt::Let { value, op } = node {
+            printer.ops.insert(*value, op);
+        }
+    });
     if uses_tape {
         printer.line("stratape_stack tape(stratape_tape, stratape_tape_bytes, stratape_fault);");
     }
@@ -76,14 +89,26 @@ pub fn emit(kernel: Valid<'_>) -> Kernel {
         printer.structs.borrow().iter().map(|(_, text)| text.as_str()).collect::<String>();
     // A kernel may be called as a keyword of C++ is, or as a function of CUDA.
     let name = format!("{}_kernel", c_name(&function.name));
+    let fresh: HashMap<usize, Fresh> =
+        printer.fresh.iter().map(|(object, fresh)| (printer.position(*object), *fresh)).collect();
+    let mut positions: Vec<usize> = fresh.keys().copied().collect();
+    positions.sort_unstable();
+    let puts: String = positions.into_iter().map(put).collect();
     let text =
-        format!("{PRELUDE}\n{structs}extern \"C\" __global__ void {name}({params}) {{\n{body}}}\n");
+        format!("{PRELUDE}\n{puts}{structs}extern \"C\" __global__ void {name}({params}) {{\n{body}}}\n");
     let shadows = dynamic
         .iter()
         .filter(|object| function.objects[object.index()].shadow_of.is_some())
         .count();
     let (constants, checks) = (printer.constants.into_inner(), printer.checks);
-    Kernel { text, uses_tape, constants, dynamic_shared: if shadows > 0 { 2 } else { 1 }, checks }
+    Kernel { text, uses_tape, constants, dynamic_shared: if shadows > 0 { 2 } else { 1 }, checks, fresh }
+}
+
+/// How the shadow at a position is added to, or stored to where the launch says so.
+fn put(at: usize) -> String {
+    format!(
+        "#ifdef STRATAPE_FRESH_{at}\n#define STRATAPE_PUT_{at}(place, value) place = value\n#else\n#define STRATAPE_PUT_{at}(place, value) place += value\n#endif\n"
+    )
 }
 
 /// A name as C++ has it.
@@ -123,6 +148,9 @@ struct Printer<'a> {
     structs: RefCell<Vec<(String, String)>>,
     /// What checks ask.
     checks: Vec<String>,
+    /// Shadows that can be stored to.
+    fresh: HashMap<ObjectId, Fresh>,
+    ops: HashMap<ValueId, &'a Op>,
 }
 
 impl Printer<'_> {
@@ -130,6 +158,12 @@ impl Printer<'_> {
         self.out += &"  ".repeat(self.indent);
         self.out += text;
         self.out.push('\n');
+    }
+
+    /// The position of a parameter.
+    fn position(&self, object: ObjectId) -> usize {
+        let own = |param: &Param| *param == Param::Object(object);
+        self.function.params.iter().position(own).unwrap_or_default()
     }
 
     fn value(&self, value: ValueId) -> String {
@@ -291,7 +325,13 @@ impl Printer<'_> {
             Stmt::Accumulate { place, value, subtract } => {
                 self.bounds(place);
                 let sign = if *subtract { "-=" } else { "+=" };
-                let text = format!("{} {sign} {};", self.place(place), self.value(*value));
+                let text = match self.fresh.contains_key(&place.object) {
+                    true => {
+                        let at = self.position(place.object);
+                        format!("STRATAPE_PUT_{at}({}, {});", self.place(place), self.value(*value))
+                    }
+                    false => format!("{} {sign} {};", self.place(place), self.value(*value)),
+                };
                 self.line(&text);
             }
             Stmt::New { object, init } => self.make(*object, init),

@@ -38,6 +38,14 @@ impl Printer<'_> {
     }
 
     fn binary(&self, sign: Binary, a: ValueId, b: ValueId, ty: Scalar) -> String {
+        // One division less, and no root: within one unit in the last place.
+        if let (Binary::Div, Some(Op::Float(one, _)), Some(Op::Math(Math::Sqrt, of))) =
+            (sign, self.ops.get(&a), self.ops.get(&b))
+            && *one == 1.0
+            && let [of] = &of[..]
+        {
+            return format!("rsqrt({})", self.value(*of));
+        }
         let (a, b) = (self.value(a), self.value(b));
         let result = c_scalar(ty);
         match (sign, ty) {

@@ -1,11 +1,13 @@
 //! Passes that are legal on adjoints only: they may change their last bits and the order in which they are summed.
 
 mod fold_coefficients;
+mod gather_pairs;
 mod invariant_factor;
 mod reciprocal;
 mod scatter_to_gather;
 
 pub use self::fold_coefficients::FOLD_COEFFICIENTS;
+pub use self::gather_pairs::GATHER_PAIRS;
 pub use self::invariant_factor::INVARIANT_FACTOR;
 pub use self::reciprocal::RECIPROCAL;
 pub use self::scatter_to_gather::SCATTER_TO_GATHER;
