@@ -1,6 +1,6 @@
 //! The launch of a kernel: what is checked before, and which device does it.
 
-use crate::buffer::{RawBuffer, Store, clear, same_length};
+use crate::buffer::{RawBuffer, Store, clear_cells, same_length};
 use crate::device::{Device, Kind};
 use crate::emulator;
 use crate::error::GpuError;
@@ -32,7 +32,7 @@ pub fn launch(
         Kind::Emulator(_) => {
             for arg in args.iter().filter(|arg| arg.is_fresh()) {
                 if let Some(Store::Cells(cells)) = arg.buffer().map(RawBuffer::store) {
-                    clear(cells);
+                    clear_cells(cells);
                 }
             }
             emulator::run(kernel, grid, device.is_checking(), &emulator::args(args))
@@ -61,6 +61,7 @@ fn check_args(kernel: &Kernel, device: &Device, args: &[Arg<'_>]) -> Result<(), 
                     && (!mutable || arg.is_mutable()) =>
             {
                 device.kind().check(buffer.owner(), &what())?;
+                buffer.check()?;
                 shadow_of.and_then(|of| args.get(of))
             }
             _ => {

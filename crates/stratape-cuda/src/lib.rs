@@ -44,6 +44,7 @@ mod grid;
 mod kernel;
 mod launch;
 pub mod nvrtc;
+mod pinned;
 mod stream;
 
 pub use self::buffer::{Buffer, Shadow, fresh};
@@ -51,6 +52,7 @@ pub use self::device::Device;
 pub use self::element::{Element, ScalarType};
 pub use self::error::{FaultKind, GpuError, KernelFault};
 pub use self::grid::{Dim3, Grid};
+pub use self::pinned::PinnedSource;
 pub use self::stream::Stream;
 
 /// For emitted code.

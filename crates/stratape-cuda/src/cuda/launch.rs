@@ -107,7 +107,7 @@ fn access<'a>(arg: &Arg<'a>) -> Option<(&'a Memory, Access)> {
     let access = if arg.is_mutable() { Access::Write } else { Access::Read };
     match arg.buffer()?.store() {
         Store::Cuda(memory) => Some((memory, access)),
-        Store::Cells(_) => None,
+        Store::Cells(_) | Store::Failed(_) => None,
     }
 }
 
