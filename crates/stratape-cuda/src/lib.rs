@@ -8,6 +8,8 @@
 //! | the shape of a launch | [`Grid`] |
 //! | launches beside each other | [`Stream`] |
 //! | a shadow that is overwritten | [`fresh`] |
+//! | a stack of buffers that goes on past device memory | [`DeviceTape`] |
+//! | slabs of tapes, and other host memory, that the device copies by itself | [`PinnedSource`] |
 //! | to know why a launch failed | [`GpuError`], [`Device::checking`] |
 //!
 //! ```
@@ -37,6 +39,7 @@ mod buffer;
 mod cache;
 mod cuda;
 mod device;
+mod device_tape;
 mod element;
 mod emulator;
 mod error;
@@ -49,6 +52,9 @@ mod stream;
 
 pub use self::buffer::{Buffer, Shadow, fresh};
 pub use self::device::Device;
+pub use self::device_tape::{
+    DeviceTape, DeviceTapeOptions, DeviceTapeStats, LayerStats, PushError,
+};
 pub use self::element::{Element, ScalarType};
 pub use self::error::{FaultKind, GpuError, KernelFault};
 pub use self::grid::{Dim3, Grid};
