@@ -7,7 +7,8 @@ mod support;
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use stratape_cuda::{Buffer, Device, DeviceTape, DeviceTapeOptions, GpuError, Stream};
 use stratape_tape::TapeOptions;
@@ -22,7 +23,8 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % n
     }
 }
@@ -108,7 +110,8 @@ fn agrees_with_a_list(device: &Device) {
         (1 << 30, 0),
     ];
     for (seed, (device_bytes, host_bytes)) in budgets.into_iter().cycle().take(28).enumerate() {
-        let below = if seed % 2 == 0 { in_memory() } else { TapeOptions::new().spill_to(disk.path()) };
+        let below =
+            if seed % 2 == 0 { in_memory() } else { TapeOptions::new().spill_to(disk.path()) };
         let options =
             DeviceTapeOptions::new().device_bytes(device_bytes).host_bytes(host_bytes).below(below);
         let mut tape = options.open(device).unwrap();
@@ -210,7 +213,9 @@ fn keeps_what_the_disk_refuses(device: &Device) {
     let broken = Arc::new(AtomicBool::new(true));
     let is_broken = Arc::clone(&broken);
     let tier = FaultyTier::new(MemoryTier::new(), move |_, operation| match operation {
-        Operation::Write if is_broken.load(Ordering::Relaxed) => Fault::Fail(ErrorKind::StorageFull),
+        Operation::Write if is_broken.load(Ordering::Relaxed) => {
+            Fault::Fail(ErrorKind::StorageFull)
+        }
         _ => Fault::Pass,
     });
     let mut tape = DeviceTapeOptions::new()
@@ -249,7 +254,7 @@ fn keeps_what_the_disk_refuses(device: &Device) {
 /// Every read fails once: pops say so, and work the next time.
 fn reads_again_what_could_not_be_read(device: &Device) {
     for fault in [Fault::Fail(ErrorKind::Other), Fault::FlipBit] {
-        let reads = std::sync::atomic::AtomicUsize::new(0);
+        let reads = AtomicUsize::new(0);
         let tier = FaultyTier::new(MemoryTier::new(), move |_, operation| match operation {
             Operation::Read if reads.fetch_add(1, Ordering::Relaxed) % 2 == 0 => fault,
             _ => Fault::Pass,
@@ -305,17 +310,19 @@ fn is_dropped_with_copies_under_way(device: &Device) {
 
 /// A disk that does not answer: drops do not hang, nor do pushes that need not wait.
 fn is_dropped_while_the_disk_is_silent(device: &Device) {
-    let tier = FaultyTier::new(MemoryTier::new(), |_, _| Fault::Hold);
+    let tier = Arc::new(FaultyTier::new(MemoryTier::new(), |_, _| Fault::Hold));
     let mut tape = DeviceTapeOptions::new()
         .device_bytes(PAGE)
         .host_bytes(4 * PAGE)
-        .below(TapeOptions::new().tier(Arc::new(tier)))
+        .below(TapeOptions::new().tier(tier.clone()))
         .open(device)
         .unwrap();
-    for i in 0..4 {
+    for i in 0..5 {
         tape.push(device.upload(&vec![i as u8; PAGE]).unwrap()).unwrap();
     }
     drop(tape);
+    // Memory that the disk has kept goes back when it answers.
+    tier.release();
 }
 
 fn hands_back_what_lies_below(device: &Device) {
@@ -425,7 +432,13 @@ fn on_the_emulator() {
 fn cases() {
     if is_child() {
         all(&Device::cuda(0).unwrap());
+        let_threads_end();
     }
+}
+
+/// The threads of a disk let go of the tape's memory, and with it of the device, a moment after the tape is dropped.
+fn let_threads_end() {
+    std::thread::sleep(Duration::from_millis(300));
 }
 
 /// Too little device memory for the budget: the tape makes do with what there is.
@@ -435,7 +448,8 @@ fn little_memory() {
         return;
     }
     let device = Device::cuda(0).unwrap();
-    let mut tape = DeviceTapeOptions::new().below(in_memory()).host_bytes(1 << 20).open(&device).unwrap();
+    let mut tape =
+        DeviceTapeOptions::new().below(in_memory()).host_bytes(1 << 20).open(&device).unwrap();
     let state = |i: usize| vec![i as u8; 100_000];
     let first = device.upload(&state(0)).unwrap();
     for _ in 0..40 {
@@ -469,6 +483,8 @@ fn little_memory() {
     mended.clone_from(&first);
     assert_eq!(mended.download().unwrap(), state(0));
     assert_eq!(pop(&mut tape).unwrap(), Some(state(0)));
+    drop(tape);
+    let_threads_end();
 }
 
 /// A system that locks no pages.
@@ -484,6 +500,8 @@ fn no_pinned_memory() {
     assert!(tape.stats().unlocked_blocks > 0);
     assert!(tape.stats().to_string().contains("page-locked"));
     assert_eq!(pop(&mut tape).unwrap(), Some(vec![1.0, 2.0]));
+    drop(tape);
+    let_threads_end();
 }
 
 #[test]

@@ -328,9 +328,8 @@ impl Stash {
     /// ```
     pub fn is_ready(&mut self, ticket: Ticket) -> bool {
         self.collect();
-        let moving = |held: &Held| {
-            matches!(held.place, Place::Writing | Place::Below | Place::Reading)
-        };
+        let moving =
+            |held: &Held| matches!(held.place, Place::Writing | Place::Below | Place::Reading);
         self.held.get(&ticket.0).is_none_or(|held| !moving(held))
     }
 

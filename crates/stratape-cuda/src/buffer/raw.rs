@@ -217,9 +217,7 @@ impl RawBuffer {
     pub(crate) fn read_bytes(&self, bytes: &mut [u8]) -> Result<(), GpuError> {
         match &self.store {
             // SAFETY: the slice is borrowed for writing.
-            Store::Cuda(memory) => unsafe {
-                memory.copy_to_host(bytes.as_mut_ptr(), bytes.len())
-            },
+            Store::Cuda(memory) => unsafe { memory.copy_to_host(bytes.as_mut_ptr(), bytes.len()) },
             Store::Cells(cells) => {
                 let size = self.shape.scalar.bytes();
                 for (cell, place) in cells.iter().zip(bytes.chunks_exact_mut(size)) {

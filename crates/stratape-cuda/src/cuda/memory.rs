@@ -158,12 +158,7 @@ impl Memory {
         self.copy_from_on(other, bytes, stream.raw())
     }
 
-    fn copy_from_on(
-        &self,
-        other: &Self,
-        bytes: usize,
-        stream: &RawStream,
-    ) -> Result<(), GpuError> {
+    fn copy_from_on(&self, other: &Self, bytes: usize, stream: &RawStream) -> Result<(), GpuError> {
         let accesses = [(other, Access::Read), (self, Access::Write)];
         self.context.enqueue(stream, &accesses, || {
             // SAFETY: both are alive and that long. Given back, they stay until this copy has run.

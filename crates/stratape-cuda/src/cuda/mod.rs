@@ -189,11 +189,7 @@ impl Context {
     }
 
     /// The same for memory that one can do without: nothing is waited for.
-    fn allocate_at_once(
-        &self,
-        bytes: usize,
-        stream: &RawStream,
-    ) -> Result<CUdeviceptr, GpuError> {
+    fn allocate_at_once(&self, bytes: usize, stream: &RawStream) -> Result<CUdeviceptr, GpuError> {
         match self.try_allocate(bytes, stream) {
             CUresultOr::Ptr(ptr) => Ok(ptr),
             CUresultOr::Failed(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {

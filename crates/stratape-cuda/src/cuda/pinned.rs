@@ -25,11 +25,7 @@ pub(crate) struct Pinned {
 
 impl Pinned {
     /// `len` bytes at a multiple of `align`, with anything in them.
-    pub(crate) fn new(
-        context: &Arc<Context>,
-        len: usize,
-        align: usize,
-    ) -> Result<Self, GpuError> {
+    pub(crate) fn new(context: &Arc<Context>, len: usize, align: usize) -> Result<Self, GpuError> {
         context.bind()?;
         let refused = || GpuError::OutOfHostMemory { asked: len };
         let whole = len.checked_add(align.saturating_sub(PAGE)).ok_or_else(refused)?;

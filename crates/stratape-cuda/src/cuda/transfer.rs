@@ -86,9 +86,8 @@ impl Memory {
                 return Ok(());
             }
             // SAFETY: as above, the other way.
-            let result = unsafe {
-                sys::cuMemcpyHtoDAsync_v2(self.ptr(), from.cast(), bytes, stream.raw())
-            };
+            let result =
+                unsafe { sys::cuMemcpyHtoDAsync_v2(self.ptr(), from.cast(), bytes, stream.raw()) };
             check("cuMemcpyHtoDAsync", result)
         });
         fenced(copied, context, stream)

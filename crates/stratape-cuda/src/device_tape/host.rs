@@ -12,7 +12,11 @@ use crate::error::GpuError;
 
 impl Layers {
     /// A block of host memory within the budget; none if that takes more effort. One buffer is always let through, however large it is.
-    pub(super) fn block(&mut self, bytes: usize, effort: Effort) -> Result<Option<Block>, GpuError> {
+    pub(super) fn block(
+        &mut self,
+        bytes: usize,
+        effort: Effort,
+    ) -> Result<Option<Block>, GpuError> {
         let len = rounded(bytes);
         self.source.restore(self.host_limit.max(len));
         let block = self.find_block(len, effort);

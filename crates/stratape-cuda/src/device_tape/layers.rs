@@ -191,8 +191,7 @@ impl Layers {
         let Some(slab) = &mut entry.host else { return Ok(false) };
         // One fence is enough for several copies: they are on one stream.
         // SAFETY: the slab stays as it is until its fences have passed: `Slab::is_idle` and `wait` are asked before it is used again or dropped.
-        slab.drained =
-            unsafe { to.start_from_host(&slab.block, &self.up, slab.filled.as_ref())? };
+        slab.drained = unsafe { to.start_from_host(&slab.block, &self.up, slab.filled.as_ref())? };
         self.tally.raised += entry.shape.bytes() as u64;
         Ok(true)
     }
@@ -365,8 +364,7 @@ impl Layers {
             }
         };
         // SAFETY: as in `read`.
-        slab.drained =
-            unsafe { raw.start_from_host(&slab.block, &self.up, slab.filled.as_ref())? };
+        slab.drained = unsafe { raw.start_from_host(&slab.block, &self.up, slab.filled.as_ref())? };
         self.tally.raised += shape.bytes() as u64;
         Ok(raw)
     }
@@ -446,7 +444,8 @@ impl Layers {
             },
             host: LayerStats {
                 buffers: index.written.len() + index.unwritten.len(),
-                bytes: (self.source.bytes() - self.pool.idle_bytes().min(self.source.bytes())) as u64,
+                bytes: (self.source.bytes() - self.pool.idle_bytes().min(self.source.bytes()))
+                    as u64,
                 peak_bytes: self.source.peak() as u64,
             },
             disk: LayerStats {
@@ -472,6 +471,11 @@ impl Drop for Layers {
         // Blocks must not go while a copy uses them. If waiting fails the device is lost, and copies nothing any more.
         let _ = self.down.synchronize();
         let _ = self.up.synchronize();
+        self.entries.clear();
+        self.retired.clear();
+        self.stash = None;
+        // The threads of the disk have the pool for a little longer.
+        self.pool.set_limit(0);
     }
 }
 

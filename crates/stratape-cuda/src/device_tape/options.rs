@@ -52,11 +52,7 @@ impl DeviceTapeOptions {
     /// # Ok::<(), stratape_cuda::GpuError>(())
     /// ```
     pub fn new() -> Self {
-        Self {
-            device_bytes: DEFAULT_MEMORY,
-            host_bytes: DEFAULT_MEMORY,
-            below: TapeOptions::new(),
-        }
+        Self { device_bytes: DEFAULT_MEMORY, host_bytes: DEFAULT_MEMORY, below: TapeOptions::new() }
     }
 
     /// Bytes of device memory for buffers on the tape, those on their way included. Default 1 GiB.
