@@ -9,6 +9,7 @@
 //! | launches beside each other | [`Stream`] |
 //! | a shadow that is overwritten | [`fresh`] |
 //! | a stack of buffers that goes on past device memory | [`DeviceTape`] |
+//! | the state of a time loop, or its snapshots, on a device | a [`Buffer`], [`DeviceStore`] |
 //! | slabs of tapes, and other host memory, that the device copies by itself | [`PinnedSource`] |
 //! | to know why a launch failed | [`GpuError`], [`Device::checking`] |
 //!
@@ -37,6 +38,7 @@
 
 mod buffer;
 mod cache;
+mod checkpoint;
 mod cuda;
 mod device;
 mod device_tape;
@@ -51,6 +53,7 @@ mod pinned;
 mod stream;
 
 pub use self::buffer::{Buffer, Shadow, fresh};
+pub use self::checkpoint::{DeviceState, DeviceStore, StateReader, StateWriter};
 pub use self::device::Device;
 pub use self::device_tape::{
     DeviceTape, DeviceTapeOptions, DeviceTapeStats, LayerStats, PushError,

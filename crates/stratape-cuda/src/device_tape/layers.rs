@@ -99,6 +99,16 @@ impl Layers {
         &self.owner
     }
 
+    /// Time that calls have waited.
+    pub(crate) fn waited(&self) -> Duration {
+        self.tally.waited
+    }
+
+    /// The stream on which buffers come up.
+    pub(crate) fn stream(&self) -> &Stream {
+        &self.up
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
