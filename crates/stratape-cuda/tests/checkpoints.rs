@@ -192,8 +192,11 @@ fn buffers_have_a_written_form(device: &Device) {
     }
 }
 
+/// A case by its name.
+type Case = (&'static str, fn(&Device));
+
 fn all(device: &Device) {
-    let cases: [(&str, fn(&Device)); 6] = [
+    let cases: [Case; 6] = [
         ("snapshots_in_memory_are_on_the_device", snapshots_in_memory_are_on_the_device),
         ("snapshots_are_written_as_bytes", snapshots_are_written_as_bytes),
         ("snapshots_are_in_layers", snapshots_are_in_layers),

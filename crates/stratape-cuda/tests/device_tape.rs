@@ -198,8 +198,8 @@ fn refuses_other_types_and_devices(device: &Device) {
         assert!(error.to_string().contains("[f64; 2]"), "{error}");
     }
     let refused = tape.push(Device::emulator().upload(&[5]).unwrap()).unwrap_err();
-    assert!(matches!(refused.error, GpuError::WrongDevice { .. }));
-    assert_eq!(refused.buffer.download().unwrap(), [5]);
+    assert!(matches!(refused.error(), GpuError::WrongDevice { .. }));
+    assert_eq!(refused.into_buffer().download().unwrap(), [5]);
     let other = Device::emulator();
     assert!(tape.push_copy(&other.upload(&[5]).unwrap()).is_err());
     let stream = Stream::new(&other).unwrap();
@@ -233,16 +233,17 @@ fn keeps_what_the_disk_refuses(device: &Device) {
         }
         assert!(pushed < 20);
     };
-    assert!(matches!(refused.error, GpuError::Spill { .. }), "{}", refused.error);
+    assert!(matches!(refused.error(), GpuError::Spill { .. }), "{refused}");
     assert!(pushed >= 7);
-    assert_eq!(refused.buffer.download().unwrap(), state(pushed));
+    let buffer = refused.into_buffer();
+    assert_eq!(buffer.download().unwrap(), state(pushed));
     assert_eq!(tape.len(), pushed);
     assert!(tape.stats().failed_writes > 0);
-    let error = tape.push_copy(&refused.buffer).unwrap_err();
+    let error = tape.push_copy(&buffer).unwrap_err();
     assert!(matches!(error, GpuError::Spill { .. }), "{error}");
     // The disk is mended: the same call works.
     broken.store(false, Ordering::Relaxed);
-    tape.push(refused.buffer).unwrap();
+    tape.push(buffer).unwrap();
     for i in pushed + 1..30 {
         tape.push(device.upload(&state(i)).unwrap()).unwrap();
     }

@@ -25,7 +25,7 @@ use crate::error::GpuError;
 ///
 /// let device = Device::new()?;
 /// let store = DeviceTapeOptions::new().device_bytes(16 << 10).host_bytes(32 << 10).open_store(&device)?;
-/// let (_, dx, report) = TimeLoop::new(device.upload(&vec![0.5; 1000])?)
+/// let (_, dx, report) = TimeLoop::new(device.upload(&vec![0.5_f64; 1000])?)
 ///     .steps(100)
 ///     .slots(1)
 ///     .store(store, 10)
@@ -33,12 +33,12 @@ use crate::error::GpuError;
 ///     .gradient(
 ///         |_, x| {
 ///             // Stands for a launch: x ← sin(x).
-///             let host: Vec<f64> = x.download().unwrap_or_default().iter().map(|x| x.sin()).collect();
-///             let _ = x.write(&host);
+///             let host: Vec<f64> = x.download().unwrap_or_default();
+///             let _ = x.write(&host.iter().map(|x| x.sin()).collect::<Vec<_>>());
 ///         },
 ///         |x| vec![1.0; x.len()],
 ///         |_, x, dx: &mut Vec<f64>| {
-///             let x = x.download().unwrap_or_default();
+///             let x: Vec<f64> = x.download().unwrap_or_default();
 ///             dx.iter_mut().zip(x).for_each(|(dx, x)| *dx *= x.cos());
 ///         },
 ///     )?;

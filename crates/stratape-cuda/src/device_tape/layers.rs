@@ -118,10 +118,14 @@ impl Layers {
     }
 
     /// Takes a buffer in. It is handed back where there is no room for it.
-    pub(crate) fn insert(&mut self, key: Key, raw: RawBuffer) -> Result<(), (RawBuffer, GpuError)> {
+    pub(crate) fn insert(
+        &mut self,
+        key: Key,
+        raw: RawBuffer,
+    ) -> Result<(), Box<(RawBuffer, GpuError)>> {
         let shape = raw.shape();
         if let Err(error) = self.make_room(shape.bytes()) {
-            return Err((raw, error));
+            return Err(Box::new((raw, error)));
         }
         let slab = match shape.bytes() > self.device_limit {
             false => Ok(None),
@@ -130,7 +134,7 @@ impl Layers {
         };
         match slab {
             Ok(slab) => self.enter(key, Entry::new(shape, Some(raw), slab)),
-            Err(error) => return Err((raw, error)),
+            Err(error) => return Err(Box::new((raw, error))),
         }
         Ok(())
     }
@@ -216,9 +220,8 @@ impl Layers {
             self.find_slab(key, true)?;
             let slab = self.entries.get_mut(&key).and_then(|entry| entry.host.as_mut());
             if let Some(slab) = slab {
-                match &slab.filled {
-                    Some(filled) => filled.wait()?,
-                    None => {}
+                if let Some(filled) = &slab.filled {
+                    filled.wait()?;
                 }
                 bytes.extend_from_slice(&slab.block.bytes()[..len]);
                 return Ok(Some(bytes));

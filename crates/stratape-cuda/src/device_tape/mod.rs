@@ -135,14 +135,14 @@ impl DeviceTape {
             .check(buffer.raw().owner(), "the buffer to push")
             .and_then(|()| buffer.raw().check());
         if let Err(error) = checked {
-            return Err(PushError { buffer, error });
+            return Err(PushError::new(buffer, error));
         }
         match self.layers.insert((self.len, 0), buffer.into_raw()) {
             Ok(()) => {
                 self.len += 1;
                 Ok(())
             }
-            Err((raw, error)) => Err(PushError { buffer: Buffer::from_raw(raw), error }),
+            Err(refused) => Err(PushError::new(Buffer::from_raw(refused.0), refused.1)),
         }
     }
 
@@ -326,40 +326,48 @@ impl fmt::Debug for DeviceTape {
 /// let mut tape = DeviceTape::new(&Device::emulator())?;
 /// let other = Device::emulator().upload(&[1.0, 2.0])?;
 /// let Err(refused) = tape.push(other) else { return Ok(()) };
-/// assert!(matches!(refused.error, GpuError::WrongDevice { .. }));
-/// assert_eq!(refused.buffer.download()?, [1.0, 2.0]);
+/// assert!(matches!(refused.error(), GpuError::WrongDevice { .. }));
+/// assert_eq!(refused.into_buffer().download()?, [1.0, 2.0]);
 /// # Ok::<(), GpuError>(())
 /// ```
-pub struct PushError<T> {
-    /// The buffer.
-    pub buffer: Buffer<T>,
-    /// Why.
-    pub error: GpuError,
+pub struct PushError<T>(Box<(Buffer<T>, GpuError)>);
+
+impl<T> PushError<T> {
+    fn new(buffer: Buffer<T>, error: GpuError) -> Self {
+        Self(Box::new((buffer, error)))
+    }
+
+    /// Why it could not be pushed. See [`PushError`] for an example.
+    pub fn error(&self) -> &GpuError {
+        &self.0.1
+    }
+
+    /// The buffer, as it was. See [`PushError`] for an example.
+    pub fn into_buffer(self) -> Buffer<T> {
+        self.0.0
+    }
 }
 
 impl<T> From<PushError<T>> for GpuError {
     fn from(refused: PushError<T>) -> Self {
-        refused.error
+        refused.0.1
     }
 }
 
 impl<T> fmt::Debug for PushError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PushError")
-            .field("buffer", &self.buffer)
-            .field("error", &self.error)
-            .finish()
+        f.debug_struct("PushError").field("buffer", &self.0.0).field("error", &self.0.1).finish()
     }
 }
 
 impl<T> fmt::Display for PushError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.error.fmt(f)
+        self.0.1.fmt(f)
     }
 }
 
 impl<T> std::error::Error for PushError<T> {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.error)
+        Some(&self.0.1)
     }
 }
