@@ -48,7 +48,7 @@ impl Held {
             0 => Self::F64(numbers.map(|x| -x).collect()),
             1 => Self::F32(numbers.map(|x| x as f32).collect()),
             2 => Self::I16(numbers.map(|x| 7 - x as i16).collect()),
-            3 => Self::Bool(numbers.map(|x| x as usize % 3 == 0).collect()),
+            3 => Self::Bool(numbers.map(|x| (x as usize).is_multiple_of(3)).collect()),
             _ => Self::Points(numbers.map(|x| [x, -x, 0.5]).collect()),
         }
     }
@@ -257,7 +257,7 @@ fn reads_again_what_could_not_be_read(device: &Device) {
     for fault in [Fault::Fail(ErrorKind::Other), Fault::FlipBit] {
         let reads = AtomicUsize::new(0);
         let tier = FaultyTier::new(MemoryTier::new(), move |_, operation| match operation {
-            Operation::Read if reads.fetch_add(1, Ordering::Relaxed) % 2 == 0 => fault,
+            Operation::Read if reads.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) => fault,
             _ => Fault::Pass,
         });
         let mut tape = DeviceTapeOptions::new()
