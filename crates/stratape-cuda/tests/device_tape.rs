@@ -10,7 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use stratape_cuda::{Buffer, Device, DeviceTape, DeviceTapeOptions, GpuError, Stream};
+use stratape_cuda::__private::{Arg, Kernel, KernelText, Param, Tape, launch};
+use stratape_cuda::{
+    Buffer, Device, DeviceTape, DeviceTapeOptions, GpuError, Grid, ScalarType, Stream,
+};
 use stratape_tape::TapeOptions;
 use stratape_tape::tier::{Fault, FaultyTier, MemoryTier, Operation};
 
@@ -488,6 +491,64 @@ fn little_memory() {
     let_threads_end();
 }
 
+/// A kernel takes the device with it: what lies below can still be had.
+#[test]
+fn lost_device() {
+    static AXPY: Kernel = Kernel::new(&KernelText {
+        name: "axpy",
+        language: "",
+        cuda: r#"extern "C" __global__ void axpy(double* y, unsigned long long y_len, const double* x, unsigned long long x_len,
+    double a, unsigned char* stratape_tape, unsigned long long stratape_tape_bytes, unsigned int* stratape_fault) {
+  unsigned long long i = threadIdx.x;
+  if (i < x_len) y[i < y_len ? i : i << 50] += a * x[i];
+}"#,
+        params: &[DOUBLES_MUT, DOUBLES, Param::Value(ScalarType::F64)],
+        tape: Tape::None,
+        constants: &[],
+        dynamic_shared: 1,
+        checks: &[],
+    });
+    if !is_child() {
+        return;
+    }
+    let device = Device::cuda(0).unwrap().checking(false);
+    let mut tape = DeviceTapeOptions::new()
+        .device_bytes(4 * PAGE)
+        .host_bytes(8 * PAGE)
+        .below(in_memory())
+        .open(&device)
+        .unwrap();
+    let state = |i: usize| vec![i as f64; PAGE / 8];
+    for i in 0..20 {
+        tape.push(device.upload(&state(i)).unwrap()).unwrap();
+    }
+    tape.spill(usize::MAX).unwrap();
+    tape.push(device.upload(&state(20)).unwrap()).unwrap();
+    let (mut y, x) = (device.zeros::<f64>(32).unwrap(), device.upload(&[1.0; 64]).unwrap());
+    let mut args = [Arg::from(&mut y), Arg::from(&x), Arg::from(1.0)];
+    let launched = launch(&AXPY, &device, &Grid::blocks(1).threads(64), &mut args);
+    launched.and_then(|()| device.synchronize()).unwrap_err();
+
+    // A push may need nothing of the device, and find out later.
+    if tape.push(x).is_ok() {
+        assert!(tape.discard());
+    }
+    // On the device alone, and gone with it; it is still counted, so that the others are where they were.
+    assert!(matches!(tape.pop_to_host::<f64>(), Err(GpuError::ContextLost { .. })));
+    assert_eq!(tape.len(), 21);
+    assert!(tape.discard());
+    assert!(matches!(tape.pop::<f64>(), Err(GpuError::ContextLost { .. })));
+    for i in (0..20).rev() {
+        assert_eq!(tape.pop_to_host::<f64>().unwrap(), Some(state(i)));
+    }
+    assert!(tape.is_empty());
+}
+
+const DOUBLES: Param =
+    Param::Slice { scalar: ScalarType::F64, arity: 1, mutable: false, shadow_of: None };
+const DOUBLES_MUT: Param =
+    Param::Slice { scalar: ScalarType::F64, arity: 1, mutable: true, shadow_of: None };
+
 /// A system that locks no pages.
 #[test]
 fn no_pinned_memory() {
@@ -514,6 +575,7 @@ fn on_a_cuda_device() {
         Ok(_) => {
             let directory = tempfile::tempdir().unwrap();
             passed(&run("cases", directory.path(), &[]));
+            passed(&run("lost_device", directory.path(), &[]));
         }
         Err(error) => skipped(&error.to_string()),
     }
@@ -537,6 +599,7 @@ fn on_a_made_up_driver() {
     assert!(!said.contains("leaked:"), "{said}");
     let said = passed(&run("little_memory", directory.path(), &[path, ("FAKE_MEMORY", "1000000")]));
     assert!(!said.contains("leaked:"), "{said}");
+    passed(&run("lost_device", directory.path(), &[path]));
     let said = passed(&run("no_pinned_memory", directory.path(), &[path, ("FAKE_PINNED", "1")]));
     assert!(!said.contains("leaked:"), "{said}");
 }

@@ -67,7 +67,7 @@ __attribute__((destructor)) static void leaks(void) {
   pthread_mutex_lock(&big);                              \
   if (sticky) { pthread_mutex_unlock(&big); return sticky; }
 #define LEAVE(x) do { result r_ = (x); pthread_mutex_unlock(&big); return r_; } while (0)
-#define CURRENT if (!current) fatal("race: no context is current")
+#define CURRENT if (!current && !sticky) fatal("race: no context is current")
 
 static void join(clock_ *a, const clock_ *b) {
   for (int i = 0; i < STREAMS; i++) if (b->seen[i] > a->seen[i]) a->seen[i] = b->seen[i];
