@@ -76,7 +76,8 @@ impl DeviceTapeOptions {
 
     /// Bytes of page-locked memory of the host, those on their way to and from the disk included. Default 1 GiB.
     ///
-    /// One buffer is let through on its way to the disk, whatever its length.
+    /// The memory is got as it is needed, and kept until the tape is dropped. Locking pages takes long: the first pass over a tape is slower than those that
+    /// follow. One buffer is let through on its way to the disk, whatever its length.
     ///
     /// ```
     /// use stratape_cuda::{Device, DeviceTapeOptions};
