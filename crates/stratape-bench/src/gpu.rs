@@ -1,9 +1,10 @@
-//! Kernels and their gradients on a device: six programs whose gradients JAX and PyTorch compute too.
+//! Kernels and their gradients on a device: six programs whose gradients JAX and PyTorch compute too. And a tape of buffers, beside plain copies.
 //!
 //! Each case is the gradient, with shadows that are overwritten, beside the kernel itself. What the peers take is measured apart, on the same card. Without a device
 //! (or with `--emulator`) the emulator runs small sizes: that shows that it runs, and nothing about speed.
 
 mod kernels;
+mod tape;
 
 use stratape::gpu::{Buffer, Device, GpuError, Grid, fresh};
 
@@ -33,21 +34,9 @@ pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
         if !runner.wants(name) {
             continue;
         }
-        let gpu = match &device {
-            Some(gpu) => gpu,
-            None => {
-                let opened = match runner.emulator() {
-                    true => Ok(Device::emulator()),
-                    false => Device::new(),
-                };
-                let gpu = opened.map_err(|error| runner.failed(name, 0, error))?;
-                let gpu = if gpu.is_emulator() { gpu.checking(false) } else { gpu };
-                runner.remark(&format!("on {gpu}"));
-                device.insert(gpu)
-            }
-        };
+        let gpu = open(&mut device, name, runner)?;
         let small = runner.quick() || gpu.is_emulator();
-        let times = case(gpu, small).map_err(|error| runner.failed(name, 0, error))?;
+        let times = case(&gpu, small).map_err(|error| runner.failed(name, 0, error))?;
         runner.tell(&Line {
             bench: "gpu",
             case: name,
@@ -58,7 +47,31 @@ pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
             aim: None,
         })?;
     }
+    if runner.wants(tape::CASE) {
+        let gpu = open(&mut device, tape::CASE, runner)?;
+        tape::run(&gpu, runner)?;
+    }
     Ok(())
+}
+
+/// The device of all cases.
+fn open(
+    device: &mut Option<Device>,
+    case: &str,
+    runner: &mut Runner<'_>,
+) -> Result<Device, BenchError> {
+    if let Some(gpu) = device {
+        return Ok(gpu.clone());
+    }
+    let opened = match runner.emulator() {
+        true => Ok(Device::emulator()),
+        false => Device::new(),
+    };
+    let gpu = opened.map_err(|error| runner.failed(case, 0, error))?;
+    let gpu = if gpu.is_emulator() { gpu.checking(false) } else { gpu };
+    runner.remark(&format!("on {gpu}"));
+    *device = Some(gpu.clone());
+    Ok(gpu)
 }
 
 /// Seconds of a launch that is waited for, medians.

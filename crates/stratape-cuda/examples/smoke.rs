@@ -9,11 +9,17 @@ use std::error::Error;
 use std::process::Command;
 use std::time::Instant;
 
-use stratape_cuda::__private::{Arg, Kernel, KernelText, Param, Tape, launch};
+use stratape_cuda::__private::{Arg, Fresh, Kernel, KernelText, Param, Tape, launch};
 use stratape_cuda::{Device, GpuError, Grid, ScalarType, Stream};
 
 const fn doubles(mutable: bool) -> Param {
-    Param::Slice { scalar: ScalarType::F64, arity: 1, mutable, shadow_of: None }
+    Param::Slice {
+        scalar: ScalarType::F64,
+        arity: 1,
+        mutable,
+        shadow_of: None,
+        fresh: Fresh::Added,
+    }
 }
 
 /// What `#[stratape::kernel]` would make of an axpy.

@@ -1,5 +1,8 @@
 //! [`Buffer`]: elements in the memory of a device, and [`Shadow`]: a buffer of adjoints.
 
+mod copy;
+mod raw;
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -10,11 +13,18 @@ use crate::device::Kind;
 use crate::element::{Element, ScalarType};
 use crate::error::GpuError;
 
+pub(crate) use self::raw::{
+    RawBuffer, Shape, Store, clear_cells, element_name, elements, same_length,
+};
+
 /// Elements in the memory of a device.
 ///
 /// Made by [`Device::upload`](crate::Device::upload), [`zeros`](crate::Device::zeros) and
 /// [`alloc_like`](crate::Device::alloc_like); the memory is given back when the buffer is dropped, after every launch that
 /// uses it.
+///
+/// Copies from and to slices of [page-locked memory](crate::PinnedSource) are made by the device itself, at the speed of the bus;
+/// other memory is copied by way of the driver's own.
 ///
 /// ```
 /// use stratape_cuda::Device;
@@ -29,126 +39,14 @@ use crate::error::GpuError;
 /// # Ok::<(), stratape_cuda::GpuError>(())
 /// ```
 pub struct Buffer<T> {
-    raw: Arc<RawBuffer>,
+    raw: RawBuffer,
     elements: PhantomData<T>,
-}
-
-/// A buffer whose type of elements is a value.
-pub(crate) struct RawBuffer {
-    owner: Kind,
-    scalar: ScalarType,
-    arity: usize,
-    len: usize,
-    store: Store,
-}
-
-pub(crate) enum Store {
-    /// Device memory, elements as they lie in Rust.
-    Cuda(Memory),
-    /// One cell for each scalar.
-    Cells(Box<[AtomicU64]>),
-}
-
-impl RawBuffer {
-    /// Memory with anything in it, on CUDA devices; see [`Memory::new`].
-    pub(crate) fn new(
-        owner: &Kind,
-        scalar: ScalarType,
-        arity: usize,
-        len: usize,
-    ) -> Result<Self, GpuError> {
-        let scalars = len.checked_mul(arity);
-        let store = match owner {
-            Kind::Cuda(context) => {
-                let bytes = scalars.and_then(|scalars| scalars.checked_mul(scalar.bytes()));
-                Store::Cuda(Memory::new(context, bytes.unwrap_or(usize::MAX))?)
-            }
-            Kind::Emulator(_) => Store::Cells(cells(scalars)?),
-        };
-        Ok(Self { owner: owner.clone(), scalar, arity, len, store })
-    }
-
-    pub(crate) fn zeros(
-        owner: &Kind,
-        scalar: ScalarType,
-        arity: usize,
-        len: usize,
-    ) -> Result<Self, GpuError> {
-        let raw = Self::new(owner, scalar, arity, len)?;
-        raw.fill_zero()?;
-        Ok(raw)
-    }
-
-    /// Another with the same elements.
-    pub(crate) fn copy(&self) -> Result<Self, GpuError> {
-        let raw = Self::new(&self.owner, self.scalar, self.arity, self.len)?;
-        raw.copy_from(self)?;
-        Ok(raw)
-    }
-
-    pub(crate) fn fill_zero(&self) -> Result<(), GpuError> {
-        match &self.store {
-            Store::Cuda(memory) => memory.fill_zero(),
-            Store::Cells(cells) => {
-                clear(cells);
-                Ok(())
-            }
-        }
-    }
-
-    pub(crate) fn copy_from(&self, other: &Self) -> Result<(), GpuError> {
-        self.owner.check(&other.owner, "the buffer to copy from")?;
-        same_length("the buffer to copy from", self.len, other.len)?;
-        match (&self.store, &other.store) {
-            (Store::Cuda(to), Store::Cuda(from)) => to.copy_from(from),
-            (Store::Cells(to), Store::Cells(from)) => {
-                for (to, from) in to.iter().zip(from) {
-                    to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
-                }
-                Ok(())
-            }
-            // One owner has one kind of memory.
-            _ => Ok(()),
-        }
-    }
-
-    pub(crate) fn owner(&self) -> &Kind {
-        &self.owner
-    }
-
-    pub(crate) fn scalar(&self) -> ScalarType {
-        self.scalar
-    }
-
-    /// Scalars of an element.
-    pub(crate) fn arity(&self) -> usize {
-        self.arity
-    }
-
-    /// Elements.
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    pub(crate) fn store(&self) -> &Store {
-        &self.store
-    }
-
-    /// What it holds, as a Rust type: `f64`, `[f64; 3]`. Nested arrays are written flat.
-    pub(crate) fn element_name(&self) -> String {
-        element_name(self.scalar, self.arity)
-    }
-}
-
-/// The element of a slice with so many scalars in one.
-pub(crate) fn element_name(scalar: ScalarType, arity: usize) -> String {
-    if arity == 1 { scalar.to_string() } else { format!("[{scalar}; {arity}]") }
 }
 
 impl<T: Element> Buffer<T> {
     /// A buffer with anything in it, which the caller writes before anyone else sees it.
     pub(crate) fn new(owner: &Kind, len: usize) -> Result<Self, GpuError> {
-        let raw = Arc::new(RawBuffer::new(owner, T::SCALAR, T::ARITY, len)?);
+        let raw = RawBuffer::new(owner, Shape::of::<T>(len))?;
         Ok(Self { raw, elements: PhantomData })
     }
 
@@ -160,7 +58,7 @@ impl<T: Element> Buffer<T> {
     /// # Ok::<(), stratape_cuda::GpuError>(())
     /// ```
     pub fn len(&self) -> usize {
-        self.raw.len
+        self.raw.len()
     }
 
     /// Whether there are no elements.
@@ -170,7 +68,7 @@ impl<T: Element> Buffer<T> {
     /// # Ok::<(), stratape_cuda::GpuError>(())
     /// ```
     pub fn is_empty(&self) -> bool {
-        self.raw.len == 0
+        self.raw.len() == 0
     }
 
     /// The elements, after every launch that writes to them.
@@ -188,7 +86,7 @@ impl<T: Element> Buffer<T> {
         elements
             .try_reserve_exact(self.len())
             .map_err(|_| GpuError::OutOfHostMemory { asked: self.len() * size_of::<T>() })?;
-        match &self.raw.store {
+        match self.raw.store() {
             Store::Cuda(memory) => {
                 // SAFETY: `reserve` made room for `len` elements, and nothing else refers to it.
                 unsafe { Self::fetch(memory, elements.as_mut_ptr(), self.len())? };
@@ -199,6 +97,7 @@ impl<T: Element> Buffer<T> {
                 let mut element = vec![0; T::ARITY];
                 elements.extend((0..self.len()).map(|i| load::<T>(cells, i, &mut element)));
             }
+            Store::Failed(error) => return Err(error.clone()),
         }
         Ok(elements)
     }
@@ -218,7 +117,7 @@ impl<T: Element> Buffer<T> {
     /// elements.
     pub fn download_into(&self, elements: &mut [T]) -> Result<(), GpuError> {
         same_length("the slice to download into", self.len(), elements.len())?;
-        match &self.raw.store {
+        match self.raw.store() {
             // SAFETY: the slice has `len` elements and is borrowed for writing.
             Store::Cuda(memory) => unsafe {
                 Self::fetch(memory, elements.as_mut_ptr(), self.len())
@@ -230,6 +129,7 @@ impl<T: Element> Buffer<T> {
                 }
                 Ok(())
             }
+            Store::Failed(error) => Err(error.clone()),
         }
     }
 
@@ -270,7 +170,7 @@ impl<T: Element> Buffer<T> {
     /// If the lengths differ; if the device fails, or has failed in an earlier launch.
     pub fn write(&mut self, elements: &[T]) -> Result<(), GpuError> {
         same_length("the slice to write", self.len(), elements.len())?;
-        match &self.raw.store {
+        match self.raw.store() {
             Store::Cuda(memory) => {
                 // SAFETY: the slice has that many bytes, none of them padding.
                 unsafe { memory.copy_from_host(elements.as_ptr().cast(), size_of_val(elements)) }
@@ -285,6 +185,7 @@ impl<T: Element> Buffer<T> {
                 }
                 Ok(())
             }
+            Store::Failed(error) => Err(error.clone()),
         }
     }
 
@@ -317,23 +218,29 @@ impl<T: Element> Buffer<T> {
     /// # Errors
     /// If the lengths or the devices differ; if the device fails, or has failed in an earlier launch.
     pub fn copy_from(&mut self, other: &Self) -> Result<(), GpuError> {
+        self.raw.owner().check(other.raw.owner(), "the buffer to copy from")?;
+        same_length("the buffer to copy from", self.len(), other.len())?;
         self.raw.copy_from(&other.raw)
     }
 
+    /// The buffer of raw memory that holds such elements; the caller has looked.
+    pub(crate) fn from_raw(raw: RawBuffer) -> Self {
+        Self { raw, elements: PhantomData }
+    }
+
+    pub(crate) fn into_raw(self) -> RawBuffer {
+        self.raw
+    }
+
     /// The buffer that has this memory, which others may hold, too.
-    pub(crate) fn sharing(raw: Arc<RawBuffer>) -> Result<Self, GpuError> {
-        if (raw.scalar, raw.arity) == (T::SCALAR, T::ARITY) {
-            return Ok(Self { raw, elements: PhantomData });
-        }
-        let (found, asked) = (raw.element_name(), element_name(T::SCALAR, T::ARITY));
-        Err(GpuError::Unsupported(format!(
-            "a buffer of `{found}` was taken for one of `{asked}`: write the type where it is made, as in `zeros::<{found}>(n)`"
-        )))
+    pub(crate) fn sharing(raw: &RawBuffer) -> Result<Self, GpuError> {
+        raw.shape().check::<T>()?;
+        Ok(Self::from_raw(raw.share()))
     }
 
     /// Its memory, to be held beside it.
     pub(crate) fn shared(&self) -> Arc<RawBuffer> {
-        Arc::clone(&self.raw)
+        Arc::new(self.raw.share())
     }
 
     pub(crate) fn raw(&self) -> &RawBuffer {
@@ -345,8 +252,8 @@ impl<T> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Buffer")
             .field("element", &self.raw.element_name())
-            .field("len", &self.raw.len)
-            .field("device", &self.raw.owner.name())
+            .field("len", &self.raw.len())
+            .field("device", &self.raw.owner().name())
             .finish()
     }
 }
@@ -402,30 +309,6 @@ impl<'a, T: Element> Shadow<'a, T> {
 /// ```
 pub fn fresh<T>(buffer: &mut Buffer<T>) -> Shadow<'_, T> {
     Shadow { buffer, fresh: true }
-}
-
-pub(crate) fn clear(cells: &[AtomicU64]) {
-    for cell in cells {
-        cell.store(0, Ordering::Relaxed);
-    }
-}
-
-pub(crate) fn same_length(what: &str, expected: usize, found: usize) -> Result<(), GpuError> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(GpuError::Length { what: what.to_owned(), expected, found })
-}
-
-/// So many cells of zero; the standard allocation would abort where there is no memory.
-fn cells(count: Option<usize>) -> Result<Box<[AtomicU64]>, GpuError> {
-    let count = count.unwrap_or(usize::MAX);
-    let mut cells = Vec::new();
-    cells
-        .try_reserve_exact(count)
-        .map_err(|_| GpuError::OutOfHostMemory { asked: count.saturating_mul(8) })?;
-    cells.resize_with(count, || AtomicU64::new(0));
-    Ok(cells.into_boxed_slice())
 }
 
 /// Element `i`, by way of a place for its cells.

@@ -1,7 +1,8 @@
 //! [`Device`]: a CUDA device or the emulator.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use crate::buffer::Buffer;
 use crate::cuda::Context;
@@ -41,6 +42,26 @@ pub(crate) enum Kind {
 /// What tells one emulated device from another.
 pub(crate) struct Emulator {
     name: String,
+    id: u64,
+}
+
+/// The emulated devices there are, by their number.
+static EMULATORS: Mutex<Vec<Weak<Emulator>>> = Mutex::new(Vec::new());
+
+impl Emulator {
+    fn new(name: String) -> Arc<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let emulator = Arc::new(Self { name, id: NEXT.fetch_add(1, Ordering::Relaxed) });
+        let mut all = EMULATORS.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|other| other.strong_count() > 0);
+        all.push(Arc::downgrade(&emulator));
+        emulator
+    }
+
+    fn find(id: u64) -> Option<Arc<Self>> {
+        let all = EMULATORS.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().filter_map(Weak::upgrade).find(|emulator| emulator.id == id)
+    }
 }
 
 impl Kind {
@@ -58,6 +79,24 @@ impl Kind {
             Self::Cuda(context) => context.name(),
             Self::Emulator(emulator) => &emulator.name,
         }
+    }
+
+    /// What finds the device again: whether it is emulated, and its number.
+    pub(crate) fn number(&self) -> (bool, u64) {
+        match self {
+            Self::Cuda(context) => (false, context.ordinal() as u64),
+            Self::Emulator(emulator) => (true, emulator.id),
+        }
+    }
+
+    /// The device of that number. An emulated one that is gone, or was another process's, is as good as any other.
+    pub(crate) fn find((emulated, number): (bool, u64)) -> Result<Self, GpuError> {
+        if emulated {
+            let known = Emulator::find(number).map(Self::Emulator);
+            return Ok(known.unwrap_or_else(|| Device::fallback("for a stored buffer").kind));
+        }
+        let ordinal = usize::try_from(number).unwrap_or(usize::MAX);
+        Context::open(ordinal).map(Self::Cuda)
     }
 
     /// Refuses what belongs to another device.
@@ -136,14 +175,13 @@ impl Device {
     /// assert!(device.is_emulator() && device.is_checking());
     /// ```
     pub fn emulator() -> Self {
-        Self::with(Kind::Emulator(Arc::new(Emulator { name: "emulator".to_owned() })), true)
+        Self::with(Kind::Emulator(Emulator::new("emulator".to_owned())), true)
     }
 
     /// What `new` returns without a CUDA device. It is one device, as the CUDA device would be.
     fn fallback(reason: &str) -> Self {
         static SHARED: OnceLock<Arc<Emulator>> = OnceLock::new();
-        let emulator =
-            SHARED.get_or_init(|| Arc::new(Emulator { name: format!("emulator ({reason})") }));
+        let emulator = SHARED.get_or_init(|| Emulator::new(format!("emulator ({reason})")));
         Self::with(Kind::Emulator(Arc::clone(emulator)), true)
     }
 

@@ -13,7 +13,7 @@ use crate::kernel::{Arg, Kernel};
 pub(crate) fn args<'a>(args: &[Arg<'a>]) -> Vec<simt::Arg<'a>> {
     let cells = |arg: &Arg<'a>| match arg.buffer()?.store() {
         Store::Cells(cells) => Some(simt::Arg::Memory(cells)),
-        Store::Cuda(_) => None,
+        Store::Cuda(_) | Store::Failed(_) => None,
     };
     let one = |arg: &Arg<'a>| match arg {
         Arg::Value { bits, .. } => Some(simt::Arg::Value(*bits)),

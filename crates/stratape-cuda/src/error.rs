@@ -103,6 +103,18 @@ pub enum GpuError {
         /// What it was given.
         found: String,
     },
+    /// A buffer on a tape holds elements of another type than was asked for.
+    ElementType {
+        /// What it holds.
+        expected: String,
+        /// What was asked for.
+        found: String,
+    },
+    /// A layer below device memory failed: no memory of the host, or a disk.
+    Spill {
+        /// What it said.
+        message: String,
+    },
     /// A kernel stopped at something that it, or the emulator, checks.
     Fault(KernelFault),
     /// A kernel made the device unusable for the rest of the process.
@@ -137,7 +149,9 @@ impl From<TapeError> for GpuError {
     fn from(error: TapeError) -> Self {
         let message = error.to_string();
         match error.into_kind() {
-            ErrorKind::Attached(inner) => inner.downcast().map_or(Self::Tape { message }, |own| *own),
+            ErrorKind::Attached(inner) => {
+                inner.downcast().map_or(Self::Tape { message }, |own| *own)
+            }
             _ => Self::Tape { message },
         }
     }
@@ -282,6 +296,16 @@ impl fmt::Display for GpuError {
             Self::Argument { kernel, index, expected, found } => write!(
                 f,
                 "kernel `{kernel}` takes {expected} as argument {index} and was given {found}. Nothing was launched"
+            ),
+            Self::ElementType { expected, found } => write!(
+                f,
+                "the buffer on top of the tape holds elements of type {expected}, and {found} was asked for. It is still \
+                 there; pop what was pushed"
+            ),
+            Self::Spill { message } => write!(
+                f,
+                "a buffer cannot be moved between the device and what lies below: {message}. What is on the tape is still \
+                 there, and the same call tries again"
             ),
             Self::Fault(fault) => {
                 write!(f, "{fault}. What the kernel writes to is in an undefined state; other buffers are intact")?;

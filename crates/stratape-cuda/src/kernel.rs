@@ -201,6 +201,13 @@ impl<'a> BufferRef<'a> {
     }
 }
 
+impl<'a> ShadowRef<'a> {
+    /// A shadow that is overwritten.
+    pub(crate) fn fresh(buffer: &'a RawBuffer) -> Self {
+        Self { buffer, fresh: true }
+    }
+}
+
 impl<'a> BufferMut<'a> {
     pub(crate) fn of(raw: &'a RawBuffer) -> Self {
         Self(raw)

@@ -1,6 +1,6 @@
 //! The launch of a kernel: what is checked before, and which device does it.
 
-use crate::buffer::{RawBuffer, Store, clear, same_length};
+use crate::buffer::{RawBuffer, Store, clear_cells, same_length};
 use crate::device::{Device, Kind};
 use crate::emulator;
 use crate::error::GpuError;
@@ -32,7 +32,7 @@ pub fn launch(
         Kind::Emulator(_) => {
             for arg in args.iter().filter(|arg| arg.is_fresh()) {
                 if let Some(Store::Cells(cells)) = arg.buffer().map(RawBuffer::store) {
-                    clear(cells);
+                    clear_cells(cells);
                 }
             }
             emulator::run(kernel, grid, device.is_checking(), &emulator::args(args))
@@ -55,12 +55,13 @@ fn check_args(kernel: &Kernel, device: &Device, args: &[Arg<'_>]) -> Result<(), 
         let what = || format!("argument {index} of kernel `{}`", text.name);
         let shadowed = match (param, arg.buffer()) {
             (Param::Value(expected), None) if value_type(arg) == Some(*expected) => continue,
-            (Param::Slice { scalar, arity, mutable, shadow_of }, Some(buffer))
+            (Param::Slice { scalar, arity, mutable, shadow_of, .. }, Some(buffer))
                 if *scalar == buffer.scalar()
                     && *arity == buffer.arity()
                     && (!mutable || arg.is_mutable()) =>
             {
                 device.kind().check(buffer.owner(), &what())?;
+                buffer.check()?;
                 shadow_of.and_then(|of| args.get(of))
             }
             _ => {

@@ -8,6 +8,9 @@
 //! | the shape of a launch | [`Grid`] |
 //! | launches beside each other | [`Stream`] |
 //! | a shadow that is overwritten | [`fresh`] |
+//! | a stack of buffers that goes on past device memory | [`DeviceTape`] |
+//! | the state of a time loop, or its snapshots, on a device | a [`Buffer`], [`DeviceStore`] |
+//! | slabs of tapes, and other host memory, that the device copies by itself | [`PinnedSource`] |
 //! | to know why a launch failed | [`GpuError`], [`Device::checking`] |
 //!
 //! ```
@@ -35,8 +38,10 @@
 
 mod buffer;
 mod cache;
+mod checkpoint;
 mod cuda;
 mod device;
+mod device_tape;
 mod element;
 mod emulator;
 mod error;
@@ -47,13 +52,19 @@ pub mod host;
 mod kernel;
 mod launch;
 pub mod nvrtc;
+mod pinned;
 mod stream;
 
 pub use self::buffer::{Buffer, Shadow, fresh};
+pub use self::checkpoint::{DeviceState, DeviceStore, StateReader, StateWriter};
 pub use self::device::Device;
+pub use self::device_tape::{
+    DeviceTape, DeviceTapeOptions, DeviceTapeStats, LayerStats, PushError,
+};
 pub use self::element::{Element, ScalarType};
 pub use self::error::{FaultKind, GpuError, KernelFault};
 pub use self::grid::{Dim3, Grid};
+pub use self::pinned::PinnedSource;
 pub use self::stream::Stream;
 
 /// For emitted code.
@@ -62,7 +73,7 @@ pub mod __private {
     pub use crate::element::ScalarType;
     pub use crate::host;
     pub use crate::kernel::{
-        Arg, BufferMut, BufferRef, Constant, Kernel, KernelText, Param, ShadowRef, Tape,
+        Arg, BufferMut, BufferRef, Constant, Fresh, Kernel, KernelText, Param, ShadowRef, Tape,
     };
     pub use crate::launch::launch;
 }

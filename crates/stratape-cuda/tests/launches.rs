@@ -7,13 +7,19 @@ mod support;
 
 use std::thread;
 
-use stratape_cuda::__private::{Arg, Kernel, KernelText, Param, Tape, launch};
+use stratape_cuda::__private::{Arg, Fresh, Kernel, KernelText, Param, Tape, launch};
 use stratape_cuda::{Buffer, Device, FaultKind, GpuError, Grid, ScalarType, Stream, fresh};
 
 use support::{fake, is_child, passed, run, skipped};
 
 const fn doubles(mutable: bool) -> Param {
-    Param::Slice { scalar: ScalarType::F64, arity: 1, mutable, shadow_of: None }
+    Param::Slice {
+        scalar: ScalarType::F64,
+        arity: 1,
+        mutable,
+        shadow_of: None,
+        fresh: Fresh::Added,
+    }
 }
 
 static AXPY: Kernel = Kernel::new(&KernelText {
@@ -219,6 +225,7 @@ fn compiles_for_the_shape_of_the_grid(device: &Device) {
             arity: 1,
             mutable: true,
             shadow_of: None,
+            fresh: Fresh::Added,
         }],
         tape: Tape::None,
         constants: &[],

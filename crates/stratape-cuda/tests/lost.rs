@@ -5,13 +5,19 @@
 
 mod support;
 
-use stratape_cuda::__private::{Arg, Kernel, KernelText, Param, Tape, launch};
+use stratape_cuda::__private::{Arg, Fresh, Kernel, KernelText, Param, Tape, launch};
 use stratape_cuda::{Device, GpuError, Grid, ScalarType};
 
 use support::{fake, is_child, passed, run, skipped};
 
 const fn doubles(mutable: bool) -> Param {
-    Param::Slice { scalar: ScalarType::F64, arity: 1, mutable, shadow_of: None }
+    Param::Slice {
+        scalar: ScalarType::F64,
+        arity: 1,
+        mutable,
+        shadow_of: None,
+        fresh: Fresh::Added,
+    }
 }
 
 /// Writes far outside of `y` if `x` is longer, and nothing keeps it from that.

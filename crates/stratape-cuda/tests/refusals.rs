@@ -2,11 +2,11 @@
 
 #![allow(clippy::panic, clippy::unwrap_used)]
 
-use stratape_cuda::__private::{Arg, Kernel, KernelText, Param, Tape, launch};
+use stratape_cuda::__private::{Arg, Fresh, Kernel, KernelText, Param, Tape, launch};
 use stratape_cuda::{Buffer, Device, GpuError, Grid, ScalarType, Shadow, Stream, fresh};
 
 const fn slice(mutable: bool, shadow_of: Option<usize>) -> Param {
-    Param::Slice { scalar: ScalarType::F64, arity: 1, mutable, shadow_of }
+    Param::Slice { scalar: ScalarType::F64, arity: 1, mutable, shadow_of, fresh: Fresh::Added }
 }
 
 /// Does nothing, with the parameters of the gradient of an axpy: y, dy, x, dx, a, da.

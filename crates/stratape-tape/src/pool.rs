@@ -115,6 +115,30 @@ impl Pool {
         drop(released);
     }
 
+    /// A block of at least `len` bytes, for uses beside tapes; contents are arbitrary.
+    ///
+    /// ```
+    /// use stratape_tape::Pool;
+    ///
+    /// let pool = Pool::new(1 << 20);
+    /// let block = pool.block(5000)?;
+    /// assert_eq!(block.len(), 8192);
+    /// pool.recycle(block);
+    /// assert_eq!(pool.idle_bytes(), 8192);
+    /// # Ok::<(), stratape_tape::source::SourceError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SourceError`] when there is no memory, or the pool's source gives none.
+    pub fn block(&self, len: usize) -> Result<Block, SourceError> {
+        self.take(len)
+    }
+
+    /// Hands a block's memory back for the next one. See [`block`](Self::block).
+    pub fn recycle(&self, block: Block) {
+        self.give(block);
+    }
+
     /// An initialised block of `len` bytes (rounded up to whole pages); contents are arbitrary.
     pub(crate) fn take(&self, len: usize) -> Result<Block, SourceError> {
         match (self.reuse(len), &self.shared.source) {

@@ -58,6 +58,8 @@ pub struct Stash {
     patience: Duration,
     /// Whether answers may come to transfers that are no longer under way.
     gave_up: bool,
+    /// Why a write failed last.
+    failure: Option<TierError>,
     tally: StashStats,
 }
 
@@ -123,6 +125,7 @@ impl Stash {
             under_way: HashMap::new(),
             patience,
             gave_up: false,
+            failure: None,
             tally: StashStats::default(),
         }
     }
@@ -275,6 +278,61 @@ impl Stash {
         })
     }
 
+    /// Takes a block back that could not be written, which is its only copy. The ticket names nothing afterwards. None if the block
+    /// is written, or on its way.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use stratape_tape::tier::MemoryTier;
+    /// use stratape_tape::{Stash, TapeOptions};
+    ///
+    /// let full = Arc::new(MemoryTier::with_limit(0));
+    /// let mut stash = Stash::open(&TapeOptions::new().tier(full))?;
+    /// let mut block = stash.block(5)?;
+    /// block.bytes_mut()[..5].copy_from_slice(b"hello");
+    /// let ticket = stash.put(0, block, 5);
+    /// stash.settle();
+    /// println!("{:?}", stash.failure());
+    /// let block = stash.reclaim(ticket).ok_or("it was written")?;
+    /// assert_eq!(&block.bytes()[..5], b"hello");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reclaim(&mut self, ticket: Ticket) -> Option<Block> {
+        if !self.is_unwritten(ticket) {
+            return None;
+        }
+        let held = self.held.remove(&ticket.0)?;
+        let Place::Here(block) = held.place else { return None };
+        self.tally.resident -= held.len as u64;
+        Some(block)
+    }
+
+    /// Why a write has failed, the last one since this was asked. See [`reclaim`](Self::reclaim).
+    pub fn failure(&mut self) -> Option<TierError> {
+        self.collect();
+        self.failure.take()
+    }
+
+    /// Whether [`take`](Self::take) would return at once, with the block or an error.
+    ///
+    /// ```
+    /// use stratape_tape::{Stash, TapeOptions};
+    ///
+    /// let mut stash = Stash::open(&TapeOptions::new().spill_to(std::env::temp_dir()))?;
+    /// let ticket = stash.put(0, stash.block(5)?, 5);
+    /// stash.settle();
+    /// assert!(!stash.is_ready(ticket)); // written, and not asked for
+    /// let block = stash.take(ticket)?;
+    /// # stash.recycle(block);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_ready(&mut self, ticket: Ticket) -> bool {
+        self.collect();
+        let moving =
+            |held: &Held| matches!(held.place, Place::Writing | Place::Below | Place::Reading);
+        self.held.get(&ticket.0).is_none_or(|held| !moving(held))
+    }
+
     /// Whether blocks carry a checksum, so that one that comes back with other bytes is an error.
     pub fn verifies(&self) -> bool {
         self.depot.has_checksums()
@@ -395,6 +453,7 @@ impl Stash {
             Transfer::Wrote(Err(error)) => {
                 tracing::warn!(%key, %error, "a block could not be written and stays in memory");
                 held.place = Place::Here(block);
+                self.failure = Some(error);
                 self.tally.failed_writes += 1;
                 self.hold(len as usize);
             }

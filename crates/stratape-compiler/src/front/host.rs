@@ -17,8 +17,8 @@ use super::val::{Kind, LValue, Memory, Val};
 use super::{Lowerer, unsupported};
 use crate::library::{self, OnDevice};
 use stratape_ir::{
-    Argument, Call, Extent, Half, Init, ObjectId, Op, Origin, Scalar, Slice, Stmt, StmtId, Struct, Type,
-    ValueId,
+    Argument, Call, Extent, Half, Init, ObjectId, Op, Origin, Scalar, Slice, Stmt, StmtId, Struct,
+    Type, ValueId,
 };
 
 /// What operations on devices are called in the language.
@@ -33,8 +33,16 @@ pub(super) struct Passed {
 
 /// Methods and functions that return a `Result` of a device's error.
 const FALLIBLE: [&str; 10] = [
-    "upload", "zeros", "alloc_like", "download", "download_into", "write", "fill_zero", "copy_from",
-    "synchronize", "new",
+    "upload",
+    "zeros",
+    "alloc_like",
+    "download",
+    "download_into",
+    "write",
+    "fill_zero",
+    "copy_from",
+    "synchronize",
+    "new",
 ];
 
 /// The type in a `Result` with an error of a device.
@@ -248,7 +256,9 @@ impl Lowerer<'_> {
             let float = item.has_float();
             if entering || result {
                 let (ty, at) = match &self.b.function.objects[object.index()].ty {
-                    Type::Struct(def) => (def.fields.last().map(|(_, ty)| ty.clone()), def.fields.len() - 1),
+                    Type::Struct(def) => {
+                        (def.fields.last().map(|(_, ty)| ty.clone()), def.fields.len() - 1)
+                    }
                     _ => (None, 0),
                 };
                 let ty = ty.unwrap_or(item.clone());
@@ -320,7 +330,11 @@ impl Lowerer<'_> {
         let name = last.ident.to_string();
         if name == "launch"
             && path.path.segments.len() > 1
-            && args.first().and_then(|val| self.owner_of(val)).as_deref().and_then(library::on_device)
+            && args
+                .first()
+                .and_then(|val| self.owner_of(val))
+                .as_deref()
+                .and_then(library::on_device)
                 == Some(OnDevice::Device)
         {
             return self.launch(path, args, span).map(Some);
@@ -334,7 +348,11 @@ impl Lowerer<'_> {
             }
             ("stream", [device]) => {
                 let device = self.scalar(device.clone(), span)?;
-                self.made(("make_stream", "made_stream_backward"), vec![Argument::Value(device)], span)?
+                self.made(
+                    ("make_stream", "made_stream_backward"),
+                    vec![Argument::Value(device)],
+                    span,
+                )?
             }
             ("upload", [device, from]) => {
                 let device = Argument::Value(self.scalar(device.clone(), span)?);
@@ -386,7 +404,12 @@ impl Lowerer<'_> {
     }
 
     /// An operation on the world that yields the number of what it makes.
-    fn made(&mut self, names: (&str, &str), mut arguments: Vec<Argument>, span: Span) -> Result<Val> {
+    fn made(
+        &mut self,
+        names: (&str, &str),
+        mut arguments: Vec<Argument>,
+        span: Span,
+    ) -> Result<Val> {
         arguments.push(self.world(true, span)?);
         let id = self.host_node(names, arguments, Some(Scalar::USIZE), span);
         Ok(id.map_or(Val::Unit, Val::Scalar))
@@ -404,12 +427,18 @@ impl Lowerer<'_> {
     /// A list of the host, and whether it holds floats.
     fn slice_argument(&mut self, val: &Val, mutable: bool, span: Span) -> Result<(Argument, bool)> {
         let expected = || {
-            unsupported(span, "this as the elements of a buffer", "pass a slice of numbers, or of arrays of numbers")
+            unsupported(
+                span,
+                "this as the elements of a buffer",
+                "pass a slice of numbers, or of arrays of numbers",
+            )
         };
         let memory = match val {
             Val::Ref(LValue::Memory(memory)) | Val::Place(LValue::Memory(memory)) => memory.clone(),
             Val::Ref(LValue::Value(inner)) | Val::Place(LValue::Value(inner)) => match &**inner {
-                Val::Ref(LValue::Memory(memory)) | Val::Place(LValue::Memory(memory)) => memory.clone(),
+                Val::Ref(LValue::Memory(memory)) | Val::Place(LValue::Memory(memory)) => {
+                    memory.clone()
+                }
                 _ => return Err(expected()),
             },
             _ => return Err(expected()),
@@ -460,7 +489,10 @@ impl Lowerer<'_> {
     /// `kernel::launch(&device, grid, (…))`
     fn launch(&mut self, path: &syn::ExprPath, args: &[Val], span: Span) -> Result<Val> {
         let [device, grid, given] = args else {
-            return Err(Error::new(span, "`launch` takes a device, a grid, and a tuple of arguments"));
+            return Err(Error::new(
+                span,
+                "`launch` takes a device, a grid, and a tuple of arguments",
+            ));
         };
         let field = |me: &mut Self, val: &Val, at: usize| -> Result<ValueId> {
             let lv = me.field_of(&lv_of(val.clone()), at, span)?;
@@ -475,7 +507,10 @@ impl Lowerer<'_> {
         }
         let given = self.rvalue(given.clone(), span)?;
         let Val::Parts(Kind::Tuple, given) = given else {
-            return Err(Error::new(span, "a kernel's arguments are a tuple; of one argument, `(x,)`"));
+            return Err(Error::new(
+                span,
+                "a kernel's arguments are a tuple; of one argument, `(x,)`",
+            ));
         };
         let (mut params, mut passed, mut floats) = (Vec::new(), Vec::new(), Vec::new());
         for (at, val) in given.into_iter().enumerate() {
@@ -496,7 +531,11 @@ impl Lowerer<'_> {
             if self.infer.is_float(ty) {
                 let at = floats.len();
                 floats.push(quote!(adjoints.like(#at, #name)));
-                passed.push(if constant { quote!(#of::constant(#name)) } else { quote!(#of::from(#name)) });
+                passed.push(if constant {
+                    quote!(#of::constant(#name))
+                } else {
+                    quote!(#of::from(#name))
+                });
             } else {
                 passed.push(quote!(#of::from(#name)));
             }

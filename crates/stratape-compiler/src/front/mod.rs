@@ -82,10 +82,10 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Error, Result};
 
-pub(crate) use self::host::{GPU, fallible};
 pub(crate) use self::certain::MACROS;
 use self::control::Frame;
 use self::generic::Visible;
+pub(crate) use self::host::{GPU, fallible};
 pub(crate) use self::impls::defaults;
 use self::infer::{Class, Infer};
 pub use self::items::Items;

@@ -11,7 +11,7 @@ use cudarc::driver::sys::{self, CUdeviceptr};
 use crate::buffer::{RawBuffer, Store};
 use crate::error::{FaultKind, GpuError, KernelFault};
 use crate::grid::Grid;
-use crate::kernel::{Arg, Kernel, KernelText, Tape};
+use crate::kernel::{Arg, Fresh, Kernel, KernelText, Param, Tape};
 
 use super::Context;
 use super::driver::check;
@@ -34,8 +34,23 @@ impl Context {
     ) -> Result<(), GpuError> {
         self.bind()?;
         let text = kernel.text();
+        let x_only = grid.is_x_only();
+        let stored = |at: usize| match (args.get(at), text.params.get(at)) {
+            (Some(arg), Some(Param::Slice { fresh, .. }))
+                if x_only && at < 64 && arg.is_fresh() =>
+            {
+                *fresh
+            }
+            _ => Fresh::Added,
+        };
+        let bits = (0..args.len()).filter(|at| stored(*at) != Fresh::Added);
+        let bits = bits.fold(0, |bits, at| bits | 1_u64 << at);
         let variant =
-            Variant { checking, x_only: grid.is_x_only(), deterministic: grid.is_deterministic() };
+            Variant { checking, x_only, deterministic: grid.is_deterministic(), stored: bits };
+        let covered = |at: usize, arg: &Arg<'_>| {
+            let elements = arg.buffer().map_or(0, RawBuffer::len) as u64;
+            stored(at) == Fresh::Covered && grid.total_threads() >= elements
+        };
         let loaded = self.kernel(text, variant)?;
         loaded.check_threads(text.name, grid.thread_count().count())?;
         let shared = grid.shared_bytes() * text.dynamic_shared;
@@ -53,8 +68,8 @@ impl Context {
         params.extend([tape, bytes, stream.faults().device()]);
         let accesses: Vec<_> = args.iter().filter_map(access).collect();
         self.enqueue(stream, &accesses, || {
-            for arg in args.iter().filter(|arg| arg.is_fresh()) {
-                if let Some((memory, _)) = access(arg) {
+            for (at, arg) in args.iter().enumerate().filter(|(_, arg)| arg.is_fresh()) {
+                if let Some((memory, _)) = access(arg).filter(|_| !covered(at, arg)) {
                     memory.clear_on(stream)?;
                 }
             }
@@ -107,7 +122,7 @@ fn access<'a>(arg: &Arg<'a>) -> Option<(&'a Memory, Access)> {
     let access = if arg.is_mutable() { Access::Write } else { Access::Read };
     match arg.buffer()?.store() {
         Store::Cuda(memory) => Some((memory, access)),
-        Store::Cells(_) => None,
+        Store::Cells(_) | Store::Failed(_) => None,
     }
 }
 

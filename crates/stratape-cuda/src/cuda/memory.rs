@@ -8,6 +8,7 @@ use crate::error::GpuError;
 
 use super::driver::check;
 use super::order::{Access, Uses};
+use super::stream::{OwnedStream, RawStream};
 use super::{Context, lock};
 
 /// Device memory; given back when dropped, after all that uses it.
@@ -30,6 +31,37 @@ impl Memory {
             memory.ptr = context.allocate(bytes, &context.stream)?;
         }
         Ok(memory)
+    }
+
+    /// The same in the order of a stream of the user's or the tape's: the first use must be a write on that one.
+    ///
+    /// `patient`: what was given back and is still in use is waited for, where nothing else is left.
+    pub(crate) fn on(
+        context: &Arc<Context>,
+        bytes: usize,
+        stream: &OwnedStream,
+        patient: bool,
+    ) -> Result<Self, GpuError> {
+        let mut memory =
+            Self { ptr: 0, bytes, context: Arc::clone(context), uses: Mutex::default() };
+        if bytes > 0 {
+            context.bind()?;
+            memory.ptr = match patient {
+                true => context.allocate(bytes, stream.raw())?,
+                false => context.allocate_at_once(bytes, stream.raw())?,
+            };
+            // So that it is given back after it was taken, also if nothing is ever written to it.
+            context.enqueue(stream.raw(), &[(&memory, Access::Write)], || Ok(()))?;
+        }
+        Ok(memory)
+    }
+
+    pub(crate) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(super) fn ptr(&self) -> CUdeviceptr {
@@ -97,7 +129,7 @@ impl Memory {
     }
 
     /// Puts a clearing of all bytes on a stream; the order is the caller's concern. The context must be current.
-    pub(super) fn clear_on(&self, stream: &super::stream::RawStream) -> Result<(), GpuError> {
+    pub(super) fn clear_on(&self, stream: &RawStream) -> Result<(), GpuError> {
         if self.bytes == 0 {
             return Ok(());
         }
@@ -112,13 +144,26 @@ impl Memory {
         if bytes == 0 {
             return Ok(());
         }
-        let context = &*self.context;
-        context.bind()?;
-        context.enqueue(&context.stream, &[(other, Access::Read), (self, Access::Write)], || {
+        self.context.bind()?;
+        self.copy_from_on(other, bytes, &self.context.stream)
+    }
+
+    /// The same on another stream.
+    pub(crate) fn copy_on(&self, other: &Self, stream: &OwnedStream) -> Result<(), GpuError> {
+        let bytes = self.bytes.min(other.bytes);
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.context.bind()?;
+        self.copy_from_on(other, bytes, stream.raw())
+    }
+
+    fn copy_from_on(&self, other: &Self, bytes: usize, stream: &RawStream) -> Result<(), GpuError> {
+        let accesses = [(other, Access::Read), (self, Access::Write)];
+        self.context.enqueue(stream, &accesses, || {
             // SAFETY: both are alive and that long. Given back, they stay until this copy has run.
-            let result = unsafe {
-                sys::cuMemcpyDtoDAsync_v2(self.ptr, other.ptr, bytes, context.stream.raw())
-            };
+            let result =
+                unsafe { sys::cuMemcpyDtoDAsync_v2(self.ptr, other.ptr, bytes, stream.raw()) };
             check("cuMemcpyDtoDAsync", result)
         })
     }

@@ -8,6 +8,7 @@
 //! Context ── primary context, pool, own stream, loaded modules      mod.rs
 //!    ├── OwnedStream: a stream of the user                          stream.rs
 //!    ├── Memory: device memory, and who used it last                memory.rs, order.rs
+//!    ├── Pinned: memory of the host that the device copies by itself pinned.rs, transfer.rs
 //!    ├── Loaded: a kernel, compiled or from the disk                module.rs
 //!    └── launch                                                     launch.rs
 //! ```
@@ -17,7 +18,9 @@ mod launch;
 mod memory;
 mod module;
 mod order;
+mod pinned;
 mod stream;
+mod transfer;
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
@@ -36,7 +39,9 @@ use self::module::Modules;
 use self::stream::RawStream;
 
 pub(crate) use self::memory::Memory;
+pub(crate) use self::pinned::Pinned;
 pub(crate) use self::stream::OwnedStream;
+pub(crate) use self::transfer::Fence;
 
 /// The primary context of a device. Fields are dropped in this order.
 pub(crate) struct Context {
@@ -44,6 +49,7 @@ pub(crate) struct Context {
     stream: RawStream,
     pool: Option<Pool>,
     primary: Primary,
+    ordinal: usize,
     name: String,
     limits: Limits,
     /// The compute capability, as `90` for 9.0.
@@ -122,6 +128,7 @@ impl Context {
             stream: RawStream::new(pool.is_some())?,
             pool,
             primary,
+            ordinal: usize::try_from(ordinal).unwrap_or(0),
             name: format!("{} (CUDA device {ordinal})", device_name(device)?),
             limits,
             capability,
@@ -131,6 +138,11 @@ impl Context {
 
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The number of the device.
+    pub(crate) fn ordinal(&self) -> usize {
+        self.ordinal
     }
 
     pub(crate) fn limits(&self) -> &Limits {
@@ -172,6 +184,17 @@ impl Context {
         match self.try_allocate(bytes, stream) {
             CUresultOr::Ptr(ptr) => Ok(ptr),
             CUresultOr::Failed(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => Err(refused()),
+            CUresultOr::Failed(other) => Err(allocation_failed(other)),
+        }
+    }
+
+    /// The same for memory that one can do without: nothing is waited for.
+    fn allocate_at_once(&self, bytes: usize, stream: &RawStream) -> Result<CUdeviceptr, GpuError> {
+        match self.try_allocate(bytes, stream) {
+            CUresultOr::Ptr(ptr) => Ok(ptr),
+            CUresultOr::Failed(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
+                Err(GpuError::OutOfMemory { asked: bytes, free: self.free_bytes() })
+            }
             CUresultOr::Failed(other) => Err(allocation_failed(other)),
         }
     }

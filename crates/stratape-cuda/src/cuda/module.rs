@@ -22,6 +22,8 @@ pub(super) struct Variant {
     pub(super) checking: bool,
     pub(super) x_only: bool,
     pub(super) deterministic: bool,
+    /// The shadows that are stored to, a bit for each parameter.
+    pub(super) stored: u64,
 }
 
 impl Variant {
@@ -34,6 +36,11 @@ impl Variant {
         .into_iter()
         .filter(|(on, _)| *on)
         .map(|(_, define)| define.to_owned())
+        .chain(
+            (0..64)
+                .filter(move |at| self.stored >> at & 1 == 1)
+                .map(|at| format!("-DSTRATAPE_FRESH_{at}=1")),
+        )
     }
 }
 

@@ -6,7 +6,7 @@
 use std::ptr;
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUevent};
+use cudarc::driver::sys::{self, CUevent, CUresult};
 
 use crate::error::GpuError;
 
@@ -36,6 +36,21 @@ impl Event {
         // SAFETY: event and stream are alive, and of one context.
         check("cuEventRecord", unsafe { sys::cuEventRecord(event.0, stream.raw()) })?;
         Ok(event)
+    }
+
+    /// Whether all that it comes after is done. The context must be current.
+    pub(super) fn has_passed(&self) -> Result<bool, GpuError> {
+        // SAFETY: the event is alive, and was recorded.
+        match unsafe { sys::cuEventQuery(self.0) } {
+            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            other => check("cuEventQuery", other).map(|()| true),
+        }
+    }
+
+    /// Waits until all that it comes after is done. The context must be current.
+    pub(super) fn synchronize(&self) -> Result<(), GpuError> {
+        // SAFETY: as above.
+        check("cuEventSynchronize", unsafe { sys::cuEventSynchronize(self.0) })
     }
 
     /// What is put on the stream from now on begins after the event.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use stratape_tape::RecordTape;
 
-use crate::buffer::{Buffer, RawBuffer};
+use crate::buffer::{Buffer, RawBuffer, Shape};
 use crate::device::Device;
 use crate::element::ScalarType;
 use crate::error::GpuError;
 use crate::grid::Grid;
-use crate::kernel::{Arg, BufferMut, BufferRef, Kernel, Param};
+use crate::kernel::{Arg, BufferMut, BufferRef, Kernel, Param, ShadowRef};
 
 use super::operations::sum_into;
 use super::session::{Content, Session, within};
@@ -144,7 +144,8 @@ pub fn launch<K: Launched>(
         let grid = grid_of(session, grid);
         let (mut before, mut raws) = (Vec::new(), Vec::new());
         for (given, param) in given.iter().zip(kernel.text().params) {
-            let (Given::Buffer(id), Param::Slice { scalar, arity, mutable, .. }) = (given, param) else {
+            let (Given::Buffer(id), Param::Slice { scalar, arity, mutable, .. }) = (given, param)
+            else {
                 raws.push(None);
                 continue;
             };
@@ -156,7 +157,7 @@ pub fn launch<K: Launched>(
             }
             let new = match old {
                 Content::Zeros(_) => raw,
-                Content::Elements(_) => Arc::new(raw.copy()?),
+                Content::Elements(_) => Arc::new(raw.duplicate(None)?),
             };
             session.replace(*id, Content::Elements(Arc::clone(&new)))?;
             before.push((*id, old));
@@ -240,7 +241,9 @@ pub fn launch_backward(tape: &mut RecordTape) -> Result<Adjoints, GpuError> {
         }
         let Some(gradient) = gradient else {
             let name = kernel.text().name;
-            return Err(GpuError::Unsupported(format!("the kernel `{name}` has no gradient: put `#[gradient]` on it")));
+            return Err(GpuError::Unsupported(format!(
+                "the kernel `{name}` has no gradient: put `#[gradient]` on it"
+            )));
         };
         backward(session, (kernel, gradient), &device, &grid, &given)
     })?;
@@ -248,8 +251,8 @@ pub fn launch_backward(tape: &mut RecordTape) -> Result<Adjoints, GpuError> {
     for (at, sum) in sums {
         let position = given.iter().take(at).filter(|one| floats(one)).count();
         let adjoint = match sum.scalar() {
-            ScalarType::F32 => f64::from(first(&Buffer::<f32>::sharing(sum)?.download()?)),
-            _ => first(&Buffer::<f64>::sharing(sum)?.download()?),
+            ScalarType::F32 => f64::from(first(&Buffer::<f32>::sharing(&sum)?.download()?)),
+            _ => first(&Buffer::<f64>::sharing(&sum)?.download()?),
         };
         if let Some(place) = adjoints.get_mut(position) {
             *place = adjoint;
@@ -273,8 +276,10 @@ fn backward(
     let mutable = |at: usize| {
         matches!(kernel.text().params.get(at), Some(Param::Slice { mutable: true, .. }))
     };
-    let (mut raws, mut owners): (Vec<Option<Arc<RawBuffer>>>, Vec<usize>) = (Vec::new(), Vec::new());
+    let (mut raws, mut owners): (Vec<Option<Arc<RawBuffer>>>, Vec<usize>) =
+        (Vec::new(), Vec::new());
     let (mut sums, mut later, mut shadowed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut fresh = Vec::new();
     let mut next = 0;
     for param in gradient.text().params {
         match param {
@@ -282,7 +287,10 @@ fn backward(
                 let at = owners.get(*of).copied().unwrap_or_default();
                 owners.push(at);
                 let Some(Given::Buffer(id)) = given.get(at) else {
-                    let sum = Arc::new(RawBuffer::zeros(device.kind(), *scalar, *arity, 1)?);
+                    let sum = Arc::new(RawBuffer::zeros(
+                        device.kind(),
+                        Shape { scalar: *scalar, arity: *arity, len: 1 },
+                    )?);
                     if matches!(given.get(at), Some(Given::Float(_))) {
                         sums.push((at, Arc::clone(&sum)));
                     }
@@ -291,9 +299,17 @@ fn backward(
                 };
                 let like = session.elements(*id, (*scalar, *arity))?;
                 // Where a buffer is passed twice, threads would meet in its shadow unforeseen.
+                // One that is not there yet is overwritten; weights are zeros where there are none.
+                if !mutable(at) && !shadowed.contains(id) && !session.has_shadow(*id) {
+                    let shadow = Arc::new(RawBuffer::new(like.owner(), like.shape())?);
+                    session.add_to_shadow(*id, Arc::clone(&shadow))?;
+                    shadowed.push(*id);
+                    fresh.push(raws.len());
+                    raws.push(Some(shadow));
+                    continue;
+                }
                 raws.push(Some(if shadowed.contains(id) {
-                    let apart = RawBuffer::zeros(like.owner(), like.scalar(), like.arity(), like.len())?;
-                    let apart = Arc::new(apart);
+                    let apart = Arc::new(RawBuffer::zeros(like.owner(), like.shape())?);
                     later.push((*id, Arc::clone(&apart)));
                     apart
                 } else {
@@ -308,7 +324,7 @@ fn backward(
                     (Some(Given::Buffer(id)), Param::Slice { scalar, arity, .. }) => {
                         let raw = session.elements(*id, (*scalar, *arity))?;
                         // The gradient runs the kernel as well, and others still need what was there before.
-                        Some(if mutable(at) { Arc::new(raw.copy()?) } else { raw })
+                        Some(if mutable(at) { Arc::new(raw.duplicate(None)?) } else { raw })
                     }
                     _ => None,
                 });
@@ -328,8 +344,12 @@ fn backward(
         }
     }
     let mut args = Vec::new();
-    for (param, (raw, at)) in gradient.text().params.iter().zip(raws.iter().zip(&owners)) {
-        args.push(match (param, raw, given.get(*at)) {
+    for (position, param) in gradient.text().params.iter().enumerate() {
+        let (raw, at) = (raws.get(position).and_then(Option::as_ref), owners.get(position));
+        args.push(match (param, raw, at.and_then(|at| given.get(*at))) {
+            (Param::Slice { .. }, Some(raw), _) if fresh.contains(&position) => {
+                Arg::Shadow(ShadowRef::fresh(raw))
+            }
             (Param::Value(scalar), _, Some(given)) => number(*given, *scalar),
             (Param::Slice { mutable, .. }, Some(raw), _) => passed(raw, *mutable),
             _ => break,

@@ -49,8 +49,11 @@ pub(super) fn sum_into(device: &Device, to: &RawBuffer, from: &RawBuffer) -> Don
     match both(to, from) {
         (Store::Cuda(_), Store::Cuda(_), Kind::Cuda(context)) if scalars > 0 => {
             let kernel = &KERNELS[usize::from(to.scalar() == ScalarType::F32)];
-            let args =
-                [Arg::BufferMut(BufferMut::of(to)), Arg::Buffer(BufferRef::of(from)), Arg::from(scalars)];
+            let args = [
+                Arg::BufferMut(BufferMut::of(to)),
+                Arg::Buffer(BufferRef::of(from)),
+                Arg::from(scalars),
+            ];
             let grid = Grid::blocks(scalars.div_ceil(256)).threads(256);
             grid.check(device.limits())?;
             context.launch(kernel, &grid, false, &args)
@@ -198,12 +201,7 @@ pub fn zeros_backward(
 }
 
 /// `buffer.write(from)`
-pub fn write<T: Element>(
-    tape: &mut RecordTape,
-    id: usize,
-    from: &[T],
-    _world: &mut [f64],
-) -> Done {
+pub fn write<T: Element>(tape: &mut RecordTape, id: usize, from: &[T], _world: &mut [f64]) -> Done {
     let before = within(|session| {
         let len = match session.content(id)? {
             Content::Zeros(len) => len,
@@ -225,7 +223,7 @@ pub fn write_backward<T: Element>(
 ) -> Done {
     let id = Left::undone(tape)?;
     if let Some(adjoint) = within(|session| Ok(session.take_shadow(id)))? {
-        add(from, &Buffer::<T>::sharing(adjoint)?.download()?);
+        add(from, &Buffer::<T>::sharing(&adjoint)?.download()?);
     }
     Ok(())
 }
@@ -241,7 +239,7 @@ pub fn fill_zero(tape: &mut RecordTape, id: usize, _world: &mut [f64]) -> Done {
         let len = match session.content(id)? {
             Content::Zeros(len) => len,
             Content::Elements(raw) => {
-                let zeros = RawBuffer::zeros(raw.owner(), raw.scalar(), raw.arity(), raw.len())?;
+                let zeros = RawBuffer::zeros(raw.owner(), raw.shape())?;
                 return session.replace(id, Content::Elements(Arc::new(zeros)));
             }
         };

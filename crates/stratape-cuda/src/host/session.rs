@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::buffer::{Buffer, RawBuffer, Store};
+use crate::buffer::{Buffer, RawBuffer, Shape, Store};
 use crate::device::{Device, Kind};
 use crate::element::{Element, ScalarType};
 use crate::error::GpuError;
@@ -87,7 +87,9 @@ impl Drop for Scope {
 }
 
 /// Does something in the session of the thread.
-pub(super) fn within<R>(f: impl FnOnce(&mut Session) -> Result<R, GpuError>) -> Result<R, GpuError> {
+pub(super) fn within<R>(
+    f: impl FnOnce(&mut Session) -> Result<R, GpuError>,
+) -> Result<R, GpuError> {
     SESSIONS.with_borrow_mut(|all| match all.last_mut() {
         Some(session) => f(session),
         None => Err(GpuError::Unsupported(
@@ -154,7 +156,10 @@ impl Session {
         match &slot.content {
             Content::Elements(raw) => Ok(Arc::clone(raw)),
             Content::Zeros(len) => {
-                let raw = Arc::new(RawBuffer::zeros(slot.device.kind(), scalar, arity, *len)?);
+                let raw = Arc::new(RawBuffer::zeros(
+                    slot.device.kind(),
+                    Shape { scalar, arity, len: *len },
+                )?);
                 slot.content = Content::Elements(Arc::clone(&raw));
                 Ok(raw)
             }
@@ -163,7 +168,7 @@ impl Session {
 
     /// What a buffer holds.
     pub(super) fn typed<T: Element>(&mut self, id: usize) -> Result<Buffer<T>, GpuError> {
-        Buffer::sharing(self.elements(id, (T::SCALAR, T::ARITY))?)
+        Buffer::sharing(&*self.elements(id, (T::SCALAR, T::ARITY))?)
     }
 
     pub(super) fn has_shadow(&self, id: usize) -> bool {
@@ -175,18 +180,25 @@ impl Session {
     }
 
     /// The adjoint of a buffer, to be added to in place.
-    pub(super) fn shadow(&mut self, id: usize, like: &RawBuffer) -> Result<Arc<RawBuffer>, GpuError> {
+    pub(super) fn shadow(
+        &mut self,
+        id: usize,
+        like: &RawBuffer,
+    ) -> Result<Arc<RawBuffer>, GpuError> {
         if let Some(shadow) = self.shadows.get(&id) {
             return Ok(Arc::clone(shadow));
         }
-        let (scalar, arity, len) = (like.scalar(), like.arity(), like.len());
-        let shadow = Arc::new(RawBuffer::zeros(like.owner(), scalar, arity, len)?);
+        let shadow = Arc::new(RawBuffer::zeros(like.owner(), like.shape())?);
         self.shadows.insert(id, Arc::clone(&shadow));
         Ok(shadow)
     }
 
     /// Adds to the adjoint of a buffer. What is added may become the adjoint itself.
-    pub(super) fn add_to_shadow(&mut self, id: usize, adjoint: Arc<RawBuffer>) -> Result<(), GpuError> {
+    pub(super) fn add_to_shadow(
+        &mut self,
+        id: usize,
+        adjoint: Arc<RawBuffer>,
+    ) -> Result<(), GpuError> {
         let device = self.device_of(id)?;
         match self.shadows.get(&id) {
             Some(shadow) => sum_into(&device, shadow, &adjoint),
@@ -211,7 +223,7 @@ impl Session {
         let Some(Borrowed { shadow: Some(shadow), .. }) = self.borrowed.get(&id).cloned() else {
             return Ok(());
         };
-        self.add_to_shadow(id, Arc::new(shadow.copy()?))
+        self.add_to_shadow(id, Arc::new(shadow.duplicate(None)?))
     }
 
     /// Adds the adjoint of a parameter to its shadow; of one that is a result, sets both. Comes last: until then what the caller has passed is needed.
@@ -288,7 +300,10 @@ pub fn adopt<T: Element>(buffer: &Buffer<T>) -> Result<usize, GpuError> {
 ///
 /// # Errors
 /// Outside a [`Scope`]; if the shadow has another length, or is elsewhere.
-pub fn adopt_with<T: Element>(buffer: &Buffer<T>, shadow: &mut Buffer<T>) -> Result<usize, GpuError> {
+pub fn adopt_with<T: Element>(
+    buffer: &Buffer<T>,
+    shadow: &mut Buffer<T>,
+) -> Result<usize, GpuError> {
     adopted(buffer.shared(), Some(shadow.shared()))
 }
 

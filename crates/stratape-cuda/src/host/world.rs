@@ -9,7 +9,7 @@ use std::sync::Arc;
 use stratape_checkpoint::Snapshot;
 use stratape_checkpoint::snapshot::{Decoder, Encoder, Malformed};
 
-use crate::buffer::{RawBuffer, Store};
+use crate::buffer::{RawBuffer, Shape};
 use crate::element::ScalarType;
 use crate::error::GpuError;
 
@@ -79,8 +79,8 @@ impl World {
                 let content = match bytes {
                     None => Content::Zeros(len),
                     Some(bytes) => {
-                        let raw = RawBuffer::new(device.kind(), scalar, arity, len)?;
-                        raw.load(&bytes)?;
+                        let raw = RawBuffer::new(device.kind(), Shape { scalar, arity, len })?;
+                        raw.write_bytes(&bytes)?;
                         Content::Elements(Arc::new(raw))
                     }
                 };
@@ -140,7 +140,7 @@ const HEAD: usize = 5 * 8;
 fn body_len(content: &Content) -> usize {
     match content {
         Content::Zeros(_) => 0,
-        Content::Elements(raw) => raw.len() * raw.arity() * raw.scalar().bytes(),
+        Content::Elements(raw) => raw.shape().bytes(),
     }
 }
 
@@ -162,7 +162,10 @@ impl Snapshot for World {
             };
             let bytes = match content {
                 Content::Zeros(_) => Some(Vec::new()),
-                Content::Elements(raw) => raw.fetch_bytes().ok(),
+                Content::Elements(raw) => {
+                    let mut bytes = vec![0; body_len(content)];
+                    raw.read_bytes(&mut bytes).is_ok().then_some(bytes)
+                }
             };
             // 0: zeros, 1: elements, 2: they could not be read from the device, and the state is made again from the one before.
             let kind = match (content, &bytes) {
@@ -203,49 +206,5 @@ impl Snapshot for World {
             read.push(Read { id, scalar, arity, len, bytes });
         }
         Ok(Self { slots: Slots::new(), start: None, first, made, read })
-    }
-}
-
-impl RawBuffer {
-    /// Its scalars, one after another, as the device has them.
-    fn fetch_bytes(&self) -> Result<Vec<u8>, GpuError> {
-        let scalar = self.scalar();
-        let count = self.len() * self.arity();
-        let mut bytes = vec![0; count * scalar.bytes()];
-        match self.store() {
-            // SAFETY: the list has that many bytes.
-            Store::Cuda(memory) => unsafe { memory.copy_to_host(bytes.as_mut_ptr(), bytes.len())? },
-            Store::Cells(cells) => {
-                for (cell, to) in cells.iter().zip(bytes.chunks_exact_mut(scalar.bytes())) {
-                    let bits = cell.load(std::sync::atomic::Ordering::Relaxed).to_le_bytes();
-                    to.copy_from_slice(&bits[..scalar.bytes()]);
-                }
-            }
-        }
-        Ok(bytes)
-    }
-
-    /// Takes scalars as [`fetch_bytes`](Self::fetch_bytes) yields them.
-    fn load(&self, bytes: &[u8]) -> Result<(), GpuError> {
-        let scalar = self.scalar();
-        match self.store() {
-            // SAFETY: no more bytes are read than there are.
-            Store::Cuda(memory) => unsafe { memory.copy_from_host(bytes.as_ptr(), bytes.len()) },
-            Store::Cells(cells) => {
-                for (cell, from) in cells.iter().zip(bytes.chunks_exact(scalar.bytes())) {
-                    let mut bits = [0; 8];
-                    bits[..from.len()].copy_from_slice(from);
-                    let mut bits = u64::from_le_bytes(bits);
-                    // Cells hold integers with their sign.
-                    let signed = matches!(scalar, ScalarType::I8 | ScalarType::I16 | ScalarType::I32);
-                    let unused = 64 - 8 * scalar.bytes() as u32;
-                    if signed {
-                        bits = (((bits << unused) as i64) >> unused) as u64;
-                    }
-                    cell.store(bits, std::sync::atomic::Ordering::Relaxed);
-                }
-                Ok(())
-            }
-        }
     }
 }

@@ -5,11 +5,16 @@
  * the accesses it depends on ends the process with `race:`. So do frees of unknown memory and accesses past its end. What is
  * left when the process ends is told as `leaked:`.
  *
+ * Copies to the host arrive when the host has waited for them, and not before; until then the bytes there are 0xee. Host memory that a
+ * copy reads must be the same when the host has waited for it. Page-locked memory must not be freed before that.
+ *
  * Kernels are known by name: see `cuLaunchKernel`.
  *
  * FAKE_MEMORY=n    bytes of device memory
  * FAKE_NO_POOLS=1  a device without memory pools
  * FAKE_DEVICES=n   number of devices
+ * FAKE_LAG=n       events that have not passed the first n times they are asked
+ * FAKE_PINNED=1    no page-locked memory but for pages that are mapped for the device
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,12 +24,12 @@
 
 typedef unsigned long long u64;
 typedef int result;
-enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
+enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_IMAGE = 200, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700 };
 enum { STREAMS = 64, BLOCKS = 4096 };
 
 typedef struct { u64 seen[STREAMS]; } clock_;
 typedef struct { int used; int id; } stream_;
-typedef struct { clock_ at; } event_;
+typedef struct { clock_ at; size_t asked; } event_;
 typedef struct { char *at; size_t bytes; int writer; u64 written; u64 read[STREAMS]; } block_;
 typedef struct { char *text; } module_;
 typedef struct { module_ *module; char name[64]; int shared; } function_;
@@ -62,7 +67,7 @@ __attribute__((destructor)) static void leaks(void) {
   pthread_mutex_lock(&big);                              \
   if (sticky) { pthread_mutex_unlock(&big); return sticky; }
 #define LEAVE(x) do { result r_ = (x); pthread_mutex_unlock(&big); return r_; } while (0)
-#define CURRENT if (!current) fatal("race: no context is current")
+#define CURRENT if (!current && !sticky) fatal("race: no context is current")
 
 static void join(clock_ *a, const clock_ *b) {
   for (int i = 0; i < STREAMS; i++) if (b->seen[i] > a->seen[i]) a->seen[i] = b->seen[i];
@@ -97,6 +102,53 @@ static void access_(int s, u64 ptr, size_t bytes, int write) {
     b->written = known[s].seen[s];
     memset(b->read, 0, sizeof b->read);
   } else b->read[s] = known[s].seen[s];
+}
+
+/* A copy that the host has not waited for: `data` goes to `host`, or `host` is read and has this sum. */
+typedef struct copy_ { struct copy_ *next; int stream; u64 at; char *host; size_t bytes; char *data; u64 sum; } copy_;
+static copy_ *copies;
+
+static u64 sum(const char *from, size_t n) {
+  u64 s = 14695981039346656037u;
+  for (size_t i = 0; i < n; i++) s = (s ^ (unsigned char)from[i]) * 1099511628211u;
+  return s;
+}
+
+static void finish(copy_ *c) {
+  if (c->data) memcpy(c->host, c->data, c->bytes);
+  else if (sum(c->host, c->bytes) != c->sum) fatal("race: host memory changed while it was copied");
+  free(c->data);
+}
+
+/* Ends the copies that the clock comes after, of those that touch the memory. */
+static void settle(const clock_ *now, const char *host, size_t n) {
+  for (copy_ **at = &copies; *at;) {
+    copy_ *c = *at;
+    if (c->at > now->seen[c->stream] || (host && (host + n <= c->host || c->host + c->bytes <= host))) { at = &c->next; continue; }
+    finish(c);
+    *at = c->next;
+    free(c);
+  }
+}
+
+/* Whether a copy that the clock does not come after uses the memory; one that reads it counts if `write`. */
+static int busy(const char *host, size_t n, int write) {
+  for (copy_ *c = copies; c; c = c->next)
+    if (host < c->host + c->bytes && c->host < host + n && (write || c->data)) return 1;
+  return 0;
+}
+
+static void begin_copy(int s, char *host, size_t n, const char *data) {
+  settle(&known[s], host, n);
+  if (busy(host, n, data != 0)) fatal("race: host memory that another copy uses");
+  copy_ *c = calloc(1, sizeof *c);
+  *c = (copy_){copies, s, known[s].seen[s], host, n, 0, 0};
+  if (data) {
+    c->data = malloc(n);
+    memcpy(c->data, data, n);
+    memset(host, 0xee, n);
+  } else c->sum = sum(host, n);
+  copies = c;
 }
 
 static result allocate(u64 *out, size_t bytes, int s) {
@@ -158,6 +210,7 @@ result cuCtxSetCurrent(void *c) { ENTER; current = c != 0; LEAVE(OK); }
 result cuCtxSynchronize(void) {
   CURRENT; ENTER;
   for (int i = 0; i < STREAMS; i++) join(&host, &known[i]);
+  settle(&host, 0, 0);
   LEAVE(OK);
 }
 
@@ -173,7 +226,7 @@ result cuStreamCreate(void **out, unsigned flags) {
   LEAVE(OUT_OF_MEMORY);
 }
 result cuStreamDestroy_v2(void *s) { CURRENT; ENTER; ((stream_ *)s)->used = 0; LEAVE(OK); }
-result cuStreamSynchronize(void *s) { CURRENT; ENTER; join(&host, &known[((stream_ *)s)->id]); LEAVE(OK); }
+result cuStreamSynchronize(void *s) { CURRENT; ENTER; join(&host, &known[((stream_ *)s)->id]); settle(&host, 0, 0); LEAVE(OK); }
 result cuStreamWaitEvent(void *s, void *e, unsigned flags) {
   CURRENT; ENTER;
   (void)flags;
@@ -182,6 +235,14 @@ result cuStreamWaitEvent(void *s, void *e, unsigned flags) {
 }
 result cuEventCreate(void **e, unsigned flags) { CURRENT; ENTER; (void)flags; *e = calloc(1, sizeof(event_)); events++; LEAVE(OK); }
 result cuEventRecord(void *e, void *s) { CURRENT; ENTER; ((event_ *)e)->at = known[begin(s)]; LEAVE(OK); }
+result cuEventSynchronize(void *e) { CURRENT; ENTER; join(&host, &((event_ *)e)->at); settle(&host, 0, 0); LEAVE(OK); }
+result cuEventQuery(void *e) {
+  CURRENT; ENTER;
+  if (((event_ *)e)->asked++ < number("FAKE_LAG", 0)) LEAVE(NOT_READY);
+  join(&host, &((event_ *)e)->at);
+  settle(&host, 0, 0);
+  LEAVE(OK);
+}
 result cuEventDestroy_v2(void *e) { ENTER; free(e); events--; LEAVE(OK); }
 
 result cuMemPoolCreate(void **p, const void *props) { CURRENT; ENTER; (void)props; pools++; *p = &pools; LEAVE(OK); }
@@ -207,23 +268,36 @@ result cuMemGetInfo_v2(size_t *f, size_t *total) {
 }
 result cuMemHostAlloc(void **p, size_t bytes, unsigned flags) {
   CURRENT; ENTER;
-  if (!(flags & 2)) fatal("race: not mapped for the device");
-  *p = malloc(bytes);
+  if (!(flags & 2) && getenv("FAKE_PINNED")) LEAVE(OUT_OF_MEMORY);
+  size_t whole = (bytes + sizeof(size_t) + 8191) / 4096 * 4096;
+  char *at = aligned_alloc(4096, whole);
+  *(size_t *)at = bytes;
+  *p = at + 4096;
   pinned++;
   LEAVE(OK);
 }
 result cuMemHostGetDevicePointer_v2(u64 *out, void *p, unsigned flags) { CURRENT; ENTER; (void)flags; *out = (u64)p; LEAVE(OK); }
-result cuMemFreeHost(void *p) { CURRENT; ENTER; free(p); pinned--; LEAVE(OK); }
+result cuMemFreeHost(void *p) {
+  CURRENT; ENTER;
+  char *at = (char *)p - 4096;
+  if (busy(p, *(size_t *)at, 1)) fatal("race: host memory freed while it is copied");
+  free(at);
+  pinned--;
+  LEAVE(OK);
+}
 result cuMemcpyHtoDAsync_v2(u64 to, const void *from, size_t n, void *s) {
   CURRENT; ENTER;
-  access_(begin(s), to, n, 1);
+  int id = begin(s);
+  access_(id, to, n, 1);
+  begin_copy(id, (char *)from, n, 0);
   memcpy((void *)to, from, n);
   LEAVE(OK);
 }
 result cuMemcpyDtoHAsync_v2(void *to, u64 from, size_t n, void *s) {
   CURRENT; ENTER;
-  access_(begin(s), from, n, 0);
-  memcpy(to, (void *)from, n);
+  int id = begin(s);
+  access_(id, from, n, 0);
+  begin_copy(id, to, n, (const char *)from);
   LEAVE(OK);
 }
 result cuMemcpyDtoDAsync_v2(u64 to, u64 from, size_t n, void *s) {

@@ -133,7 +133,11 @@ fn gathered(y: &mut [f32], x: &[[f32; 2]], at: &[u32], n: u32, scale: f32) {
 fn mixed(gpu: &Device, x: &[[f32; 2]], at: &[u32], scale: f32) -> Result<f32, GpuError> {
     let (points, index) = (gpu.upload(x)?, gpu.upload(at)?);
     let mut y = gpu.zeros::<f32>(at.len())?;
-    gathered::launch(gpu, Grid::blocks((2, 1)).threads((4, 1, 1)), (&mut y, &points, &index, 5, scale))?;
+    gathered::launch(
+        gpu,
+        Grid::blocks((2, 1)).threads((4, 1, 1)),
+        (&mut y, &points, &index, 5, scale),
+    )?;
     let mut sum = 0.0;
     for v in y.download()? {
         sum += v;
@@ -215,7 +219,12 @@ fn helpers() {
 
 /// Only what is asked for has a shadow, and faults are errors.
 #[gradient(wrt(y, x))]
-fn chosen(gpu: &Device, y: &mut Buffer<f64>, x: &Buffer<f64>, w: &Buffer<f64>) -> Result<(), GpuError> {
+fn chosen(
+    gpu: &Device,
+    y: &mut Buffer<f64>,
+    x: &Buffer<f64>,
+    w: &Buffer<f64>,
+) -> Result<(), GpuError> {
     let grid = Grid::blocks(y.len());
     product::launch(gpu, grid, (y, x, w))
 }
@@ -235,12 +244,21 @@ fn what_is_asked_for() {
     assert!(chosen_grad(&gpu, &mut y, &mut dy, &short, &mut dshort, &w).is_err());
     assert_eq!(y.download().unwrap(), [5.0, 12.0, 9.0]);
     let mut wrong = up(&[0.0]);
-    assert!(matches!(chosen_grad(&gpu, &mut y, &mut wrong, &x, &mut dx, &w), Err(GpuError::Length { .. })));
+    assert!(matches!(
+        chosen_grad(&gpu, &mut y, &mut wrong, &x, &mut dx, &w),
+        Err(GpuError::Length { .. })
+    ));
 }
 
 /// The time loop again, from snapshots, with a buffer that each step makes for itself and one that it makes for the next.
 #[gradient]
-fn stored(gpu: &Device, start: &[f64], k: f64, steps: usize, slots: usize) -> Result<f64, GpuError> {
+fn stored(
+    gpu: &Device,
+    start: &[f64],
+    k: f64,
+    steps: usize,
+    slots: usize,
+) -> Result<f64, GpuError> {
     let n = start.len();
     let weights = gpu.upload(start)?;
     let mut now = gpu.upload(start)?;

@@ -7,8 +7,8 @@
 use std::collections::{HashMap, HashSet};
 
 use stratape_ir::{
-    Axis, Binary, Block, Builtin, Compare, Function, ObjectId, Op, Origin, Param, Place, Step, Stmt,
-    ValueId, walk,
+    Axis, Binary, Block, Builtin, Compare, Function, ObjectId, Op, Origin, Param, Place, Step,
+    Stmt, ValueId, walk,
 };
 
 /// How a shadow is written.
@@ -68,7 +68,9 @@ impl Finder<'_> {
             match node {
                 Stmt::Accumulate { place, subtract: false, .. } if place.object == self.shadow => {
                     return Some(match (reach, &place.path[..]) {
-                        (Fresh::Covered, [Step::Index(index)]) if self.is_thread(*index) => Fresh::Covered,
+                        (Fresh::Covered, [Step::Index(index)]) if self.is_thread(*index) => {
+                            Fresh::Covered
+                        }
                         _ => Fresh::Stored,
                     });
                 }
@@ -78,7 +80,8 @@ impl Finder<'_> {
                         false => Fresh::Stored,
                     };
                     let found = self.block(&branch.then, then);
-                    if let Some(found) = found.or_else(|| self.block(&branch.other, Fresh::Stored)) {
+                    if let Some(found) = found.or_else(|| self.block(&branch.other, Fresh::Stored))
+                    {
                         return Some(found);
                     }
                 }
@@ -101,7 +104,8 @@ impl Finder<'_> {
         let start = |value: ValueId| {
             let Some(Op::Binary(Binary::Mul, a, b)) = self.ops.get(&value) else { return false };
             let found = [self.builtin(*a), self.builtin(*b)];
-            let (block, threads) = (Some(Builtin::BlockIdx(Axis::X)), Some(Builtin::BlockDim(Axis::X)));
+            let (block, threads) =
+                (Some(Builtin::BlockIdx(Axis::X)), Some(Builtin::BlockDim(Axis::X)));
             found == [block, threads] || found == [threads, block]
         };
         let own = |value: ValueId| self.builtin(value) == Some(Builtin::ThreadIdx(Axis::X));
@@ -113,7 +117,9 @@ impl Finder<'_> {
         match self.ops.get(&condition) {
             Some(Op::Bool(holds)) => *holds,
             Some(Op::Compare(Compare::Lt, index, len)) if self.is_thread(*index) => {
-                let whole = |place: &Place| place.path.is_empty() && [self.of, self.shadow].contains(&place.object);
+                let whole = |place: &Place| {
+                    place.path.is_empty() && [self.of, self.shadow].contains(&place.object)
+                };
                 matches!(self.ops.get(len), Some(Op::Len(place)) if whole(place))
             }
             Some(Op::Compare(Compare::Eq, extent, one)) => {

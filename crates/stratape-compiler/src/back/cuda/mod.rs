@@ -94,14 +94,22 @@ pub fn emit(kernel: Valid<'_>) -> Kernel {
     let mut positions: Vec<usize> = fresh.keys().copied().collect();
     positions.sort_unstable();
     let puts: String = positions.into_iter().map(put).collect();
-    let text =
-        format!("{PRELUDE}\n{puts}{structs}extern \"C\" __global__ void {name}({params}) {{\n{body}}}\n");
+    let text = format!(
+        "{PRELUDE}\n{puts}{structs}extern \"C\" __global__ void {name}({params}) {{\n{body}}}\n"
+    );
     let shadows = dynamic
         .iter()
         .filter(|object| function.objects[object.index()].shadow_of.is_some())
         .count();
     let (constants, checks) = (printer.constants.into_inner(), printer.checks);
-    Kernel { text, uses_tape, constants, dynamic_shared: if shadows > 0 { 2 } else { 1 }, checks, fresh }
+    Kernel {
+        text,
+        uses_tape,
+        constants,
+        dynamic_shared: if shadows > 0 { 2 } else { 1 },
+        checks,
+        fresh,
+    }
 }
 
 /// How the shadow at a position is added to, or stored to where the launch says so.

@@ -19,7 +19,13 @@ pub(super) struct Border {
 
 impl Border {
     /// Gives a parameter that lives on a device, or is one, its number in the gradient's session.
-    pub(super) fn add_device(&mut self, ty: &Type, ident: &Ident, origin: Origin, shadow: Option<&Ident>) {
+    pub(super) fn add_device(
+        &mut self,
+        ty: &Type,
+        ident: &Ident,
+        origin: Origin,
+        shadow: Option<&Ident>,
+    ) {
         let Type::Struct(def) = ty else { return };
         let name = |end: &str| format_ident!("{ident}_{end}", span = Span::mixed_site());
         let (parts, whole) = (name("parts"), name("whole"));
@@ -39,7 +45,8 @@ impl Border {
                     if origin == Origin::RefMut { "_mut" } else { "" },
                     if shadow.is_some() { "_with" } else { "" }
                 );
-                let mark = def.fields.last().and_then(|(_, ty)| ty.element()).and_then(Type::scalar);
+                let mark =
+                    def.fields.last().and_then(|(_, ty)| ty.element()).and_then(Type::scalar);
                 let mark: TokenStream =
                     mark.map_or("f64", |scalar| scalar.name()).parse().unwrap_or_default();
                 let zero = quote!([<#mark as ::core::default::Default>::default(); 1]);
@@ -50,7 +57,9 @@ impl Border {
                     let mut #ident = #parts { id: #host::#adopt(#ident #passed)?, len: #whole, mark: #zero };
                 });
                 if let Some(shadow) = shadow {
-                    self.before.extend(quote!(let mut #shadow = #parts { id: 0, len: #whole, mark: #zero };));
+                    self.before.extend(
+                        quote!(let mut #shadow = #parts { id: 0, len: #whole, mark: #zero };),
+                    );
                 }
             }
             None => {}

@@ -252,7 +252,8 @@ impl Scheme<'_> {
                 .map(|ident| quote!(#ident.to_vec()))
                 .chain(self.devices(quote!(start.clone()))),
         );
-        let start = self.devices(quote!(let start = ::stratape::gpu::__private::host::World::here()?;));
+        let start =
+            self.devices(quote!(let start = ::stratape::gpu::__private::host::World::here()?;));
         let finish = self.devices(quote!(world.clone().enter()?;));
         let kept = self.devices(quote!(, start));
         let carried = nested(self.carried().map(|(ident, _)| quote!(#ident)));

@@ -48,13 +48,19 @@ fn gather_pairs(function: &mut Function, cx: &mut Context<'_>) {
                     continue;
                 }
                 let scope = [&*before, &*earlier];
-                let Some(sums) = facts.exchange(function, node, (thread, &mut zeros), &scope) else { continue };
+                let Some(sums) = facts.exchange(function, node, (thread, &mut zeros), &scope)
+                else {
+                    continue;
+                };
                 let covers = *asked.first().unwrap_or(&function.new_value(Scalar::Bool, node.span));
                 asked.push(covers);
                 let others = function.new_value(Scalar::Bool, node.span);
                 guard_additions(node, &facts, others);
                 let name = &function.objects[sums[0].0.object.index()].name;
-                cx.applied(node.span, format!("what threads add to `{name}` by pairs, each sums for its own element"));
+                cx.applied(
+                    node.span,
+                    format!("what threads add to `{name}` by pairs, each sums for its own element"),
+                );
                 let mut own = Block::new();
                 for (place, sum) in sums {
                     let path = facts.by_thread(function, &place.path, thread, &mut own);
@@ -62,7 +68,10 @@ fn gather_pairs(function: &mut Function, cx: &mut Context<'_>) {
                     own.push(Stmt::Accumulate { place, value: sum, subtract: false });
                 }
                 let span = node.span;
-                branch.then.insert(position, Stmt::Let { value: others, op: Op::Unary(Unary::Not, covers) });
+                branch.then.insert(
+                    position,
+                    Stmt::Let { value: others, op: Op::Unary(Unary::Not, covers) },
+                );
                 branch.then.insert(position + 2, when(covers, own, span));
                 // One loop for each guard: more are rare, and their sums would have to be kept apart.
                 break;
@@ -186,7 +195,9 @@ impl Facts {
             }
         });
         let (written, communal) = (&facts.written, &function.shared);
-        facts.copies.retain(|object, _| made[object] == 1 && !written.contains(object) && !communal.contains(object));
+        facts.copies.retain(|object, _| {
+            made[object] == 1 && !written.contains(object) && !communal.contains(object)
+        });
         facts
     }
 
@@ -278,7 +289,9 @@ impl Facts {
             Op::Builtin(builtin) => {
                 !matches!(builtin, Builtin::ThreadIdx(_) | Builtin::BlockIdx(_))
             }
-            Op::Load(place) => !self.written.contains(&place.object) && !self.copies.contains_key(&place.object),
+            Op::Load(place) => {
+                !self.written.contains(&place.object) && !self.copies.contains_key(&place.object)
+            }
             _ => true,
         };
         op.for_each_operand(&mut |operand| same = same && self.is_same_for_all(operand));
@@ -453,12 +466,19 @@ impl Exchange<'_> {
         Some(self.emit(Op::Unary(Unary::Neg, found), ty))
     }
 
-    fn float(&mut self, sign: Binary, a: ValueId, b: ValueId, ty: Scalar) -> Option<(bool, ValueId)> {
+    fn float(
+        &mut self,
+        sign: Binary,
+        a: ValueId,
+        b: ValueId,
+        ty: Scalar,
+    ) -> Option<(bool, ValueId)> {
         let ((na, a), (nb, b)) = (self.of(a)?, self.of(b)?);
         Some(match sign {
             Binary::Mul => {
                 let turned = self.known.get(&self.key(&Op::Binary(Binary::Mul, b, a))).copied();
-                let product = turned.unwrap_or_else(|| self.emit(Op::Binary(Binary::Mul, a, b), ty));
+                let product =
+                    turned.unwrap_or_else(|| self.emit(Op::Binary(Binary::Mul, a, b), ty));
                 (na != nb, product)
             }
             Binary::Div => (na != nb, self.emit(Op::Binary(Binary::Div, a, b), ty)),
@@ -467,7 +487,8 @@ impl Exchange<'_> {
                 let nb = nb != (sign == Binary::Sub);
                 if na == nb {
                     let turned = self.known.get(&self.key(&Op::Binary(Binary::Add, b, a))).copied();
-                    let sum = turned.unwrap_or_else(|| self.emit(Op::Binary(Binary::Add, a, b), ty));
+                    let sum =
+                        turned.unwrap_or_else(|| self.emit(Op::Binary(Binary::Add, a, b), ty));
                     (na, sum)
                 } else {
                     let turned = self.known.get(&self.key(&Op::Binary(Binary::Sub, b, a))).copied();
