@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::cuda::Memory;
-use crate::device::Kind;
+use crate::device::{Device, Kind};
 use crate::element::{Element, ScalarType};
 use crate::error::GpuError;
 
@@ -35,6 +35,8 @@ pub struct Buffer<T> {
 /// A buffer whose type of elements is a value.
 pub(crate) struct RawBuffer {
     owner: Kind,
+    /// Whether the handle that made it checks launches.
+    checking: bool,
     scalar: ScalarType,
     arity: usize,
     len: usize,
@@ -84,17 +86,35 @@ pub(crate) fn element_name(scalar: ScalarType, arity: usize) -> String {
 
 impl<T: Element> Buffer<T> {
     /// A buffer with anything in it, which the caller writes before anyone else sees it.
-    pub(crate) fn new(owner: &Kind, len: usize) -> Result<Self, GpuError> {
-        let store = match owner {
+    pub(crate) fn new(device: &Device, len: usize) -> Result<Self, GpuError> {
+        let store = match device.kind() {
             Kind::Cuda(context) => {
                 let bytes = len.checked_mul(size_of::<T>());
                 Store::Cuda(Memory::new(context, bytes.unwrap_or(usize::MAX))?)
             }
             Kind::Emulator(_) => Store::Cells(cells(len.checked_mul(T::ARITY))?),
         };
-        let raw =
-            RawBuffer { owner: owner.clone(), scalar: T::SCALAR, arity: T::ARITY, len, store };
+        let raw = RawBuffer {
+            owner: device.kind().clone(),
+            checking: device.is_checking(),
+            scalar: T::SCALAR,
+            arity: T::ARITY,
+            len,
+            store,
+        };
         Ok(Self { raw, elements: PhantomData })
+    }
+
+    /// The device that the buffer belongs to, checking as the handle did that the buffer was made with.
+    ///
+    /// ```
+    /// let device = stratape_cuda::Device::emulator().checking(false);
+    /// let x = device.zeros::<f64>(3)?;
+    /// assert!(x.device() == device && !x.device().is_checking());
+    /// # Ok::<(), stratape_cuda::GpuError>(())
+    /// ```
+    pub fn device(&self) -> Device {
+        Device::of(self.raw.owner.clone(), self.raw.checking)
     }
 
     /// The number of elements.
@@ -270,21 +290,50 @@ impl<T: Element> Buffer<T> {
     pub fn copy_from(&mut self, other: &Self) -> Result<(), GpuError> {
         self.raw.owner.check(&other.raw.owner, "the buffer to copy from")?;
         same_length("the buffer to copy from", self.len(), other.len())?;
-        match (&self.raw.store, &other.raw.store) {
-            (Store::Cuda(to), Store::Cuda(from)) => to.copy_from(from),
-            (Store::Cells(to), Store::Cells(from)) => {
-                for (to, from) in to.iter().zip(from) {
-                    to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
-                }
-                Ok(())
-            }
-            // One owner has one kind of memory.
-            _ => Ok(()),
-        }
+        copy_store(&self.raw.store, &other.raw.store)
     }
 
     pub(crate) fn raw(&self) -> &RawBuffer {
         &self.raw
+    }
+}
+
+/// A buffer that holds anything until it is written: zeros where not all bits are a value.
+///
+/// # Errors
+/// If device memory is exhausted, or the device fails.
+pub fn unwritten<T: Element>(device: &Device, len: usize) -> Result<Buffer<T>, GpuError> {
+    match T::SCALAR {
+        ScalarType::Bool => device.zeros(len),
+        _ => Buffer::new(device, len),
+    }
+}
+
+/// A copy of the elements whose bits are read as another type of scalars, of the same size. Does not wait for the device.
+///
+/// # Errors
+/// If the sizes of the types differ, if device memory is exhausted, or if the device fails.
+pub fn bits_of<T: Element, B: Element>(buffer: &Buffer<T>) -> Result<Buffer<B>, GpuError> {
+    if T::ARITY != B::ARITY || T::SCALAR.bytes() != B::SCALAR.bytes() {
+        let (from, to) = (element_name(T::SCALAR, T::ARITY), element_name(B::SCALAR, B::ARITY));
+        return Err(GpuError::Unsupported(format!("the bits of `{from}` as `{to}`")));
+    }
+    let copy = Buffer::new(&buffer.device(), buffer.len())?;
+    copy_store(&copy.raw.store, &buffer.raw.store)?;
+    Ok(copy)
+}
+
+fn copy_store(to: &Store, from: &Store) -> Result<(), GpuError> {
+    match (to, from) {
+        (Store::Cuda(to), Store::Cuda(from)) => to.copy_from(from),
+        (Store::Cells(to), Store::Cells(from)) => {
+            for (to, from) in to.iter().zip(from) {
+                to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+            }
+            Ok(())
+        }
+        // One owner has one kind of memory.
+        _ => Ok(()),
     }
 }
 

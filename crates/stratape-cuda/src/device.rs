@@ -156,6 +156,11 @@ impl Device {
         Self { kind, checking }
     }
 
+    /// A handle of a device that is open already.
+    pub(crate) fn of(kind: Kind, checking: bool) -> Self {
+        Self { kind, checking }
+    }
+
     /// The same device, checking or not.
     ///
     /// With checks, a launch waits for the kernel and reports indices out of bounds and failed assertions with their thread;
@@ -211,7 +216,7 @@ impl Device {
     /// # Errors
     /// If device memory is exhausted, or the device fails.
     pub fn upload<T: Element>(&self, elements: &[T]) -> Result<Buffer<T>, GpuError> {
-        let mut buffer = Buffer::new(&self.kind, elements.len())?;
+        let mut buffer = Buffer::new(self, elements.len())?;
         buffer.write(elements)?;
         Ok(buffer)
     }
@@ -227,7 +232,7 @@ impl Device {
     /// # Errors
     /// If device memory is exhausted, or the device fails.
     pub fn zeros<T: Element>(&self, len: usize) -> Result<Buffer<T>, GpuError> {
-        let mut buffer = Buffer::new(&self.kind, len)?;
+        let mut buffer = Buffer::new(self, len)?;
         buffer.fill_zero()?;
         Ok(buffer)
     }

@@ -56,6 +56,7 @@ pub use self::stream::Stream;
 /// For emitted code.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::buffer::{bits_of, unwritten};
     pub use crate::element::ScalarType;
     pub use crate::kernel::{
         Arg, BufferMut, BufferRef, Constant, Kernel, KernelText, Param, ShadowRef, Tape,

@@ -35,7 +35,25 @@
 //! The functions of this module that stand for what a thread has ([`thread_idx`], [`sync_threads`], [`shared`], …) are called in kernels and in functions under
 //! [`device`](crate::device), without a path. `docs/gpu.md` of the repository is the guide.
 
+mod gather;
+mod real;
+mod reduce;
+mod scan;
+
 pub use stratape_cuda::*;
+
+pub use self::gather::{
+    gather, gather_pullback, scatter, scatter_add, scatter_add_pullback, scatter_pullback,
+};
+pub use self::real::Real;
+pub use self::reduce::{
+    dot, dot_pullback, max, max_pullback, min, min_pullback, product, product_pullback, sum,
+    sum_pullback,
+};
+pub use self::scan::{
+    adjacent_difference, adjacent_difference_pullback, exclusive_scan, exclusive_scan_pullback,
+    inclusive_scan, inclusive_scan_pullback,
+};
 
 /// Where a thread or a block is, or how many of them there are, along three axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
