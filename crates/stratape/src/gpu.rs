@@ -35,16 +35,24 @@
 //! The functions of this module that stand for what a thread has ([`thread_idx`], [`sync_threads`], [`shared`], …) are called in kernels and in functions under
 //! [`device`](crate::device), without a path. `docs/gpu.md` of the repository is the guide.
 
+mod by_key;
 mod gather;
+mod key;
 mod real;
 mod reduce;
 mod scan;
+mod sort;
 
 pub use stratape_cuda::*;
 
+pub use self::by_key::{
+    exclusive_scan_by_key, exclusive_scan_by_key_pullback, inclusive_scan_by_key,
+    inclusive_scan_by_key_pullback, reduce_by_key, reduce_by_key_pullback,
+};
 pub use self::gather::{
     gather, gather_pullback, scatter, scatter_add, scatter_add_pullback, scatter_pullback,
 };
+pub use self::key::Key;
 pub use self::real::Real;
 pub use self::reduce::{
     dot, dot_pullback, max, max_pullback, min, min_pullback, product, product_pullback, sum,
@@ -54,6 +62,7 @@ pub use self::scan::{
     adjacent_difference, adjacent_difference_pullback, exclusive_scan, exclusive_scan_pullback,
     inclusive_scan, inclusive_scan_pullback,
 };
+pub use self::sort::{Order, Sorted, sort_by_key, sort_by_key_pullback};
 
 /// Where a thread or a block is, or how many of them there are, along three axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,6 +29,7 @@ pub trait Real:
     + Add<Output = Self>
     + Mul<Output = Self>
     + Neg<Output = Self>
+    + super::by_key::Kernels
     + super::gather::Kernels
     + super::reduce::Kernels
     + super::scan::Differences

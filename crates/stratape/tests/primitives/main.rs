@@ -5,7 +5,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failure is a panic")]
 
+mod by_key;
 mod common;
 mod gather;
 mod reduce;
 mod scan;
+mod sort;
