@@ -33,6 +33,7 @@
 //! | `STRATAPE_GPU_CHECK` | `1`: launches are [checked](Device::checking). `0`: they are not |
 //! | `STRATAPE_CACHE` | the directory of compiled kernels; empty: none |
 
+mod blas;
 mod buffer;
 mod cache;
 mod cuda;
@@ -56,6 +57,7 @@ pub use self::stream::Stream;
 /// For emitted code.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::blas::{BlasProduct, blas_product};
     pub use crate::buffer::{bits_of, unwritten};
     pub use crate::element::ScalarType;
     pub use crate::kernel::{

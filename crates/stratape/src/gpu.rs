@@ -38,6 +38,7 @@
 mod by_key;
 mod gather;
 mod key;
+mod matmul;
 mod real;
 mod reduce;
 mod scan;
@@ -53,6 +54,7 @@ pub use self::gather::{
     gather, gather_pullback, scatter, scatter_add, scatter_add_pullback, scatter_pullback,
 };
 pub use self::key::Key;
+pub use self::matmul::{Matmul, matmul, matmul_pullback};
 pub use self::real::Real;
 pub use self::reduce::{
     dot, dot_pullback, max, max_pullback, min, min_pullback, product, product_pullback, sum,

@@ -9,9 +9,11 @@
 //!    ├── OwnedStream: a stream of the user                          stream.rs
 //!    ├── Memory: device memory, and who used it last                memory.rs, order.rs
 //!    ├── Loaded: a kernel, compiled or from the disk                module.rs
+//!    ├── Blas: products of matrices                                 blas.rs
 //!    └── launch                                                     launch.rs
 //! ```
 
+mod blas;
 mod driver;
 mod launch;
 mod memory;
@@ -31,15 +33,18 @@ use crate::error::GpuError;
 use crate::grid::Limits;
 use crate::nvrtc;
 
+use self::blas::Blas;
 use self::driver::{check, message};
 use self::module::Modules;
 use self::stream::RawStream;
 
+pub(crate) use self::blas::{Factor, RawProduct};
 pub(crate) use self::memory::Memory;
 pub(crate) use self::stream::OwnedStream;
 
 /// The primary context of a device. Fields are dropped in this order.
 pub(crate) struct Context {
+    blas: Blas,
     modules: Modules,
     stream: RawStream,
     pool: Option<Pool>,
@@ -118,6 +123,7 @@ impl Context {
             _ => Some(Pool::new(ordinal)?),
         };
         Ok(Self {
+            blas: Blas::default(),
             modules: Modules::default(),
             stream: RawStream::new(pool.is_some())?,
             pool,

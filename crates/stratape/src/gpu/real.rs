@@ -31,6 +31,7 @@ pub trait Real:
     + Neg<Output = Self>
     + super::by_key::Kernels
     + super::gather::Kernels
+    + super::matmul::Kernels
     + super::reduce::Kernels
     + super::scan::Differences
     + super::scan::Kernels

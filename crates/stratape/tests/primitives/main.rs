@@ -8,6 +8,7 @@
 mod by_key;
 mod common;
 mod gather;
+mod matmul;
 mod reduce;
 mod scan;
 mod sort;
