@@ -406,7 +406,21 @@ pub(crate) fn clear(cells: &[AtomicU64]) {
     }
 }
 
-pub(crate) fn same_length(what: &str, expected: usize, found: usize) -> Result<(), GpuError> {
+/// The element of a buffer that has one.
+///
+/// # Errors
+/// If it has none, or if the device fails.
+pub fn only<T: Element>(buffer: &Buffer<T>) -> Result<T, GpuError> {
+    let elements = buffer.download()?;
+    let empty = || GpuError::Empty { what: "first element".to_owned() };
+    elements.first().copied().ok_or_else(empty)
+}
+
+/// Refuses a length that is not what it must be.
+///
+/// # Errors
+/// If they differ.
+pub fn same_length(what: &str, expected: usize, found: usize) -> Result<(), GpuError> {
     if expected == found {
         return Ok(());
     }

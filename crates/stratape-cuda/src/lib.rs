@@ -58,8 +58,9 @@ pub use self::stream::Stream;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::blas::{BlasProduct, blas_product};
-    pub use crate::buffer::{bits_of, unwritten};
+    pub use crate::buffer::{bits_of, only, same_length, unwritten};
     pub use crate::element::ScalarType;
+    pub use crate::grid::over;
     pub use crate::kernel::{
         Arg, BufferMut, BufferRef, Constant, Kernel, KernelText, Param, ShadowRef, Tape,
     };

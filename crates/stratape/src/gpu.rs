@@ -32,6 +32,14 @@
 //! # }
 //! ```
 //!
+//! # Primitives
+//!
+//! [`sum`], [`dot`], [`product`], [`max`], [`min`]; [`inclusive_scan`], [`exclusive_scan`], [`adjacent_difference`]; [`inclusive_scan_by_key`], [`exclusive_scan_by_key`], [`reduce_by_key`], [`sort_by_key`];
+//! [`gather`], [`scatter`], [`scatter_add`]; [`matmul`]; and `map` of functions under [`elementwise`](crate::elementwise). They take buffers and return new buffers or numbers. The pullback of each has the name
+//! of the function and `_pullback`, takes the shadow of each differentiated buffer behind it, and adds to it.
+//!
+//! # In kernels
+//!
 //! The functions of this module that stand for what a thread has ([`thread_idx`], [`sync_threads`], [`shared`], …) are called in kernels and in functions under
 //! [`device`](crate::device), without a path. `docs/gpu.md` of the repository is the guide.
 

@@ -7,7 +7,7 @@ use stratape_cuda::__private::unwritten;
 use stratape_cuda::{Buffer, Device, GpuError, Grid};
 
 use super::key::Key;
-use super::real::{Launched, Real, THREADS, length, over, together};
+use super::real::{Launched, Real, THREADS, length, over, texts, together};
 use super::reduce;
 use super::scan::{self, Mode};
 
@@ -441,4 +441,10 @@ pub fn reduce_by_key_pullback<K: Key, T: Real>(
         return Ok(());
     }
     T::spread(&x.device(), &over(x.len()), (dx, dout, &number))
+}
+
+texts! {
+    self { last }
+    in_f64 { segments carries ends spread }
+    in_f32 { segments carries ends spread }
 }

@@ -5,7 +5,7 @@
 use stratape_cuda::__private::unwritten;
 use stratape_cuda::{Buffer, Device, GpuError, Grid};
 
-use super::real::{Launched, Real, length, over, together};
+use super::real::{Launched, Real, length, over, texts, together};
 
 /// A buffer that is written, one that is read, and indices.
 type Moved<'a, T> = (&'a mut Buffer<T>, &'a Buffer<T>, &'a Buffer<u32>);
@@ -317,4 +317,10 @@ pub fn scatter_pullback<T: Real>(
         T::covered_back(&gpu, &over(y.len()), (dy, dout, &winner))?;
     }
     Ok(())
+}
+
+texts! {
+    self { winners }
+    in_f64 { gather gather_add scatter_add permute_add scatter scatter_back covered_back }
+    in_f32 { gather gather_add scatter_add permute_add scatter scatter_back covered_back }
 }

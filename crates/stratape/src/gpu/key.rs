@@ -3,7 +3,7 @@
 use stratape_cuda::__private::{bits_of, unwritten};
 use stratape_cuda::{Buffer, Device, Element, GpuError, Grid};
 
-use super::real::{Launched, over};
+use super::real::{Launched, over, texts};
 
 /// Keys that [`sort_by_key`](super::sort_by_key) and the functions by key take: `u32`, `u64`, `i32`, `i64`, `f32` and `f64`.
 ///
@@ -160,4 +160,10 @@ keys! {
     i64 SIGNED u64 ordered_64 of_i64;
     f32 FLOAT u32 ordered_32 of_f32;
     f64 FLOAT u64 ordered_64 of_f64;
+}
+
+texts! {
+    self { ordered_32 ordered_64 }
+    of_u32 { heads gather }
+    of_f64 { heads gather }
 }

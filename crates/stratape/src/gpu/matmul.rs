@@ -5,7 +5,7 @@
 use stratape_cuda::__private::{BlasProduct, blas_product, unwritten};
 use stratape_cuda::{Buffer, Device, GpuError, Grid};
 
-use super::real::{Launched, Real, length, together};
+use super::real::{Launched, Real, length, texts, together};
 
 /// The side of a tile.
 const SIDE: usize = 16;
@@ -260,4 +260,9 @@ pub fn matmul_pullback<T: Real>(
     length("the shadow of the product", dc, area(m, n))?;
     Matmul::new((m, n, k)).right_transposed().run_adding(dc, b, da)?;
     Matmul::new((k, m, n)).left_transposed().run_adding(a, dc, db)
+}
+
+texts! {
+    in_f64 { product }
+    in_f32 { product }
 }

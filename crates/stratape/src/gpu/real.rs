@@ -52,6 +52,17 @@ macro_rules! real {
 }
 real!(f64, f32);
 
+/// The texts of the kernels of a file, for the test below.
+macro_rules! texts {
+    ($($module:ident { $($kernel:ident)* })*) => {
+        #[cfg(test)]
+        pub(super) fn texts() -> Vec<(&'static str, &'static str)> {
+            vec![$($($module::$kernel::texts()),*),*]
+        }
+    };
+}
+pub(crate) use texts;
+
 /// What a launch of a kernel returns.
 pub(crate) type Launched = Result<(), GpuError>;
 
@@ -90,4 +101,36 @@ pub(crate) fn together<T: Element, U: Element>(
         belongs_to: there.name().to_owned(),
         used_with: format!("another device, {}", here.name()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use stratape_cuda::nvrtc;
+
+    use super::super::{by_key, gather, key, matmul, reduce, scan, sort};
+
+    /// The emulator does not read the text for CUDA.
+    #[test]
+    #[allow(clippy::panic, reason = "a failure is a panic")]
+    fn kernels_compile_for_devices() {
+        if !nvrtc::is_present() {
+            eprintln!("skipped: NVRTC not found (`ci/nvrtc` fetches it)");
+            return;
+        }
+        let files = [
+            by_key::texts(),
+            gather::texts(),
+            key::texts(),
+            matmul::texts(),
+            reduce::texts(),
+            scan::texts(),
+            sort::texts(),
+        ];
+        for (_, cuda) in files.into_iter().flatten() {
+            for defines in [&[][..], &["STRATAPE_CHECK=1"][..]] {
+                let ptx = nvrtc::to_ptx(cuda, "sm_90", defines);
+                assert!(ptx.unwrap_or_else(|error| panic!("{error}")).contains(".entry"));
+            }
+        }
+    }
 }

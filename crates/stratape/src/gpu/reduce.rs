@@ -6,7 +6,7 @@
 use stratape_cuda::__private::unwritten;
 use stratape_cuda::{Buffer, Device, GpuError, Grid};
 
-use super::real::{Launched, Real, THREADS, length, over};
+use super::real::{Launched, Real, THREADS, length, over, texts};
 
 /// The most blocks that a reduction has: enough for a device, and few to copy to the host.
 const PARTS: usize = 1024;
@@ -490,4 +490,9 @@ fn extreme_pullback<T: Real>(
         Some(at) => T::shift_one(&x.device(), &Grid::blocks(1), (dx, at, seed)),
         None => Ok(()),
     }
+}
+
+texts! {
+    in_f64 { sums dots products extremes shift shift_one axpy others }
+    in_f32 { sums dots products extremes shift shift_one axpy others }
 }

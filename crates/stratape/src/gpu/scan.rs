@@ -12,7 +12,7 @@
 use stratape_cuda::__private::unwritten;
 use stratape_cuda::{Buffer, Device, Element, GpuError, Grid};
 
-use super::real::{Launched, Real, THREADS, length, over};
+use super::real::{Launched, Real, THREADS, length, over, texts};
 use super::reduce;
 
 /// Elements that a block scans: eight for each thread.
@@ -361,4 +361,12 @@ pub fn adjacent_difference_pullback<T: Real>(
         return Ok(());
     }
     T::differences_back(&x.device(), &over(x.len()), (dx, dout))
+}
+
+texts! {
+    in_f64 { totals chunks }
+    in_f32 { totals chunks }
+    in_u32 { totals chunks }
+    of_f64 { differences differences_back }
+    of_f32 { differences differences_back }
 }

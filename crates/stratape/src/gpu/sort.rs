@@ -7,7 +7,7 @@ use stratape_cuda::__private::unwritten;
 use stratape_cuda::{Buffer, Element, GpuError, Grid};
 
 use super::key::Key;
-use super::real::{Real, THREADS, length, over, together};
+use super::real::{Real, THREADS, length, over, texts, together};
 use super::scan::{self, Mode};
 
 /// Elements of a block: eight for each thread.
@@ -222,4 +222,8 @@ pub fn sort_by_key_pullback<T: Real>(
     }
     let (gpu, grid) = (permutation.device(), over(permutation.len()));
     T::permute_add(&gpu, &grid, (dvalues, dsorted, permutation))
+}
+
+texts! {
+    self { iota count distribute }
 }

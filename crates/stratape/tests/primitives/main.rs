@@ -7,6 +7,7 @@
 
 mod by_key;
 mod common;
+mod elementwise;
 mod gather;
 mod matmul;
 mod reduce;
