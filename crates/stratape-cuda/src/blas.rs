@@ -31,7 +31,7 @@ pub fn blas_product<T: Element>(
     b: &Buffer<T>,
 ) -> Result<bool, GpuError> {
     let (m, k, n) = product.extents;
-    let area = |rows: usize, columns: usize| rows.checked_mul(columns).unwrap_or(usize::MAX);
+    let area = usize::saturating_mul;
     same_length("the left factor", area(m, k), a.len())?;
     same_length("the right factor", area(k, n), b.len())?;
     same_length("the product", area(m, n), c.len())?;

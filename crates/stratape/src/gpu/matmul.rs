@@ -207,7 +207,7 @@ impl<T: Real> Matmul<T> {
 
 /// Numbers of a matrix; no buffer has as many as do not fit.
 fn area(rows: usize, columns: usize) -> usize {
-    rows.checked_mul(columns).unwrap_or(usize::MAX)
+    rows.saturating_mul(columns)
 }
 
 /// The product of two matrices that lie row by row: of m rows and k columns, and of k rows and n columns. cuBLAS computes it where the device has it; [`Matmul`] can do more.
