@@ -59,10 +59,33 @@ pub fn elementwise(attribute: &TokenStream, item: &TokenStream, host: &Host<'_>)
             // Calls of what is not there would be errors of their own.
             let (error, vis, name) = (reported(error), &function.vis, &function.sig.ident);
             let gradient = format_ident!("{}_grad", plain(name));
+            let result = match &function.sig.output {
+                syn::ReturnType::Type(_, ty) if matches!(&**ty, syn::Type::Path(_)) => quote!(#ty),
+                _ => quote!(f64),
+            };
+            let launch = quote! {
+                pub fn launch<A>(
+                    _: &::stratape::gpu::Device,
+                    _: impl ::core::borrow::Borrow<::stratape::gpu::Grid>,
+                    _: A,
+                ) -> ::core::result::Result<(), ::stratape::gpu::GpuError> {
+                    ::core::unreachable!()
+                }
+            };
             quote! {
                 #error
                 #[doc(hidden)] #[allow(non_camel_case_types, dead_code)] #vis enum #name {}
+                #[allow(dead_code)] impl #name {
+                    #launch
+                    pub fn map<A>(_: A) -> ::core::result::Result<::stratape::gpu::Buffer<#result>, ::stratape::gpu::GpuError> {
+                        ::core::unreachable!()
+                    }
+                    pub fn pullback<A, B>(_: A, _: B) -> ::core::result::Result<(), ::stratape::gpu::GpuError> {
+                        ::core::unreachable!()
+                    }
+                }
                 #[doc(hidden)] #[allow(non_camel_case_types, dead_code)] #vis enum #gradient {}
+                #[allow(dead_code)] impl #gradient { #launch }
             }
         }
     }

@@ -54,5 +54,6 @@ fn of_another_type(x: f64) -> f64 {
 }
 
 fn main() {
-    let _ = of_two_results::map;
+    // Calls of what was refused have no errors of their own.
+    let _ = of_two_results::map((1.0,));
 }
