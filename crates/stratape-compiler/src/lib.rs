@@ -11,7 +11,7 @@
 //! | [`ad`] | a function | its gradient, in the same language, with tape operations |
 //! | [`back::rust`] | a gradient | Rust tokens |
 //!
-//! [`driver`] puts them together, [`expand`] for the attributes, [`link`] for what they take from other files and crates, [`library`] for types of crates that are known by heart, [`kernels`] for functions that run on a device, [`explain`] for people who ask what is saved and why.
+//! [`driver`] puts them together, [`expand`] for the attributes, [`link`] for what they take from other files and crates, [`library`] for types of crates that are known by heart, [`kernels`] and [`elementwise`] for functions that run on a device, [`explain`] for people who ask what is saved and why.
 
 #![forbid(unsafe_code)]
 
@@ -19,6 +19,7 @@ pub mod ad;
 mod arguments;
 pub mod back;
 pub mod driver;
+pub mod elementwise;
 pub mod expand;
 pub mod explain;
 pub mod front;

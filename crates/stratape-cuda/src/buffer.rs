@@ -9,13 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::cuda::Memory;
-use crate::device::Kind;
+use crate::device::Device;
 use crate::element::{Element, ScalarType};
 use crate::error::GpuError;
 
-pub(crate) use self::raw::{
-    RawBuffer, Shape, Store, clear_cells, element_name, elements, same_length,
-};
+pub use self::raw::same_length;
+pub(crate) use self::raw::{RawBuffer, Shape, Store, clear_cells, element_name, elements};
 
 /// Elements in the memory of a device.
 ///
@@ -45,9 +44,22 @@ pub struct Buffer<T> {
 
 impl<T: Element> Buffer<T> {
     /// A buffer with anything in it, which the caller writes before anyone else sees it.
-    pub(crate) fn new(owner: &Kind, len: usize) -> Result<Self, GpuError> {
-        let raw = RawBuffer::new(owner, Shape::of::<T>(len))?;
+    pub(crate) fn new(device: &Device, len: usize) -> Result<Self, GpuError> {
+        let raw = RawBuffer::new(device.kind(), Shape::of::<T>(len))?;
+        let raw = raw.made_with(device.is_checking());
         Ok(Self { raw, elements: PhantomData })
+    }
+
+    /// The device that the buffer belongs to, checking as the handle did that the buffer was made with.
+    ///
+    /// ```
+    /// let device = stratape_cuda::Device::emulator().checking(false);
+    /// let x = device.zeros::<f64>(3)?;
+    /// assert!(x.device() == device && !x.device().is_checking());
+    /// # Ok::<(), stratape_cuda::GpuError>(())
+    /// ```
+    pub fn device(&self) -> Device {
+        Device::of(self.raw.owner().clone(), self.raw.is_checking())
     }
 
     /// The number of elements.
@@ -248,6 +260,31 @@ impl<T: Element> Buffer<T> {
     }
 }
 
+/// A buffer that holds anything until it is written: zeros where not all bits are a value.
+///
+/// # Errors
+/// If device memory is exhausted, or the device fails.
+pub fn unwritten<T: Element>(device: &Device, len: usize) -> Result<Buffer<T>, GpuError> {
+    match T::SCALAR {
+        ScalarType::Bool => device.zeros(len),
+        _ => Buffer::new(device, len),
+    }
+}
+
+/// A copy of the elements whose bits are read as another type of scalars, of the same size. Does not wait for the device.
+///
+/// # Errors
+/// If the sizes of the types differ, if device memory is exhausted, or if the device fails.
+pub fn bits_of<T: Element, B: Element>(buffer: &Buffer<T>) -> Result<Buffer<B>, GpuError> {
+    if T::ARITY != B::ARITY || T::SCALAR.bytes() != B::SCALAR.bytes() {
+        let (from, to) = (element_name(T::SCALAR, T::ARITY), element_name(B::SCALAR, B::ARITY));
+        return Err(GpuError::Unsupported(format!("the bits of `{from}` as `{to}`")));
+    }
+    let copy = Buffer::new(&buffer.device(), buffer.len())?;
+    copy.raw.copy_from(&buffer.raw)?;
+    Ok(copy)
+}
+
 impl<T> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Buffer")
@@ -309,6 +346,16 @@ impl<'a, T: Element> Shadow<'a, T> {
 /// ```
 pub fn fresh<T>(buffer: &mut Buffer<T>) -> Shadow<'_, T> {
     Shadow { buffer, fresh: true }
+}
+
+/// The element of a buffer that has one.
+///
+/// # Errors
+/// If it has none, or if the device fails.
+pub fn only<T: Element>(buffer: &Buffer<T>) -> Result<T, GpuError> {
+    let elements = buffer.download()?;
+    let empty = || GpuError::Empty { what: "first element".to_owned() };
+    elements.first().copied().ok_or_else(empty)
 }
 
 /// Element `i`, by way of a place for its cells.

@@ -194,6 +194,11 @@ impl Device {
         Self { kind, checking }
     }
 
+    /// A handle of a device that is open already.
+    pub(crate) fn of(kind: Kind, checking: bool) -> Self {
+        Self { kind, checking }
+    }
+
     /// The same device, checking or not.
     ///
     /// With checks, a launch waits for the kernel and reports indices out of bounds and failed assertions with their thread;
@@ -249,7 +254,7 @@ impl Device {
     /// # Errors
     /// If device memory is exhausted, or the device fails.
     pub fn upload<T: Element>(&self, elements: &[T]) -> Result<Buffer<T>, GpuError> {
-        let mut buffer = Buffer::new(&self.kind, elements.len())?;
+        let mut buffer = Buffer::new(self, elements.len())?;
         buffer.write(elements)?;
         Ok(buffer)
     }
@@ -265,7 +270,7 @@ impl Device {
     /// # Errors
     /// If device memory is exhausted, or the device fails.
     pub fn zeros<T: Element>(&self, len: usize) -> Result<Buffer<T>, GpuError> {
-        let mut buffer = Buffer::new(&self.kind, len)?;
+        let mut buffer = Buffer::new(self, len)?;
         buffer.fill_zero()?;
         Ok(buffer)
     }
@@ -300,11 +305,6 @@ impl Device {
             // The emulator has finished when a launch returns.
             Kind::Emulator(_) => Ok(()),
         }
-    }
-
-    /// The device that memory belongs to.
-    pub(crate) fn of(kind: &Kind) -> Self {
-        Self::with(kind.clone(), matches!(kind, Kind::Emulator(_)))
     }
 
     pub(crate) fn kind(&self) -> &Kind {

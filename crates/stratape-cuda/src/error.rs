@@ -92,6 +92,11 @@ pub enum GpuError {
         /// The length it has.
         found: usize,
     },
+    /// A result that a buffer without elements does not have.
+    Empty {
+        /// The result.
+        what: String,
+    },
     /// A launch was given another argument than the kernel has.
     Argument {
         /// The kernel's name.
@@ -293,6 +298,7 @@ impl fmt::Display for GpuError {
                 f,
                 "{what} has {found} elements and must have {expected}. Nothing was changed"
             ),
+            Self::Empty { what } => write!(f, "a buffer without elements has no {what}"),
             Self::Argument { kernel, index, expected, found } => write!(
                 f,
                 "kernel `{kernel}` takes {expected} as argument {index} and was given {found}. Nothing was launched"

@@ -279,6 +279,11 @@ impl Grid {
     }
 }
 
+/// A grid with a thread for each of `n` elements; none if there are no elements.
+pub fn over(n: usize) -> Option<Grid> {
+    (n > 0).then(|| Grid::blocks(n.div_ceil(256)).threads(256))
+}
+
 /// What a device can launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {

@@ -36,6 +36,7 @@
 //! | `STRATAPE_GPU_CHECK` | `1`: launches are [checked](Device::checking). `0`: they are not |
 //! | `STRATAPE_CACHE` | the directory of compiled kernels; empty: none |
 
+mod blas;
 mod buffer;
 mod cache;
 mod checkpoint;
@@ -70,7 +71,10 @@ pub use self::stream::Stream;
 /// For emitted code.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::blas::{BlasProduct, blas_product};
+    pub use crate::buffer::{bits_of, only, same_length, unwritten};
     pub use crate::element::ScalarType;
+    pub use crate::grid::over;
     pub use crate::host;
     pub use crate::kernel::{
         Arg, BufferMut, BufferRef, Constant, Fresh, Kernel, KernelText, Param, ShadowRef, Tape,

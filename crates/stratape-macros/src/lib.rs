@@ -34,6 +34,15 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     host::with(|host| link::kernel(&attribute.into(), &item.into(), host)).into()
 }
 
+/// A function of numbers that a kernel computes for each element of buffers.
+#[proc_macro_attribute]
+pub fn elementwise(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    host::with(|host| {
+        stratape_compiler::elementwise::elementwise(&attribute.into(), &item.into(), host)
+    })
+    .into()
+}
+
 /// An item that kernels use.
 #[proc_macro_attribute]
 pub fn device(attribute: TokenStream, item: TokenStream) -> TokenStream {

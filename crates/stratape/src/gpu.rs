@@ -32,10 +32,47 @@
 //! # }
 //! ```
 //!
+//! # Primitives
+//!
+//! [`sum`], [`dot`], [`product`], [`max`], [`min`]; [`inclusive_scan`], [`exclusive_scan`], [`adjacent_difference`]; [`inclusive_scan_by_key`], [`exclusive_scan_by_key`], [`reduce_by_key`], [`sort_by_key`];
+//! [`gather`], [`scatter`], [`scatter_add`]; [`matmul`]; and `map` of functions under [`elementwise`](crate::elementwise). They take buffers and return new buffers or numbers. The pullback of each has the name
+//! of the function and `_pullback`, takes the shadow of each differentiated buffer behind it, and adds to it.
+//!
+//! # In kernels
+//!
 //! The functions of this module that stand for what a thread has ([`thread_idx`], [`sync_threads`], [`shared`], …) are called in kernels and in functions under
 //! [`device`](crate::device), without a path. `docs/gpu.md` of the repository is the guide.
 
+mod by_key;
+mod gather;
+mod key;
+mod matmul;
+mod real;
+mod reduce;
+mod scan;
+mod sort;
+
 pub use stratape_cuda::*;
+
+pub use self::by_key::{
+    exclusive_scan_by_key, exclusive_scan_by_key_pullback, inclusive_scan_by_key,
+    inclusive_scan_by_key_pullback, reduce_by_key, reduce_by_key_pullback,
+};
+pub use self::gather::{
+    gather, gather_pullback, scatter, scatter_add, scatter_add_pullback, scatter_pullback,
+};
+pub use self::key::Key;
+pub use self::matmul::{Matmul, matmul, matmul_pullback};
+pub use self::real::Real;
+pub use self::reduce::{
+    dot, dot_pullback, max, max_pullback, min, min_pullback, product, product_pullback, sum,
+    sum_pullback,
+};
+pub use self::scan::{
+    adjacent_difference, adjacent_difference_pullback, exclusive_scan, exclusive_scan_pullback,
+    inclusive_scan, inclusive_scan_pullback,
+};
+pub use self::sort::{Order, Sorted, sort_by_key, sort_by_key_pullback};
 
 /// Where a thread or a block is, or how many of them there are, along three axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

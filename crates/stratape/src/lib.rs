@@ -32,6 +32,7 @@
 //! | a tape larger than memory, or the wish to see its size | a [`Workspace`] and `f_grad_in` |
 //! | a time loop too long to be taped | [`checkpoint`](macro@checkpoint) on the loop; [`TimeLoop`](checkpoint::TimeLoop) |
 //! | an AD tool of your own that needs a tape | [`tape`] |
+//! | a GPU | `kernel` with [`gradient`] below it, `elementwise`, and the primitives of `gpu` |
 //! | arrays of `ndarray` or `nalgebra` | [`flat`], and their features |
 //! | doubts about a gradient | [`check`] compares it with differences; `#[gradient(plain)]` is made without reordering and fusion |
 //! | matrices to multiply, to solve, to factor | `linalg`, and its feature |
@@ -168,6 +169,44 @@ pub use stratape_macros::checkpoint;
 /// ```
 #[cfg(feature = "gpu")]
 pub use stratape_macros::device;
+
+/// A function of numbers, computed for each element of buffers by a kernel on a GPU or on the emulator; and its derivative. See [`gpu`].
+///
+/// Parameters by value are the elements of buffers of one length; those behind references are the same for all elements: numbers, and slices, for which a buffer is passed. In place of the function stand the
+/// types that [`kernel`] and [`gradient`] would make of this kernel, each with a `launch`:
+///
+/// ```text
+/// fn axpy(out: &mut [f64], x: &[f64], y: &[f64], a: f64)
+/// ```
+///
+/// and beside `launch` there are `map`, which makes the results and chooses the grid, and `pullback`, which adds to the shadow behind each buffer of floats and returns the adjoints of floats behind
+/// references, summed over all elements. A function that returns an integer has no gradient. `#[gradient(…)]` below it takes other arguments than the usual ones; `pullback` is then left out.
+///
+/// ```
+/// use stratape::gpu::{Device, GpuError};
+///
+/// #[stratape::elementwise]
+/// fn axpy(x: f64, y: f64, a: &f64) -> f64 {
+///     a * x + y
+/// }
+///
+/// # fn main() -> Result<(), GpuError> {
+/// let gpu = Device::new()?;
+/// let (x, y) = (gpu.upload(&[1.0, 2.0, 3.0])?, gpu.upload(&[0.5; 3])?);
+/// let out = axpy::map((&x, &y, 10.0))?;
+/// assert_eq!(out.download()?, [10.5, 20.5, 30.5]);
+///
+/// let weights = gpu.upload(&[1.0, 1.0, 2.0])?;
+/// let (mut dx, mut dy) = (gpu.zeros(3)?, gpu.zeros(3)?);
+/// let da = axpy::pullback((&x, &mut dx, &y, &mut dy, 10.0), &weights)?;
+/// assert_eq!(dx.download()?, [10.0, 10.0, 20.0]);
+/// assert_eq!(dy.download()?, [1.0, 1.0, 2.0]);
+/// assert_eq!(da, 9.0);
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "gpu")]
+pub use stratape_macros::elementwise;
 
 /// A function that all threads of a grid run, on a GPU or on the emulator; with [`gradient`] below it, its derivative, too. See [`gpu`].
 #[cfg(feature = "gpu")]
@@ -374,3 +413,7 @@ struct SeveralFiles;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/threads.md")]
 struct Threads;
+
+#[cfg(all(doctest, feature = "gpu"))]
+#[doc = include_str!("../../../docs/gpu.md")]
+struct Gpu;

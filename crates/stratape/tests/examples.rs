@@ -29,9 +29,11 @@ examples! {
     argmin [if "argmin"] () says "a cycloid takes";
     burgers("burgers.svg", "128", "512") says "times less, in 60 iterations";
     checkpoint("20000") says "the values have the same bits";
+    cnn_layer [if "gpu"] ("8") says "largest difference from central differences";
     continued_tape() says "200000 steps backward";
     lanes("10000") says "the same bits in four runs";
     layers("layers.svg", "400000") says "samples drawn in layers.svg";
+    lbm [if "gpu"] ("12", "9", "3") says "largest difference from central differences";
     least_squares() says "all parameters within";
     linear_solver() says "central differences agree to";
     nalgebra [if "nalgebra"] () says "gradient and algebra agree";

@@ -116,7 +116,9 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> 
     let Ok(function) = syn::parse2::<syn::ItemFn>(item.clone()) else {
         return expand::no_function(item);
     };
-    if let Some(at) = function.attrs.iter().position(|one| is_marked(one, &["kernel"])) {
+    if let Some(at) =
+        function.attrs.iter().position(|one| is_marked(one, &["kernel", "elementwise"]))
+    {
         // The other attribute reads this one.
         let mut function = function;
         let first = function.attrs.remove(at);

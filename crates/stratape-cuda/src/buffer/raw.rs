@@ -16,6 +16,8 @@ pub(crate) struct RawBuffer {
     owner: Kind,
     shape: Shape,
     store: Arc<Store>,
+    /// Whether the handle that made it checks launches.
+    checking: bool,
 }
 
 /// What a buffer holds, and how much.
@@ -70,7 +72,8 @@ impl Shape {
 
 impl RawBuffer {
     pub(super) fn of(owner: &Kind, shape: Shape, store: Store) -> Self {
-        Self { owner: owner.clone(), shape, store: Arc::new(store) }
+        let checking = matches!(owner, Kind::Emulator(_));
+        Self { owner: owner.clone(), shape, store: Arc::new(store), checking }
     }
 
     /// A buffer with anything in it, in the order of a stream, on which it is to be written first.
@@ -120,7 +123,21 @@ impl RawBuffer {
 
     /// The same memory, to be held beside it.
     pub(crate) fn share(&self) -> Self {
-        Self { owner: self.owner.clone(), shape: self.shape, store: Arc::clone(&self.store) }
+        Self {
+            owner: self.owner.clone(),
+            shape: self.shape,
+            store: Arc::clone(&self.store),
+            checking: self.checking,
+        }
+    }
+
+    /// The same, made by a handle that checks launches, or does not.
+    pub(crate) fn made_with(self, checking: bool) -> Self {
+        Self { checking, ..self }
+    }
+
+    pub(crate) fn is_checking(&self) -> bool {
+        self.checking
     }
 
     pub(crate) fn owner(&self) -> &Kind {
@@ -311,7 +328,7 @@ pub(crate) fn clear_cells(cells: &[AtomicU64]) {
     }
 }
 
-pub(crate) fn same_length(what: &str, expected: usize, found: usize) -> Result<(), GpuError> {
+pub fn same_length(what: &str, expected: usize, found: usize) -> Result<(), GpuError> {
     if expected == found {
         return Ok(());
     }

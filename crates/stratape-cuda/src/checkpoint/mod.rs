@@ -6,7 +6,7 @@ mod store;
 use stratape_checkpoint::Snapshot;
 use stratape_checkpoint::snapshot::{Decoder, Encoder, Malformed};
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, RawBuffer, Shape};
 use crate::device::Kind;
 use crate::element::Element;
 use crate::error::GpuError;
@@ -119,16 +119,15 @@ impl<T: Element> Buffer<T> {
     fn decode_on(owner: &Kind, len: usize, from: &mut Decoder<'_>) -> Result<Self, Malformed> {
         // Before memory is asked for: the bytes must be there.
         let bytes = from.bytes(len.saturating_mul(size_of::<T>()))?;
-        let made = Self::new(owner, len).and_then(|made| {
-            made.raw().write_bytes(bytes)?;
-            Ok(made)
+        let made = RawBuffer::new(owner, Shape::of::<T>(len)).and_then(|made| {
+            made.write_bytes(bytes)?;
+            Ok(Self::from_raw(made))
         });
         made.map_err(|_| from.malformed("preceded by a buffer that the device has memory for"))
     }
 
     /// A buffer with anything in it, in the order of a stream.
     fn unwritten(owner: &Kind, len: usize, stream: &Stream) -> Result<Self, GpuError> {
-        use crate::buffer::{RawBuffer, Shape};
         RawBuffer::on(owner, Shape::of::<T>(len), stream, true).map(Self::from_raw)
     }
 }

@@ -10,9 +10,11 @@
 //!    ├── Memory: device memory, and who used it last                memory.rs, order.rs
 //!    ├── Pinned: memory of the host that the device copies by itself pinned.rs, transfer.rs
 //!    ├── Loaded: a kernel, compiled or from the disk                module.rs
+//!    ├── Blas: products of matrices                                 blas.rs
 //!    └── launch                                                     launch.rs
 //! ```
 
+mod blas;
 mod driver;
 mod launch;
 mod memory;
@@ -34,10 +36,12 @@ use crate::error::GpuError;
 use crate::grid::Limits;
 use crate::nvrtc;
 
+use self::blas::Blas;
 use self::driver::{check, message};
 use self::module::Modules;
 use self::stream::RawStream;
 
+pub(crate) use self::blas::{Factor, RawProduct};
 pub(crate) use self::memory::Memory;
 pub(crate) use self::pinned::Pinned;
 pub(crate) use self::stream::OwnedStream;
@@ -45,6 +49,7 @@ pub(crate) use self::transfer::Fence;
 
 /// The primary context of a device. Fields are dropped in this order.
 pub(crate) struct Context {
+    blas: Blas,
     modules: Modules,
     stream: RawStream,
     pool: Option<Pool>,
@@ -124,6 +129,7 @@ impl Context {
             _ => Some(Pool::new(ordinal)?),
         };
         Ok(Self {
+            blas: Blas::default(),
             modules: Modules::default(),
             stream: RawStream::new(pool.is_some())?,
             pool,

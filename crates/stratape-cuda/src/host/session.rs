@@ -280,7 +280,7 @@ fn adopted(own: Arc<RawBuffer>, shadow: Option<Arc<RawBuffer>>) -> Result<usize,
         own.owner().check(shadow.owner(), "a shadow")?;
         crate::buffer::same_length("a shadow", own.len(), shadow.len())?;
     }
-    let device = Device::of(own.owner());
+    let device = Device::of(own.owner().clone(), own.is_checking());
     within(|session| {
         let id = session.add(device, Content::Elements(Arc::clone(&own)));
         session.borrowed.insert(id, Borrowed { own, shadow, made: None });
