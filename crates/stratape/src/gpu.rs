@@ -45,6 +45,9 @@
 
 mod by_key;
 mod gather;
+#[doc(hidden)]
+#[allow(missing_docs, clippy::missing_errors_doc)]
+pub mod host;
 mod key;
 mod matmul;
 mod real;

@@ -45,6 +45,24 @@ const FALLIBLE: [&str; 10] = [
     "new",
 ];
 
+/// Functions of buffers that yield a number.
+const NUMBERS: [&str; 5] = ["sum", "product", "max", "min", "dot"];
+
+/// Those, and others that make a buffer.
+const PRIMITIVES: [&str; 11] = [
+    "sum",
+    "product",
+    "max",
+    "min",
+    "dot",
+    "inclusive_scan",
+    "exclusive_scan",
+    "adjacent_difference",
+    "gather",
+    "scatter_add",
+    "matmul",
+];
+
 /// The type in a `Result` with an error of a device.
 pub(crate) fn fallible(output: &syn::ReturnType) -> Option<&syn::Type> {
     let syn::ReturnType::Type(_, ty) = output else { return None };
@@ -339,6 +357,15 @@ impl Lowerer<'_> {
         {
             return self.launch(path, args, span).map(Some);
         }
+        if name == "map"
+            && path.path.segments.len() > 1
+            && let [given] = args
+            && let Val::Parts(Kind::Tuple, parts) = given
+            && let Some(first) = parts.iter().find(|val| self.is_buffer(val))
+        {
+            let first = first.clone();
+            return self.map(path, &first, parts, span).map(Some);
+        }
         let Some(name) = name.strip_prefix("__gpu_") else { return Ok(None) };
         let val = match (name, args) {
             ("dims", [dims]) => self.dims(dims.clone(), span)?,
@@ -398,9 +425,37 @@ impl Lowerer<'_> {
                 self.download(id, &to, span)?;
                 to
             }
+            (name, args) if PRIMITIVES.contains(&name) => self.primitive(name, path, args, span)?,
             _ => return Err(Error::new(span, format!("`{name}` takes other arguments"))),
         };
         Ok(Some(val))
+    }
+
+    /// A ready-made function of buffers and numbers, which yields a number or makes a buffer.
+    fn primitive(&mut self, name: &str, path: &syn::ExprPath, args: &[Val], span: Span) -> Result<Val> {
+        let item = self.written_for(path, name)?;
+        let ty = innermost(&item);
+        if !matches!(item, Type::Scalar(Scalar::Float(_))) {
+            return Err(unsupported(span, &format!("`{name}` of these elements"), "take a buffer of `f64` or `f32`"));
+        }
+        let mut arguments = Vec::new();
+        for arg in args {
+            let value = self.scalar(arg.clone(), span)?;
+            if !self.infer.is_int(self.ty(value)) {
+                self.expect(value, ty, span)?;
+            }
+            arguments.push(Argument::Value(value));
+        }
+        arguments.push(self.world(true, span)?);
+        let number = format_ident!("{}", ty.name());
+        let half = |name: String| {
+            let name = format_ident!("{name}");
+            quote!(::stratape::gpu::host::#name::<#number>)
+        };
+        let result = if NUMBERS.contains(&name) { ty } else { Scalar::USIZE };
+        let halves = (half(name.to_owned()), half(format!("{name}_backward")));
+        let found = self.host_call_node(halves, arguments, Some(result), span);
+        Ok(found.map_or(Val::Unit, Val::Scalar))
     }
 
     /// An operation on the world that yields the number of what it makes.
@@ -494,16 +549,12 @@ impl Lowerer<'_> {
                 "`launch` takes a device, a grid, and a tuple of arguments",
             ));
         };
-        let field = |me: &mut Self, val: &Val, at: usize| -> Result<ValueId> {
-            let lv = me.field_of(&lv_of(val.clone()), at, span)?;
-            me.scalar(Val::Place(lv), span)
-        };
         let mut kernel = path.path.clone();
         kernel.segments.pop();
         kernel.segments.pop_punct();
-        let mut arguments = vec![Argument::Value(field(self, device, 0)?)];
+        let mut arguments = vec![Argument::Value(self.number_in(device, 0, span)?)];
         for at in 0..10 {
-            arguments.push(Argument::Value(field(self, grid, at)?));
+            arguments.push(Argument::Value(self.number_in(grid, at, span)?));
         }
         let given = self.rvalue(given.clone(), span)?;
         let Val::Parts(Kind::Tuple, given) = given else {
@@ -512,34 +563,7 @@ impl Lowerer<'_> {
                 "a kernel's arguments are a tuple; of one argument, `(x,)`",
             ));
         };
-        let (mut params, mut passed, mut floats) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, val) in given.into_iter().enumerate() {
-            let name = format_ident!("a{at}");
-            let of = quote!(::stratape::gpu::__private::host::Given);
-            let owner = self.owner_of(&val);
-            if owner.as_deref().and_then(library::on_device) == Some(OnDevice::Buffer) {
-                arguments.push(Argument::Value(field(self, &val, 0)?));
-                params.push(quote!(#name: usize));
-                passed.push(quote!(#of::Buffer(#name)));
-                continue;
-            }
-            let value = self.scalar(val, span)?;
-            let ty = self.ty(value);
-            let constant = self.b.constant(value).is_some();
-            arguments.push(Argument::Value(value));
-            params.push(quote!(#name));
-            if self.infer.is_float(ty) {
-                let at = floats.len();
-                floats.push(quote!(adjoints.like(#at, #name)));
-                passed.push(if constant {
-                    quote!(#of::constant(#name))
-                } else {
-                    quote!(#of::from(#name))
-                });
-            } else {
-                passed.push(quote!(#of::from(#name)));
-            }
-        }
+        let Handed { params, passed, results } = self.handed(&given, &mut arguments, span)?;
         arguments.push(self.world(true, span)?);
         let dims: Vec<_> = (0..10).map(|at| format_ident!("g{at}")).collect();
         let host = quote!(::stratape::gpu::__private::host);
@@ -549,10 +573,6 @@ impl Lowerer<'_> {
         let forward = quote!((|#head| -> ::core::result::Result<(), #error> {
             #host::#called(tape, device, [#(#dims),*], &[#(#passed),*])
         }));
-        let results = match &floats[..] {
-            [one] => one.clone(),
-            many => quote!((#(#many),*)),
-        };
         let backward = quote!((|#head| -> ::core::result::Result<_, #error> {
             let adjoints = #host::launch_backward(tape)?;
             ::core::result::Result::Ok(#results)
@@ -560,6 +580,86 @@ impl Lowerer<'_> {
         self.host_call_node((forward, backward), arguments, None, span);
         Ok(Val::Unit)
     }
+}
+
+impl Lowerer<'_> {
+    fn is_buffer(&self, val: &Val) -> bool {
+        let owner = self.owner_of(val);
+        owner.as_deref().and_then(library::on_device) == Some(OnDevice::Buffer)
+    }
+
+    fn number_in(&mut self, val: &Val, at: usize, span: Span) -> Result<ValueId> {
+        let lv = self.field_of(&lv_of(val.clone()), at, span)?;
+        self.scalar(Val::Place(lv), span)
+    }
+
+    /// The arguments of a kernel, as those of a call.
+    fn handed(&mut self, given: &[Val], arguments: &mut Vec<Argument>, span: Span) -> Result<Handed> {
+        let (mut params, mut passed, mut floats) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, val) in given.iter().enumerate() {
+            let name = format_ident!("a{at}");
+            let of = quote!(::stratape::gpu::__private::host::Given);
+            if self.is_buffer(val) {
+                arguments.push(Argument::Value(self.number_in(val, 0, span)?));
+                params.push(quote!(#name: usize));
+                passed.push(quote!(#of::Buffer(#name)));
+                continue;
+            }
+            let value = self.scalar(val.clone(), span)?;
+            let ty = self.ty(value);
+            let constant = self.b.constant(value).is_some();
+            arguments.push(Argument::Value(value));
+            params.push(quote!(#name));
+            if self.infer.is_float(ty) {
+                let at = floats.len();
+                floats.push(quote!(adjoints.like(#at, #name)));
+            }
+            passed.push(match constant && self.infer.is_float(ty) {
+                true => quote!(#of::constant(#name)),
+                false => quote!(#of::from(#name)),
+            });
+        }
+        let results = match &floats[..] {
+            [one] => one.clone(),
+            many => quote!((#(#many),*)),
+        };
+        Ok(Handed { params, passed, results })
+    }
+
+    /// `function::map((…))`: the result has the type of the first buffer, and its length.
+    fn map(&mut self, path: &syn::ExprPath, first: &Val, given: &[Val], span: Span) -> Result<Val> {
+        let Some(Type::Struct(def)) = self.type_of(first) else {
+            return Err(Error::new(span, "`map` takes a buffer"));
+        };
+        let len = self.number_in(first, 1, span)?;
+        let mut function = path.path.clone();
+        function.segments.pop();
+        function.segments.pop_punct();
+        let mut arguments = vec![Argument::Value(len)];
+        let Handed { params, passed, results } = self.handed(given, &mut arguments, span)?;
+        arguments.push(self.world(true, span)?);
+        let (host, error) =
+            (quote!(::stratape::gpu::__private::host), quote!(::stratape::gpu::GpuError));
+        let head = quote!(tape: &mut ::stratape::tape::RecordTape, len: usize, #(#params,)* devices: &mut [f64]);
+        let called = quote_spanned!(path.span()=> map::<#function>);
+        let forward = quote!((|#head| -> ::core::result::Result<usize, #error> {
+            #host::#called(tape, &[#(#passed),*])
+        }));
+        let backward = quote!((|#head, _made: usize| -> ::core::result::Result<_, #error> {
+            let adjoints = #host::map_backward(tape)?;
+            ::core::result::Result::Ok(#results)
+        }));
+        let id = self.host_call_node((forward, backward), arguments, Some(Scalar::USIZE), span);
+        let parts = id.into_iter().chain([len]).map(Val::Scalar).collect();
+        Ok(Val::Parts(Kind::Struct(def), parts))
+    }
+}
+
+/// Arguments of a kernel in a call: the parameters of a closure, what it hands on, and the adjoints it returns.
+struct Handed {
+    params: Vec<TokenStream>,
+    passed: Vec<TokenStream>,
+    results: TokenStream,
 }
 
 fn innermost(ty: &Type) -> Scalar {

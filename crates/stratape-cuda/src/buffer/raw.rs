@@ -328,6 +328,10 @@ pub(crate) fn clear_cells(cells: &[AtomicU64]) {
     }
 }
 
+/// Refuses a length that is not what it must be.
+///
+/// # Errors
+/// If they differ.
 pub fn same_length(what: &str, expected: usize, found: usize) -> Result<(), GpuError> {
     if expected == found {
         return Ok(());

@@ -138,10 +138,17 @@ pub fn launch<K: Launched>(
     grid: [usize; 10],
     given: &[Given],
 ) -> Result<(), GpuError> {
+    launch_on::<K>(tape, |session| Ok((session.device(device)?, grid_of(session, grid))), given)
+}
+
+fn launch_on<K: Launched>(
+    tape: &mut RecordTape,
+    place: impl FnOnce(&mut Session) -> Result<(Device, Grid), GpuError>,
+    given: &[Given],
+) -> Result<(), GpuError> {
     let kernel = K::kernel();
     let launched = within(|session| {
-        let device = session.device(device)?;
-        let grid = grid_of(session, grid);
+        let (device, grid) = place(session)?;
         let (mut before, mut raws) = (Vec::new(), Vec::new());
         for (given, param) in given.iter().zip(kernel.text().params) {
             let (Given::Buffer(id), Param::Slice { scalar, arity, mutable, .. }) = (given, param)
@@ -361,4 +368,44 @@ fn backward(
         sum_into(device, &whole, &adjoint)?;
     }
     Ok(sums)
+}
+
+/// `K::map(given)`: a kernel whose first argument is the result, of the length of the first buffer it is given.
+///
+/// # Errors
+/// As any launch.
+pub fn map<K: Launched>(tape: &mut RecordTape, given: &[Given]) -> Result<usize, GpuError> {
+    let (id, device, len) = within(|session| {
+        let first = given.iter().find_map(|one| match one {
+            Given::Buffer(id) => Some(*id),
+            _ => None,
+        });
+        let first = first.ok_or_else(|| GpuError::Unsupported("`map` takes a buffer".to_owned()))?;
+        let (device, len) = (session.device_of(first)?, session.content(first)?.len());
+        let id = session.add(device.clone(), Content::Zeros(len));
+        Ok((id, device, len))
+    })?;
+    let all: Vec<Given> = std::iter::once(Given::Buffer(id)).chain(given.iter().copied()).collect();
+    if let Some(grid) = crate::grid::over(len) {
+        launch_on::<K>(tape, |_| Ok((device, grid)), &all)?;
+    }
+    tape.attach(Mapped { id, launched: len > 0 });
+    Ok(id)
+}
+
+/// What `map` has made, and whether there was something to launch for.
+struct Mapped {
+    id: usize,
+    launched: bool,
+}
+
+/// The adjoint of the `map` that happened last.
+///
+/// # Errors
+/// As any launch.
+pub fn map_backward(tape: &mut RecordTape) -> Result<Adjoints, GpuError> {
+    let Mapped { id, launched } = tape.detach::<Mapped>()?;
+    let adjoints = if launched { launch_backward(tape)? } else { Adjoints(Vec::new()) };
+    within(|session| Ok(drop(session.take_shadow(id))))?;
+    Ok(adjoints)
 }

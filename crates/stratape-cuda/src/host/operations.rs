@@ -203,11 +203,7 @@ pub fn zeros_backward(
 /// `buffer.write(from)`
 pub fn write<T: Element>(tape: &mut RecordTape, id: usize, from: &[T], _world: &mut [f64]) -> Done {
     let before = within(|session| {
-        let len = match session.content(id)? {
-            Content::Zeros(len) => len,
-            Content::Elements(raw) => raw.len(),
-        };
-        same_length("the slice to write", len, from.len())?;
+        same_length("the slice to write", session.content(id)?.len(), from.len())?;
         let buffer = session.device_of(id)?.upload(from)?;
         session.replace(id, Content::Elements(buffer.shared()))
     })?;
@@ -257,11 +253,7 @@ pub fn fill_zero_backward(tape: &mut RecordTape, id: usize, world: &mut [f64]) -
 pub fn copy(tape: &mut RecordTape, to: usize, from: usize, _world: &mut [f64]) -> Done {
     let before = within(|session| {
         let (old, new) = (session.content(to)?, session.content(from)?);
-        let len = |content: &Content| match content {
-            Content::Zeros(len) => *len,
-            Content::Elements(raw) => raw.len(),
-        };
-        same_length("the buffer to copy from", len(&old), len(&new))?;
+        same_length("the buffer to copy from", old.len(), new.len())?;
         session.replace(to, new)
     })?;
     Left::of(tape, to, Some(before));
@@ -351,4 +343,45 @@ pub fn leave_backward<T>(
 
 pub fn leave_constant_backward(_tape: &mut RecordTape, _id: usize, _world: &mut [f64]) -> Done {
     Ok(())
+}
+
+/// What a buffer holds.
+pub fn with<T: Element>(id: usize) -> Done<Buffer<T>> {
+    within(|session| session.typed::<T>(id))
+}
+
+/// The adjoint of a buffer, to be added to.
+pub fn shadow<T: Element>(id: usize) -> Done<Buffer<T>> {
+    within(|session| {
+        let like = session.elements(id, (T::SCALAR, T::ARITY))?;
+        Buffer::sharing(&*session.shadow(id, &like)?)
+    })
+}
+
+/// Zeros of the shape of a buffer, for a second adjoint of what may be the same buffer.
+pub fn adjoint<T: Element>(id: usize) -> Done<Buffer<T>> {
+    within(|session| {
+        let like = session.elements(id, (T::SCALAR, T::ARITY))?;
+        Buffer::sharing(&RawBuffer::zeros(like.owner(), like.shape())?)
+    })
+}
+
+/// Adds such an adjoint.
+pub fn of_made<T: Element>(id: usize, adjoint: Buffer<T>) -> Done {
+    within(|session| session.add_to_shadow(id, adjoint.shared()))
+}
+
+/// A buffer that an operation made.
+pub fn made<T: Element>(tape: &mut RecordTape, buffer: &Buffer<T>) -> Done<usize> {
+    let id = within(|session| {
+        Ok(session.add(buffer.device(), Content::Elements(buffer.shared())))
+    })?;
+    Left::of(tape, id, None);
+    Ok(id)
+}
+
+/// Its adjoint, if there is one.
+pub fn adjoint_of_made<T: Element>(tape: &mut RecordTape) -> Done<Option<Buffer<T>>> {
+    let id = Left::undone(tape)?;
+    within(|session| session.take_shadow(id).map(|raw| Buffer::sharing(&raw)).transpose())
 }

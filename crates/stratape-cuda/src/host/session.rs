@@ -47,6 +47,13 @@ pub(super) enum Content {
 }
 
 impl Content {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Zeros(len) => *len,
+            Self::Elements(raw) => raw.len(),
+        }
+    }
+
     /// Whether two versions are one.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (self, other) {

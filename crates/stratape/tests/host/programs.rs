@@ -1,6 +1,6 @@
 //! Whole host functions, against differences.
 
-use stratape::gpu::{Buffer, Device, GpuError, Grid, Stream};
+use stratape::gpu::{self, Buffer, Device, GpuError, Grid, Stream};
 use stratape::gradient;
 
 use crate::{close, differences};
@@ -290,4 +290,36 @@ fn a_time_loop_from_snapshots() {
         close(&dx, &differences(&x, |x| stored(&gpu, x, 0.1, steps, slots).unwrap()));
         close(&[dk], &differences(&[0.1], |k| stored(&gpu, &x, k[0], steps, slots).unwrap()));
     }
+}
+
+#[stratape::elementwise]
+fn bent(x: f64, y: f64, a: &f64) -> f64 {
+    (a * x).sin() + x * y
+}
+
+/// Ready-made functions of buffers.
+#[gradient]
+fn of_primitives(gpu: &Device, x: &[f64], index: &[u32], a: f64) -> Result<f64, GpuError> {
+    let buffer = gpu.upload(x)?;
+    let ones = gpu::adjacent_difference(&buffer)?;
+    let curve = bent::map((&buffer, &ones, a))?;
+    let path = gpu::inclusive_scan(&curve)?;
+    let shifted = gpu::exclusive_scan(&path, 2.0 * a)?;
+    let picked = gpu::gather(&shifted, &gpu.upload(index)?)?;
+    let back = gpu::scatter_add(&picked, &gpu.upload(index)?, x.len())?;
+    let square = gpu::matmul(&back, &shifted, (2, 2, 2))?;
+    let mut sum = gpu::sum(&square)? + gpu::dot(&back, &path)? * gpu::max(&path)? - gpu::min(&picked)?;
+    sum += gpu::product(&curve)? + gpu::dot(&path, &path)?;
+    Ok(sum)
+}
+
+#[test]
+fn primitives_in_host_functions() {
+    let gpu = Device::new().unwrap();
+    let (x, index) = ([0.3, 0.9, -0.4, 0.7], [2_u32, 0, 2, 3]);
+    let mut dx = [0.0; 4];
+    let (value, da) = of_primitives_grad(&gpu, &x, &mut dx, &index, 0.8, 1.0).unwrap();
+    assert_eq!(value, of_primitives(&gpu, &x, &index, 0.8).unwrap());
+    close(&dx, &differences(&x, |x| of_primitives(&gpu, x, &index, 0.8).unwrap()));
+    close(&[da], &differences(&[0.8], |a| of_primitives(&gpu, &x, &index, a[0]).unwrap()));
 }

@@ -319,7 +319,7 @@ impl Printer<'_> {
     fn statement(&mut self, node: &Stmt) {
         match node {
             Stmt::Let { value, op } => {
-                if let stratape_ir::Op::Load(place) = op {
+                if let Op::Load(place) = op {
                     self.bounds(place);
                 }
                 let text = self.op(op, self.function.ty(*value));
