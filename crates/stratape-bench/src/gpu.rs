@@ -6,11 +6,11 @@
 mod kernels;
 mod tape;
 
-use stratape::gpu::{Buffer, Device, GpuError, Grid, fresh};
+use stratape::gpu::{Buffer, Device, GpuError, Grid, fresh, matmul};
 
 use self::kernels::{
-    axpy_sum, axpy_sum_grad, contraction, contraction_grad, n_body, n_body_grad, softmax,
-    softmax_grad, squares, squares_grad, stencil, stencil_grad,
+    axpy_sum, axpy_sum_grad, contraction, contraction_grad, many_squares, n_body, n_body_grad,
+    softmax, softmax_grad, squares, squares_grad, stencil, stencil_grad,
 };
 use crate::error::BenchError;
 use crate::measure::try_time;
@@ -21,11 +21,12 @@ type Case = fn(&Device, bool) -> Result<Times, GpuError>;
 
 /// Runs the suite.
 pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
-    let cases: [(&str, Case); 6] = [
+    let cases: [(&str, Case); 7] = [
         ("axpy_sum", axpy_case),
         ("n_body", n_body_case),
         ("stencil", stencil_case),
-        ("contraction", contraction_case),
+        ("contraction", product_case),
+        ("contraction_by_threads", contraction_case),
         ("softmax", softmax_case),
         ("squares", squares_case),
     ];
@@ -173,6 +174,30 @@ fn contraction_case(gpu: &Device, small: bool) -> Result<Times, GpuError> {
         contraction_grad::launch(gpu, &grid, shadows)
     })?;
     Ok(Times { kernel, gradient })
+}
+
+/// The contraction as a function of the host, on a ready-made product of matrices.
+fn product_case(gpu: &Device, small: bool) -> Result<Times, GpuError> {
+    let n: usize = if small { 6 } else { 64 };
+    let all = n * n * n;
+    let (a, b) = (upload(gpu, all, 6)?, upload(gpu, all, 7)?);
+    let kernel = median(gpu, || contracted(gpu, &a, &b, n).map(drop))?;
+    let gradient = median(gpu, || {
+        let (mut da, mut db) = (gpu.zeros(all)?, gpu.zeros(all)?);
+        contracted_grad(gpu, &a, &mut da, &b, &mut db, n, 1.0).map(drop)
+    })?;
+    Ok(Times { kernel, gradient })
+}
+
+/// Σ C², where C[i, j, l, m] = Σₖ A[i, j, k]·B[k, l, m].
+#[stratape::gradient]
+fn contracted(gpu: &Device, a: &Buffer<f64>, b: &Buffer<f64>, n: usize) -> Result<f64, GpuError> {
+    let side = n * n;
+    let c = matmul(a, b, (side, n, side))?;
+    let mut out = gpu.zeros(1)?;
+    let blocks = (side * side).div_ceil(256).min(2048);
+    many_squares::launch(gpu, Grid::blocks(blocks).threads(256), (&mut out, &c))?;
+    Ok(out.download()?[0])
 }
 
 fn softmax_case(gpu: &Device, small: bool) -> Result<Times, GpuError> {

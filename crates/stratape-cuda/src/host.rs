@@ -11,7 +11,9 @@ mod operations;
 mod session;
 mod world;
 
-pub use self::launches::{Adjoints, Float, Given, Launched, launch, launch_backward, map, map_backward};
+pub use self::launches::{
+    Adjoints, Float, Given, Launched, launch, launch_backward, map, map_backward,
+};
 pub use self::operations::*;
 pub use self::session::{
     Scope, adopt, adopt_device, adopt_mut, adopt_mut_with, adopt_stream, adopt_with,

@@ -107,3 +107,15 @@ pub(super) fn squares(out: &mut [f64], x: &[f64]) {
     }
     block_add(&mut out[0], term);
 }
+
+/// Σ x², several elements for each thread.
+#[stratape::kernel]
+#[gradient(wrt(out, x), no_results)]
+pub(super) fn many_squares(out: &mut [f64], x: &[f64]) {
+    let first = thread_idx().x + block_idx().x * block_dim().x;
+    let mut sum = 0.0;
+    for i in (first..x.len()).step_by(block_dim().x * grid_dim().x) {
+        sum += x[i] * x[i];
+    }
+    block_add(&mut out[0], sum);
+}

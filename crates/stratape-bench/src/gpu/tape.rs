@@ -73,7 +73,8 @@ fn measure(gpu: &Device, small: bool) -> Result<Found, Any> {
 
     let mut tape = DeviceTapeOptions::new()
         .device_bytes(on_device * bytes)
-        .host_bytes((states + 2) * bytes)
+        // With room to spare, so that nothing goes on to the disk.
+        .host_bytes(2 * states * bytes)
         .open(gpu)?;
     // Page-locked memory takes long to get; the second time it is there.
     forward(gpu, &mut tape, &mut state, states, rounds)?;

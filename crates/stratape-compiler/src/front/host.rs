@@ -432,11 +432,21 @@ impl Lowerer<'_> {
     }
 
     /// A ready-made function of buffers and numbers, which yields a number or makes a buffer.
-    fn primitive(&mut self, name: &str, path: &syn::ExprPath, args: &[Val], span: Span) -> Result<Val> {
+    fn primitive(
+        &mut self,
+        name: &str,
+        path: &syn::ExprPath,
+        args: &[Val],
+        span: Span,
+    ) -> Result<Val> {
         let item = self.written_for(path, name)?;
         let ty = innermost(&item);
         if !matches!(item, Type::Scalar(Scalar::Float(_))) {
-            return Err(unsupported(span, &format!("`{name}` of these elements"), "take a buffer of `f64` or `f32`"));
+            return Err(unsupported(
+                span,
+                &format!("`{name}` of these elements"),
+                "take a buffer of `f64` or `f32`",
+            ));
         }
         let mut arguments = Vec::new();
         for arg in args {
@@ -594,7 +604,12 @@ impl Lowerer<'_> {
     }
 
     /// The arguments of a kernel, as those of a call.
-    fn handed(&mut self, given: &[Val], arguments: &mut Vec<Argument>, span: Span) -> Result<Handed> {
+    fn handed(
+        &mut self,
+        given: &[Val],
+        arguments: &mut Vec<Argument>,
+        span: Span,
+    ) -> Result<Handed> {
         let (mut params, mut passed, mut floats) = (Vec::new(), Vec::new(), Vec::new());
         for (at, val) in given.iter().enumerate() {
             let name = format_ident!("a{at}");

@@ -64,7 +64,10 @@ impl Questions {
             let launches = |(kind, path): &(Kind, Path)| {
                 *kind == Kind::Function
                     && path.segments.len() > 1
-                    && path.segments.last().is_some_and(|last| last.ident == "launch" || last.ident == "map")
+                    && path
+                        .segments
+                        .last()
+                        .is_some_and(|last| last.ident == "launch" || last.ident == "map")
             };
             asked.retain(|one| !launches(one));
         }

@@ -13,6 +13,9 @@ use super::driver::check;
 /// Where page-locked memory begins, at least.
 const PAGE: usize = 4096;
 
+/// Bytes from which on it does.
+const LARGE: usize = 1 << 20;
+
 /// Page-locked memory; given back when dropped. Nothing may be copying it then.
 pub(crate) struct Pinned {
     /// As the driver gave it.
@@ -28,7 +31,9 @@ impl Pinned {
     pub(crate) fn new(context: &Arc<Context>, len: usize, align: usize) -> Result<Self, GpuError> {
         context.bind()?;
         let refused = || GpuError::OutOfHostMemory { asked: len };
-        let whole = len.checked_add(align.saturating_sub(PAGE)).ok_or_else(refused)?;
+        // Small pieces need not begin at a page.
+        let spare = if len < LARGE { align } else { align.saturating_sub(PAGE) };
+        let whole = len.checked_add(spare).ok_or_else(refused)?;
         let mut start = ptr::null_mut();
         let flags = sys::CU_MEMHOSTALLOC_PORTABLE;
         // SAFETY: a context is current, and the place outlives the call.

@@ -26,6 +26,10 @@ impl Layers {
 
     fn find_block(&mut self, len: usize, effort: Effort) -> Result<Option<Block>, GpuError> {
         let mut failed = false;
+        // New memory is the dearest: the system locks its pages.
+        if self.pool.idle_bytes() < len && !self.release_retired()? {
+            self.release_raised()?;
+        }
         loop {
             if let Some(block) = self.idle_block(len) {
                 return Ok(Some(block));

@@ -380,7 +380,8 @@ pub fn map<K: Launched>(tape: &mut RecordTape, given: &[Given]) -> Result<usize,
             Given::Buffer(id) => Some(*id),
             _ => None,
         });
-        let first = first.ok_or_else(|| GpuError::Unsupported("`map` takes a buffer".to_owned()))?;
+        let first =
+            first.ok_or_else(|| GpuError::Unsupported("`map` takes a buffer".to_owned()))?;
         let (device, len) = (session.device_of(first)?, session.content(first)?.len());
         let id = session.add(device.clone(), Content::Zeros(len));
         Ok((id, device, len))

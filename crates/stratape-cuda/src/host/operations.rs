@@ -373,9 +373,8 @@ pub fn of_made<T: Element>(id: usize, adjoint: Buffer<T>) -> Done {
 
 /// A buffer that an operation made.
 pub fn made<T: Element>(tape: &mut RecordTape, buffer: &Buffer<T>) -> Done<usize> {
-    let id = within(|session| {
-        Ok(session.add(buffer.device(), Content::Elements(buffer.shared())))
-    })?;
+    let id =
+        within(|session| Ok(session.add(buffer.device(), Content::Elements(buffer.shared()))))?;
     Left::of(tape, id, None);
     Ok(id)
 }

@@ -103,12 +103,9 @@ pub fn gather_backward<T: Real>(
     _: usize,
 ) -> Done {
     match adjoint_of_made::<T>(tape)? {
-        Some(dy) => super::gather_pullback(
-            &with::<T>(x)?,
-            &mut shadow::<T>(x)?,
-            &with::<u32>(index)?,
-            &dy,
-        ),
+        Some(dy) => {
+            super::gather_pullback(&with::<T>(x)?, &mut shadow::<T>(x)?, &with::<u32>(index)?, &dy)
+        }
         None => Ok(()),
     }
 }

@@ -308,7 +308,8 @@ fn of_primitives(gpu: &Device, x: &[f64], index: &[u32], a: f64) -> Result<f64, 
     let picked = gpu::gather(&shifted, &gpu.upload(index)?)?;
     let back = gpu::scatter_add(&picked, &gpu.upload(index)?, x.len())?;
     let square = gpu::matmul(&back, &shifted, (2, 2, 2))?;
-    let mut sum = gpu::sum(&square)? + gpu::dot(&back, &path)? * gpu::max(&path)? - gpu::min(&picked)?;
+    let mut sum =
+        gpu::sum(&square)? + gpu::dot(&back, &path)? * gpu::max(&path)? - gpu::min(&picked)?;
     sum += gpu::product(&curve)? + gpu::dot(&path, &path)?;
     Ok(sum)
 }

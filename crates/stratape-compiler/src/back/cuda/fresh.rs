@@ -7,8 +7,8 @@
 use std::collections::{HashMap, HashSet};
 
 use stratape_ir::{
-    Axis, Binary, Block, Builtin, Compare, Function, ObjectId, Op, Origin, Param, Place, Step,
-    Stmt, ValueId, walk,
+    Axis, Binary, Block, Builtin, Compare, Function, Loop, ObjectId, Op, Origin, Param, Place,
+    Step, Stmt, ValueId, walk,
 };
 
 /// How a shadow is written.
@@ -25,13 +25,12 @@ pub(super) fn fresh(function: &Function) -> HashMap<ObjectId, Fresh> {
     let mut ops: HashMap<ValueId, &Op> = HashMap::new();
     let mut additions: HashMap<ObjectId, usize> = HashMap::new();
     let mut others: HashSet<ObjectId> = HashSet::new();
+    let mut inside: Vec<&Loop> = Vec::new();
     walk(&function.body, &mut |node| match node {
         Stmt::Accumulate { place, .. } => *additions.entry(place.object).or_default() += 1,
         // The other way, for grids of several axes.
         Stmt::Atomic(_) => {}
-        Stmt::Loop(node) => walk(&node.body, &mut |inner| {
-            others.extend(inner.written().into_iter().map(|place| place.object));
-        }),
+        Stmt::Loop(node) => inside.push(node),
         node => {
             if let Stmt::Let { value, op } = node {
                 ops.insert(*value, op);
@@ -40,6 +39,15 @@ pub(super) fn fresh(function: &Function) -> HashMap<ObjectId, Fresh> {
             others.extend(node.read().into_iter().map(|place| place.object));
         }
     });
+    let finder = Finder { ops: &ops, shadow: ObjectId(0), of: ObjectId(0) };
+    for node in inside {
+        walk(&node.body, &mut |inner| match inner {
+            // The threads of a grid take turns: no two iterations of any meet.
+            Stmt::Accumulate { place, .. } if finder.strides(place, node) => {}
+            Stmt::Atomic(_) => {}
+            inner => others.extend(inner.written().into_iter().map(|place| place.object)),
+        });
+    }
     let mut found = HashMap::new();
     for param in &function.params {
         let Param::Object(object) = param else { continue };
@@ -73,6 +81,11 @@ impl Finder<'_> {
                         }
                         _ => Fresh::Stored,
                     });
+                }
+                Stmt::Loop(node) => {
+                    if let Some(found) = self.block(&node.body, Fresh::Stored) {
+                        return Some(found);
+                    }
                 }
                 Stmt::If(branch) => {
                     let then = match self.is_certain(branch.condition) {
@@ -112,6 +125,37 @@ impl Finder<'_> {
         (own(*a) && start(*b)) || (own(*b) && start(*a))
     }
 
+    /// Whether an index is `thread + counter * (block_dim().x * grid_dim().x)`.
+    fn strides(&self, place: &Place, node: &Loop) -> bool {
+        let [Step::Index(index)] = place.path[..] else { return false };
+        let Some(Op::Binary(Binary::Add, a, b)) = self.ops.get(&index) else { return false };
+        let all = |value: ValueId| {
+            let Some(Op::Binary(Binary::Mul, a, b)) = self.ops.get(&value) else { return false };
+            let found = [self.builtin(*a), self.builtin(*b)];
+            let (threads, blocks) =
+                (Some(Builtin::BlockDim(Axis::X)), Some(Builtin::GridDim(Axis::X)));
+            found == [threads, blocks] || found == [blocks, threads]
+        };
+        let step = |value: ValueId| match self.ops.get(&value) {
+            Some(Op::Binary(Binary::Mul, a, b)) => {
+                (*a == node.counter && all(*b)) || (*b == node.counter && all(*a))
+            }
+            _ => false,
+        };
+        (self.is_thread(*a) && step(*b)) || (self.is_thread(*b) && step(*a))
+    }
+
+    /// Whether a number is made of extents along other axes than the first.
+    fn is_other_extent(&self, value: ValueId) -> bool {
+        match self.ops.get(&value) {
+            Some(Op::Builtin(Builtin::BlockDim(axis) | Builtin::GridDim(axis))) => *axis != Axis::X,
+            Some(Op::Binary(Binary::Mul, a, b)) => {
+                self.is_other_extent(*a) && self.is_other_extent(*b)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether a condition holds for every thread that has an element, in a grid along one axis.
     fn is_certain(&self, condition: ValueId) -> bool {
         match self.ops.get(&condition) {
@@ -123,10 +167,7 @@ impl Finder<'_> {
                 matches!(self.ops.get(len), Some(Op::Len(place)) if whole(place))
             }
             Some(Op::Compare(Compare::Eq, extent, one)) => {
-                let other = |axis| matches!(axis, Axis::Y | Axis::Z);
-                let single = matches!(self.ops.get(one), Some(Op::Int(1)));
-                single
-                    && matches!(self.builtin(*extent), Some(Builtin::BlockDim(axis) | Builtin::GridDim(axis)) if other(axis))
+                matches!(self.ops.get(one), Some(Op::Int(1))) && self.is_other_extent(*extent)
             }
             Some(Op::Binary(Binary::BitAnd, a, b)) => self.is_certain(*a) && self.is_certain(*b),
             _ => false,

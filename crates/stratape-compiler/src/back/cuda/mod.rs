@@ -487,6 +487,13 @@ impl Printer<'_> {
             self.line(&text);
         }
         let (ty, counter) = (c_scalar(self.function.ty(node.counter)), self.value(node.counter));
+        // Several iterations side by side hide what each waits for, where few threads have long loops.
+        let straight = |stmt: &Stmt| {
+            matches!(stmt, Stmt::Let { .. } | Stmt::Accumulate { .. } | Stmt::Check { .. })
+        };
+        if node.exit.is_none() && node.body.len() <= 80 && node.body.iter().all(straight) {
+            self.line("#pragma unroll 4");
+        }
         match (node.range, node.reversed) {
             (Range::Forever, _) => self.line(&format!("for ({ty} {counter} = 0;; ++{counter}) {{")),
             (Range::UpTo { from, to }, false) => {

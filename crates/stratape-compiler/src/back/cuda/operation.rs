@@ -44,7 +44,7 @@ impl Printer<'_> {
             && *one == 1.0
             && let [of] = &of[..]
         {
-            return format!("rsqrt({})", self.value(*of));
+            return format!("stratape_rsqrt({})", self.value(*of));
         }
         let (a, b) = (self.value(a), self.value(b));
         let result = c_scalar(ty);

@@ -149,3 +149,16 @@ template <class T> __device__ inline T stratape_to_int(double x, double low, dou
 }
 __device__ inline long long stratape_order(double x) { const long long b = __double_as_longlong(x); return b ^ (long long)((stratape_usize)(b >> 63) >> 1); }
 __device__ inline int stratape_order(float x) { const int b = __float_as_int(x); return b ^ (int)((unsigned)(b >> 31) >> 1); }
+
+// 1 / sqrt(x) without a branch, so that iterations of a loop run side by side. From an approximation of twenty bits, one step of third order.
+__device__ __forceinline__ double stratape_rsqrt(double x) {
+  const bool small = x < 0x1p-1000;
+  const double s = small ? x * 0x1p+200 : x;
+  double y;
+  asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(s));
+  const double e = fma(-(s * y), y, 1.0);
+  const double refined = fma(y * e, fma(0.375, e, 0.5), y);
+  const double found = s > 0.0 && s < __longlong_as_double(0x7ff0000000000000ll) ? refined : y;
+  return small ? found * 0x1p+100 : found;
+}
+__device__ __forceinline__ float stratape_rsqrt(float x) { return rsqrtf(x); }

@@ -14,8 +14,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::driver::{Context, Pass, Promise};
 use stratape_ir::{
-    Axis, Binary, Block, Builtin, Carried, Compare, Function, If, Init, Loop, ObjectId, Op, Origin,
-    Param, Place, Range, Scalar, SourceId, Step, Stmt, StmtId, Unary, ValueId, walk,
+    Axis, Binary, Block, Builtin, Carried, Compare, Function, If, Init, Loop, Merge, ObjectId, Op,
+    Origin, Param, Place, Range, Scalar, SourceId, Step, Stmt, StmtId, Unary, ValueId, copy, walk,
 };
 
 /// The pass.
@@ -40,7 +40,7 @@ fn gather_pairs(function: &mut Function, cx: &mut Context<'_>) {
         if let Some(Stmt::If(branch)) = rest.first_mut()
             && let Some((thread, count)) = facts.guard(branch)
         {
-            let mut asked = Vec::new();
+            let mut asked = None;
             for position in 0..branch.then.len() {
                 let (earlier, now) = branch.then.split_at_mut(position);
                 let Some(Stmt::Loop(node)) = now.first_mut() else { continue };
@@ -48,36 +48,44 @@ fn gather_pairs(function: &mut Function, cx: &mut Context<'_>) {
                     continue;
                 }
                 let scope = [&*before, &*earlier];
-                let Some(sums) = facts.exchange(function, node, (thread, &mut zeros), &scope)
-                else {
-                    continue;
-                };
-                let covers = *asked.first().unwrap_or(&function.new_value(Scalar::Bool, node.span));
-                asked.push(covers);
-                let others = function.new_value(Scalar::Bool, node.span);
-                guard_additions(node, &facts, others);
+                let original = node.clone();
+                let found = facts.exchange(function, node, (thread, &mut zeros), &scope);
+                let Some(sums) = found else { continue };
                 let name = &function.objects[sums[0].0.object.index()].name;
                 cx.applied(
                     node.span,
                     format!("what threads add to `{name}` by pairs, each sums for its own element"),
                 );
-                let mut own = Block::new();
-                for (place, sum) in sums {
-                    let path = facts.by_thread(function, &place.path, thread, &mut own);
-                    let place = Place { path, ..place };
-                    own.push(Stmt::Accumulate { place, value: sum, subtract: false });
+                let covers = function.new_value(Scalar::Bool, node.span);
+                asked = Some(covers);
+                node.body.retain(|stmt| facts.is_scattered(stmt, node.counter).is_none());
+                let (other, copied) = copy(function, &vec![Stmt::Loop(original.clone())]);
+                let mut merges = Vec::new();
+                for (carried, old) in node.carried.iter_mut().zip(&original.carried) {
+                    carried.after = function.new_value_like(old.after);
+                    let other = copied[&old.after];
+                    merges.push(Merge { value: old.after, then: carried.after, other });
                 }
-                let span = node.span;
-                branch.then.insert(
-                    position,
-                    Stmt::Let { value: others, op: Op::Unary(Unary::Not, covers) },
-                );
-                branch.then.insert(position + 2, when(covers, own, span));
+                let (span, gathered) = (node.span, Stmt::Loop(node.clone()));
+                let mut then = vec![gathered];
+                for (place, sum) in sums {
+                    let path = facts.by_thread(function, &place.path, thread, &mut then);
+                    let place = Place { path, ..place };
+                    then.push(Stmt::Accumulate { place, value: sum, subtract: false });
+                }
+                branch.then[position] = Stmt::If(Box::new(If {
+                    id: StmtId::NONE,
+                    condition: covers,
+                    then,
+                    other,
+                    merges,
+                    span,
+                }));
                 // One loop for each guard: more are rare, and their sums would have to be kept apart.
                 break;
             }
-            if let Some(covers) = asked.first() {
-                let question = ask(function, *covers, count);
+            if let Some(covers) = asked {
+                let question = ask(function, covers, count);
                 let len = question.len();
                 body.splice(at..at, question);
                 at += len;
@@ -88,27 +96,6 @@ fn gather_pairs(function: &mut Function, cx: &mut Context<'_>) {
     // What sums begin with stands in front of everything.
     zeros.append(&mut body);
     function.body = zeros;
-}
-
-fn when(condition: ValueId, then: Block, span: SourceId) -> Stmt {
-    Stmt::If(Box::new(If {
-        id: StmtId::NONE,
-        condition,
-        then,
-        other: Block::new(),
-        merges: Vec::new(),
-        span,
-    }))
-}
-
-/// Additions by the counter of a loop happen under a condition.
-fn guard_additions(node: &mut Loop, facts: &Facts, condition: ValueId) {
-    let (counter, span) = (node.counter, node.span);
-    for stmt in &mut node.body {
-        if facts.is_scattered(stmt, counter).is_some() {
-            *stmt = when(condition, vec![stmt.clone()], span);
-        }
-    }
 }
 
 /// Whether there is a thread for each number below a count, and none along other axes.
