@@ -65,20 +65,26 @@ pub(super) fn contraction(out: &mut [f64], a: &[f64], b: &[f64], n: usize) {
     block_add(&mut out[0], term);
 }
 
-/// Σ softmax(x)·s, a block for each row.
+/// Σ softmax(x)·s, a block of 256 threads for each row.
 #[stratape::kernel]
 #[gradient(wrt(out, x), no_results)]
 pub(super) fn softmax(out: &mut [f64], x: &[f64], s: &[f64], n: usize) {
-    let mut tops = shared::<[f64; 256]>();
-    let mut sums = shared::<[f64; 256]>();
+    let mut tops = shared::<[f64; 8]>();
+    let mut sums = shared::<[f64; 8]>();
     let (t, row) = (thread_idx().x, block_idx().x * n);
     let mut top = -1e300;
     for j in (t..n).step_by(block_dim().x) {
         top = if x[row + j] > top { x[row + j] } else { top };
     }
-    tops[t] = top;
+    for k in 0..5 {
+        let other = shuffle_xor(top, 1 << k);
+        top = if other > top { other } else { top };
+    }
+    if t % 32 == 0 {
+        tops[t / 32] = top;
+    }
     sync_threads();
-    for k in 0..block_dim().x {
+    for k in 0..8 {
         top = if tops[k] > top { tops[k] } else { top };
     }
     let (mut sum, mut weighted) = (0.0, 0.0);
@@ -87,10 +93,15 @@ pub(super) fn softmax(out: &mut [f64], x: &[f64], s: &[f64], n: usize) {
         sum += e;
         weighted += e * s[row + j];
     }
-    sums[t] = sum;
+    for k in 0..5 {
+        sum += shuffle_xor(sum, 1 << k);
+    }
+    if t % 32 == 0 {
+        sums[t / 32] = sum;
+    }
     sync_threads();
     let mut total = 0.0;
-    for k in 0..block_dim().x {
+    for k in 0..8 {
         total += sums[k];
     }
     block_add(&mut out[0], weighted / total);

@@ -81,13 +81,20 @@ pub(crate) fn fallible(output: &syn::ReturnType) -> Option<&syn::Type> {
 
 /// A function in which what can fail on a device does not: the gradient is left where it does.
 pub(super) fn without_errors(item: &mut syn::ItemFn) {
-    let inner = fallible(&item.sig.output).cloned();
-    if !library::names_devices(&item.to_token_stream()) {
+    without_errors_in(&mut item.sig, &mut item.block);
+}
+
+/// The same for a method.
+pub(super) fn without_errors_in(sig: &mut syn::Signature, block: &mut syn::Block) {
+    let inner = fallible(&sig.output).cloned();
+    if !library::names_devices(&sig.to_token_stream())
+        && !library::names_devices(&block.to_token_stream())
+    {
         return;
     }
-    Unfailing { result: inner.is_some() }.visit_block_mut(&mut item.block);
+    Unfailing { result: inner.is_some() }.visit_block_mut(block);
     if let Some(inner) = inner {
-        item.sig.output = match inner {
+        sig.output = match inner {
             syn::Type::Tuple(tuple) if tuple.elems.is_empty() => syn::ReturnType::Default,
             inner => syn::parse_quote!(-> #inner),
         };
@@ -221,6 +228,13 @@ impl Lowerer<'_> {
         (name, span): (&str, Span),
         origin: Origin,
     ) -> Result<Val> {
+        if kind == OnDevice::Grid {
+            return Err(unsupported(
+                span,
+                "a `Grid` as a parameter",
+                "take its numbers as parameters, and make the grid in the function",
+            ));
+        }
         if origin == Origin::Owned {
             return Err(unsupported(
                 span,
@@ -596,6 +610,49 @@ impl Lowerer<'_> {
     fn is_buffer(&self, val: &Val) -> bool {
         let owner = self.owner_of(val);
         owner.as_deref().and_then(library::on_device) == Some(OnDevice::Buffer)
+    }
+
+    /// A buffer of its own with what another holds, if a place is a buffer. Lists of buffers are not copied: their elements would stay one.
+    pub(super) fn cloned_buffer(&mut self, lv: &LValue, span: Span) -> Result<Option<Val>> {
+        let val = Val::Place(lv.clone());
+        if let LValue::Memory(Memory {
+            ty: Type::Vec(item) | Type::Slice(item) | Type::Array(item, _),
+            ..
+        }) = lv
+        {
+            self.no_buffers(item, span)?;
+        }
+        if !self.is_buffer(&val) {
+            return Ok(None);
+        }
+        let Some(Type::Struct(def)) = self.type_of(&val) else { return Ok(None) };
+        let (id, len) = (self.number_in(&val, 0, span)?, self.number_in(&val, 1, span)?);
+        let copy =
+            self.made(("duplicate", "duplicate_backward"), vec![Argument::Value(id)], span)?;
+        Ok(Some(Val::Parts(Kind::Struct(def), vec![copy, Val::Scalar(len)])))
+    }
+
+    /// Refuses copies of what holds buffers.
+    pub(super) fn no_buffers(&self, ty: &Type, span: Span) -> Result<()> {
+        fn holds(ty: &Type) -> bool {
+            match ty {
+                Type::Struct(def) => {
+                    library::on_device(&def.name) == Some(OnDevice::Buffer)
+                        || def.fields.iter().any(|(_, ty)| holds(ty))
+                }
+                Type::Tuple(items) => items.iter().any(holds),
+                Type::Vec(item) | Type::Slice(item) | Type::Array(item, _) => holds(item),
+                Type::Scalar(_) | Type::Enum(_) => false,
+            }
+        }
+        match holds(ty) {
+            true => Err(unsupported(
+                span,
+                "copies of lists of buffers",
+                "`clone` one buffer after the other",
+            )),
+            false => Ok(()),
+        }
     }
 
     fn number_in(&mut self, val: &Val, at: usize, span: Span) -> Result<ValueId> {

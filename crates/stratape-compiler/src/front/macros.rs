@@ -103,6 +103,7 @@ impl Lowerer<'_> {
                 let item_val = self.as_vec(item_val, item.span())?;
                 let count = self.usize_expr(&count)?;
                 let (init, ty) = self.init_of(item_val, item.span())?;
+                self.no_buffers(&ty, item.span())?;
                 let ty = Type::Vec(Box::new(ty));
                 Ok(self.new_array(ty, Init::Repeat(Box::new(init), count), span))
             }

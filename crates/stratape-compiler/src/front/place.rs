@@ -194,6 +194,9 @@ impl Lowerer<'_> {
 
     /// What `clone` makes of a place: `Vec`s in it are copied too.
     pub(super) fn clone_of(&mut self, lv: &LValue, span: Span) -> Result<Val> {
+        if let Some(buffer) = self.cloned_buffer(lv, span)? {
+            return Ok(buffer);
+        }
         let count = match lv {
             LValue::Parts(_, parts) => parts.len(),
             LValue::Memory(Memory { ty: Type::Struct(def), .. }) => def.fields.len(),

@@ -362,6 +362,7 @@ pub(crate) enum OnDevice {
     Device,
     Stream,
     Buffer,
+    Grid,
 }
 
 /// Which of these a type's name is.
@@ -371,6 +372,7 @@ pub(crate) fn on_device(name: &str) -> Option<OnDevice> {
         "Device" => Some(OnDevice::Device),
         "Stream" => Some(OnDevice::Stream),
         "Buffer" => Some(OnDevice::Buffer),
+        "Grid" => Some(OnDevice::Grid),
         _ => None,
     }
 }

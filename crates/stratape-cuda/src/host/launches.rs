@@ -407,6 +407,9 @@ struct Mapped {
 pub fn map_backward(tape: &mut RecordTape) -> Result<Adjoints, GpuError> {
     let Mapped { id, launched } = tape.detach::<Mapped>()?;
     let adjoints = if launched { launch_backward(tape)? } else { Adjoints(Vec::new()) };
-    within(|session| Ok(drop(session.take_shadow(id))))?;
+    within(|session| {
+        session.clear_shadow(id);
+        Ok(())
+    })?;
     Ok(adjoints)
 }

@@ -197,7 +197,10 @@ pub fn zeros_backward(
     _: usize,
 ) -> Done {
     let id = Left::undone(tape)?;
-    within(|session| Ok(drop(session.take_shadow(id))))
+    within(|session| {
+        session.clear_shadow(id);
+        Ok(())
+    })
 }
 
 /// `buffer.write(from)`
@@ -226,7 +229,10 @@ pub fn write_backward<T: Element>(
 
 pub fn write_constant_backward(tape: &mut RecordTape, _id: usize, _world: &mut [f64]) -> Done {
     let id = Left::undone(tape)?;
-    within(|session| Ok(drop(session.take_shadow(id))))
+    within(|session| {
+        session.clear_shadow(id);
+        Ok(())
+    })
 }
 
 /// `buffer.fill_zero()`
@@ -264,6 +270,24 @@ pub fn copy_backward(tape: &mut RecordTape, to: usize, from: usize, _world: &mut
     Left::undone(tape)?;
     within(|session| match session.take_shadow(to) {
         Some(adjoint) => session.add_to_shadow(from, adjoint),
+        None => Ok(()),
+    })
+}
+
+/// `buffer.clone()`: both have one version until one of them changes.
+pub fn duplicate(tape: &mut RecordTape, of: usize, _world: &mut [f64]) -> Done<usize> {
+    let id = within(|session| {
+        let (device, content) = (session.device_of(of)?, session.content(of)?);
+        Ok(session.add(device, content))
+    })?;
+    Left::of(tape, id, None);
+    Ok(id)
+}
+
+pub fn duplicate_backward(tape: &mut RecordTape, of: usize, _world: &mut [f64], _: usize) -> Done {
+    let id = Left::undone(tape)?;
+    within(|session| match session.take_shadow(id) {
+        Some(adjoint) => session.add_to_shadow(of, adjoint),
         None => Ok(()),
     })
 }
@@ -367,7 +391,7 @@ pub fn adjoint<T: Element>(id: usize) -> Done<Buffer<T>> {
 }
 
 /// Adds such an adjoint.
-pub fn of_made<T: Element>(id: usize, adjoint: Buffer<T>) -> Done {
+pub fn of_made<T: Element>(id: usize, adjoint: &Buffer<T>) -> Done {
     within(|session| session.add_to_shadow(id, adjoint.shared()))
 }
 

@@ -186,6 +186,11 @@ impl Session {
         self.shadows.remove(&id)
     }
 
+    /// The adjoint of a buffer is zero again.
+    pub(super) fn clear_shadow(&mut self, id: usize) {
+        self.shadows.remove(&id);
+    }
+
     /// The adjoint of a buffer, to be added to in place.
     pub(super) fn shadow(
         &mut self,

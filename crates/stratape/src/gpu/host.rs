@@ -39,7 +39,7 @@ pub fn dot_backward<T: Real>(
 ) -> Done {
     let (mut dx, mut dy) = (shadow::<T>(x)?, adjoint::<T>(y)?);
     super::dot_pullback(&with::<T>(x)?, &mut dx, &with::<T>(y)?, &mut dy, seed)?;
-    of_made(y, dy)
+    of_made(y, &dy)
 }
 
 /// A buffer of the same length from one.
@@ -166,5 +166,5 @@ pub fn matmul_backward<T: Real>(
     let (mut da, mut db) = (shadow::<T>(a)?, adjoint::<T>(b)?);
     let (a, right) = (with::<T>(a)?, with::<T>(b)?);
     super::matmul_pullback(&a, &mut da, &right, &mut db, (m, k, n), &dc)?;
-    of_made(b, db)
+    of_made(b, &db)
 }

@@ -241,6 +241,7 @@ fn what_is_asked_for() {
     assert_eq!(dx.download().unwrap(), [5.0, 6.0, 0.0]);
     let short = up(&[1.0]);
     let mut dshort = up(&[0.0]);
+    let gpu = gpu.clone().checking(true);
     assert!(chosen_grad(&gpu, &mut y, &mut dy, &short, &mut dshort, &w).is_err());
     assert_eq!(y.download().unwrap(), [5.0, 12.0, 9.0]);
     let mut wrong = up(&[0.0]);
@@ -323,4 +324,87 @@ fn primitives_in_host_functions() {
     assert_eq!(value, of_primitives(&gpu, &x, &index, 0.8).unwrap());
     close(&dx, &differences(&x, |x| of_primitives(&gpu, x, &index, 0.8).unwrap()));
     close(&[da], &differences(&[0.8], |a| of_primitives(&gpu, &x, &index, a[0]).unwrap()));
+}
+
+#[stratape::kernel]
+#[gradient]
+fn doubled(y: &mut [f64]) {
+    let i = thread_idx().x;
+    if i < y.len() {
+        y[i] *= 2.0;
+    }
+}
+
+/// A clone is a buffer of its own, also as a field.
+#[gradient]
+fn cloned(gpu: &Device, x: &[f64]) -> Result<f64, GpuError> {
+    let mut b = gpu.upload(x)?;
+    let c = b.clone();
+    doubled::launch(gpu, Grid::blocks(1).threads(8), (&mut b,))?;
+    let pair = (b, c);
+    let (mut d, e) = pair.clone();
+    doubled::launch(gpu, Grid::blocks(1).threads(8), (&mut d,))?;
+    Ok(gpu::dot(&pair.0, &pair.1)? + gpu::dot(&d, &e)?)
+}
+
+#[test]
+fn clones_are_their_own() {
+    let gpu = Device::new().unwrap();
+    let (x, mut dx) = ([3.0, 1.0], [0.0; 2]);
+    assert_eq!(cloned_grad(&gpu, &x, &mut dx, 1.0).unwrap(), 60.0);
+    assert_eq!(cloned(&gpu, &x).unwrap(), 60.0);
+    assert_eq!(dx, [36.0, 12.0]);
+}
+
+#[stratape::differentiable]
+mod methods {
+    use stratape::gpu::{Buffer, Device, GpuError, Grid};
+
+    pub(super) struct Pair {
+        left: Buffer<f64>,
+        right: Buffer<f64>,
+    }
+
+    impl Pair {
+        fn new(gpu: &Device, x: &[f64]) -> Result<Pair, GpuError> {
+            let left = gpu.upload(x)?;
+            Ok(Pair { right: left.clone(), left })
+        }
+
+        fn step(&mut self, gpu: &Device) -> Result<(), GpuError> {
+            super::doubled::launch(gpu, Grid::blocks(1).threads(8), (&mut self.left,))?;
+            Ok(())
+        }
+    }
+
+    #[gradient]
+    pub(super) fn stepped(gpu: &Device, x: &[f64]) -> Result<f64, GpuError> {
+        let mut pair = Pair::new(gpu, x)?;
+        pair.step(gpu)?;
+        pair.step(gpu)?;
+        let (left, right) = (pair.left.download()?, pair.right.download()?);
+        Ok(left.iter().zip(&right).map(|(a, b)| a * b).sum())
+    }
+}
+
+#[test]
+fn methods_of_a_module() {
+    let gpu = Device::new().unwrap();
+    let (x, mut dx) = ([3.0, 1.0], [0.0; 2]);
+    assert_eq!(methods::stepped_grad(&gpu, &x, &mut dx, 1.0).unwrap(), 40.0);
+    assert_eq!(dx, [24.0, 8.0]);
+}
+
+/// Nothing on the device after all.
+#[gradient]
+fn idle(gpu: &Device, x: &[f64], a: f64) -> Result<f64, GpuError> {
+    let _ = gpu;
+    Ok(a * x[0])
+}
+
+#[test]
+fn a_device_that_is_not_used() {
+    let gpu = Device::new().unwrap();
+    let mut dx = [0.0];
+    assert_eq!(idle_grad(&gpu, &[2.0], &mut dx, 3.0, 1.0).unwrap(), (6.0, 2.0));
 }

@@ -62,7 +62,7 @@ impl Border {
                     );
                 }
             }
-            None => {}
+            Some(OnDevice::Grid) | None => {}
         }
     }
 

@@ -101,7 +101,7 @@ impl<'a> Signature<'a> {
             }
         }
         let mut all = Vec::new();
-        let inner = crate::front::fallible(&item.sig.output).filter(|_| uses_devices(primal));
+        let inner = crate::front::fallible(&item.sig.output);
         if let syn::ReturnType::Type(_, ty) = &item.sig.output
             && !primal.results.is_empty()
         {
@@ -115,7 +115,15 @@ impl<'a> Signature<'a> {
         }
         all.extend(outputs);
         let output = tuple(&all);
-        if uses_devices(primal) {
+        let on_device = |object: &ObjectId| {
+            matches!(&primal.objects[object.index()].ty,
+            Type::Struct(def) if library::on_device(&def.name).is_some())
+        };
+        let takes = primal
+            .params
+            .iter()
+            .any(|param| matches!(param, Param::Object(object) if on_device(object)));
+        if takes || uses_devices(primal) {
             let before = &border.before;
             let scope = Ident::new("scope", Span::mixed_site());
             border.before =
