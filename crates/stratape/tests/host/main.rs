@@ -1,6 +1,12 @@
 //! Functions of the host under `#[gradient]` that use devices.
 
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::needless_borrows_for_generic_args,
+    clippy::print_stdout
+)]
 
 mod programs;
 mod shapes;
