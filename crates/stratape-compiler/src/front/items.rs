@@ -292,6 +292,7 @@ impl Items {
             left.retain(|item| match item {
                 Item::Struct(def) if !is_generic(&def.generics) => match self.read_struct(def) {
                     Ok(read) => {
+                        self.accept(&read.name);
                         self.structs.insert(read.name.clone(), Arc::new(read));
                         false
                     }
@@ -307,6 +308,7 @@ impl Items {
                 {
                     match self.read_enum(def) {
                         Ok(choice) => {
+                            self.accept(&choice.name);
                             self.choices.insert(choice.name.clone(), Arc::new(choice));
                             false
                         }
@@ -357,6 +359,13 @@ impl Items {
             variants.push((variant.ident.to_string(), fields));
         }
         Ok(Choice::new(&def.ident.to_string(), variants))
+    }
+
+    /// A type that was refused because it holds one that was not known yet.
+    fn accept(&mut self, name: &str) {
+        if self.refused.get(name).is_some_and(|why| why.contains("cannot be looked into")) {
+            self.refused.remove(name);
+        }
     }
 
     fn refuse(&mut self, name: &syn::Ident, why: &str) {
