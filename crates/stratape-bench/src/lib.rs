@@ -24,6 +24,7 @@ mod checkpoint;
 mod cpp;
 mod error;
 mod gpu;
+mod lulesh;
 mod measure;
 mod measurement;
 pub mod programs;
@@ -63,6 +64,8 @@ pub enum Suite {
     Tapeflow,
     /// Kernels and their gradients on a device, or on the emulator.
     Gpu,
+    /// LULESH, and its gradient through the time loop: taped, spilled, from snapshots.
+    Lulesh,
 }
 
 impl Suite {
@@ -80,6 +83,7 @@ impl Suite {
             Self::Cpp => "cpp",
             Self::Tapeflow => "tapeflow",
             Self::Gpu => "gpu",
+            Self::Lulesh => "lulesh",
         }
     }
 }
@@ -107,6 +111,12 @@ pub struct Settings {
     /// Runs the suite `gpu` on the emulator, whatever device there is.
     #[arg(long)]
     pub emulator: bool,
+    /// Elements along an edge of the cube of the suite `lulesh`; several sizes, if not given.
+    #[arg(long = "size", value_name = "ELEMENTS")]
+    pub edge: Option<usize>,
+    /// Time steps of the suite `lulesh`.
+    #[arg(long)]
+    pub steps: Option<usize>,
     /// Where spill files go; they have no name and leave nothing behind.
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     pub spill_to: PathBuf,
@@ -120,6 +130,8 @@ impl Default for Settings {
             only: None,
             set: Set::Reference,
             emulator: false,
+            edge: None,
+            steps: None,
             spill_to: ".".into(),
         }
     }
@@ -191,5 +203,6 @@ fn run_with(suite: Suite, runner: &mut Runner<'_>) -> Result<(), BenchError> {
         Suite::Cpp => cpp::run(runner),
         Suite::Tapeflow => tapeflow::run(runner),
         Suite::Gpu => gpu::run(runner),
+        Suite::Lulesh => lulesh::run(runner),
     }
 }

@@ -130,6 +130,11 @@ impl<'a> Runner<'a> {
         self.settings.emulator
     }
 
+    /// The size of LULESH and its number of steps, where they are asked for.
+    pub(crate) fn lulesh(&self) -> (Option<usize>, Option<usize>) {
+        (self.settings.edge, self.settings.steps)
+    }
+
     /// Where spill files go.
     pub(crate) fn directory(&self) -> &'a Path {
         &self.settings.spill_to

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use stratape_compiler::driver::{
-    Context, GRADIENT, KERNEL, KERNEL_GRADIENT, LOWERING, PRIMAL, Pass, Target,
+    Context, GRADIENT, KERNEL, KERNEL_GRADIENT, LOWERING, PRIMAL, Pass, STATES, Target,
 };
 use stratape_ir::{Function, text, valid};
 
@@ -71,7 +71,7 @@ fn examples(page: &str) -> Vec<Example> {
 }
 
 fn passes() -> impl Iterator<Item = &'static Pass> {
-    PRIMAL.iter().chain(GRADIENT).chain(LOWERING).chain(KERNEL).chain(KERNEL_GRADIENT)
+    STATES.iter().chain(PRIMAL).chain(GRADIENT).chain(LOWERING).chain(KERNEL).chain(KERNEL_GRADIENT)
 }
 
 fn read(example: &Example) -> Function {

@@ -214,15 +214,42 @@ const CASES: &[Case] = &[
     },
     Case {
         pass: "forward_copies",
-        source: "fn f(p: &[[f64; 3]], x: f64) -> f64 {
+        source: "fn f(p: &[[f64; 3]], k: &[usize], x: f64) -> f64 {
             let mut s = x;
             for i in 0..p.len() {
-                let [a, b, c] = p[i];
-                s = (s * a + b).sin() * c;
+                let row = p[i];
+                s = (s * row[k[i]]).sin();
             }
             s
         }",
         holds: |compiled| count(&compiled.lowered, |node| matches!(node, Stmt::New { .. })) == 0,
+    },
+    Case {
+        pass: "rotate",
+        source: "fn f(x: f64, most: f64) -> f64 {
+            let mut y = x;
+            while y < most { y = y * y + x; }
+            y
+        }",
+        holds: |compiled| {
+            let is_loop = |node: &Stmt| matches!(node, Stmt::Loop(_));
+            compiled
+                .primal
+                .body
+                .iter()
+                .any(|node| matches!(node, Stmt::If(node) if node.then.iter().any(is_loop)))
+        },
+    },
+    Case {
+        pass: "split_structs",
+        source: "fn f(x: &[f64]) -> f64 {
+            let mut p = vec![(0.0, 0.0); x.len()];
+            for i in 0..x.len() { p[i] = (x[i], x[i] * x[i]); }
+            let mut s = 0.0;
+            for i in 0..x.len() { s += p[i].0 * p[x.len() - 1 - i].1; }
+            s
+        }",
+        holds: |compiled| !compiled.primal.to_string().contains("Vec<(f64, f64)>"),
     },
     Case {
         pass: "argmax",

@@ -1,7 +1,7 @@
 //! The forces on the nodes: pressure, and what keeps elements from bending like hourglasses.
 
-use crate::hexahedron::{corner_normals, volume_derivatives};
 use crate::Vec3;
+use crate::hexahedron::{corner_normals, volume_derivatives};
 use stratape::differentiable;
 
 /// How strongly hourglass modes are damped.
@@ -50,7 +50,7 @@ pub(crate) fn corner_forces(
         }
         let flow = flow * damping;
         for corner in 0..8 {
-            forces[corner] = forces[corner] - flow * gamma[corner];
+            forces[corner] += flow * -gamma[corner];
         }
     }
     forces

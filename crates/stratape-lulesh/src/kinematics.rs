@@ -1,7 +1,7 @@
 //! How an element is deformed: volume, length, rate of change, and what the viscosity needs of its neighbours.
 
-use crate::hexahedron::{along, characteristic_length, volume};
 use crate::Vec3;
+use crate::hexahedron::{along, characteristic_length, volume};
 use stratape::differentiable;
 
 /// Keeps quotients finite.
@@ -11,7 +11,7 @@ pub(crate) const TINY: f64 = 1e-36;
 /// What the element phase knows of an element after the motion.
 #[differentiable]
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Deformation {
+pub(crate) struct Deformation {
     /// The volume now, over the initial one.
     pub volume: f64,
     /// The characteristic length.
@@ -31,11 +31,8 @@ fn rate_of_change(position: &[Vec3; 8], velocity: &[Vec3; 8], dt: f64) -> f64 {
     for corner in 0..8 {
         half_way[corner] = position[corner] - velocity[corner] * (0.5 * dt);
     }
-    let (xi, eta, zeta) = (
-        along(0, &half_way) * 0.125,
-        along(1, &half_way) * 0.125,
-        along(2, &half_way) * 0.125,
-    );
+    let (xi, eta, zeta) =
+        (along(0, &half_way) * 0.125, along(1, &half_way) * 0.125, along(2, &half_way) * 0.125);
     let (by_xi, by_eta, by_zeta) = (eta.cross(zeta), zeta.cross(xi), xi.cross(eta));
     let flow = by_xi.dot(along(0, velocity))
         + by_eta.dot(along(1, velocity))

@@ -59,7 +59,13 @@ impl Mesh {
                 square[3] + plane,
             ]);
             let strides = [1, edge, edge * edge];
-            let there = |side: usize, stride: isize| if at[side] == 0 && stride < 0 || at[side] + 1 == edge && stride > 0 { element } else { element.saturating_add_signed(stride) };
+            let there = |side: usize, stride: isize| {
+                if at[side] == 0 && stride < 0 || at[side] + 1 == edge && stride > 0 {
+                    element
+                } else {
+                    element.saturating_add_signed(stride)
+                }
+            };
             mesh.lower.push(std::array::from_fn(|side| there(side, -(strides[side] as isize))));
             mesh.upper.push(std::array::from_fn(|side| there(side, strides[side] as isize)));
         }

@@ -43,6 +43,6 @@ pub(crate) fn move_nodes(
     for node in 0..position.len() {
         let next = accelerated(velocity[node], force[node], mass[node], mesh.on_plane[node], dt);
         velocity[node] = next;
-        position[node] = position[node] + next * dt;
+        position[node] += next * dt;
     }
 }

@@ -22,7 +22,8 @@ struct Numbers(u64);
 impl Numbers {
     /// The next number in [0, 1).
     fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -46,7 +47,9 @@ impl Problem {
         let along = edge + 1;
         let at = |index: usize| EDGE * index as f64 / edge as f64;
         let position = (0..mesh.nodes())
-            .map(|node| Vec3::new(at(node % along), at(node / along % along), at(node / (along * along))))
+            .map(|node| {
+                Vec3::new(at(node % along), at(node / along % along), at(node / (along * along)))
+            })
             .collect();
         let mut energy = vec![0.0; mesh.elements()];
         energy[0] = Self::blast(edge);
@@ -60,7 +63,9 @@ impl Problem {
         let mut numbers = Numbers(1);
         let spacing = EDGE / edge as f64;
         for (position, on_plane) in problem.position.iter_mut().zip(&problem.mesh.on_plane) {
-            for (coordinate, fixed) in [&mut position.x, &mut position.y, &mut position.z].into_iter().zip(on_plane) {
+            for (coordinate, fixed) in
+                [&mut position.x, &mut position.y, &mut position.z].into_iter().zip(on_plane)
+            {
                 let by = 0.1 * spacing * numbers.signed();
                 if !fixed {
                     *coordinate += by;

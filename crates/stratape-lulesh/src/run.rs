@@ -98,14 +98,7 @@ fn deformations(mesh: &Mesh, initial: &Initial, state: &State, dt: f64) -> Vec<D
 fn step(mesh: &Mesh, initial: &Initial, state: &mut State, clock: &mut Clock) {
     *clock = advanced(*clock);
     let force = forces(mesh, initial, state);
-    move_nodes(
-        mesh,
-        &mut state.position,
-        &mut state.velocity,
-        &force,
-        &initial.mass,
-        clock.dt,
-    );
+    move_nodes(mesh, &mut state.position, &mut state.velocity, &force, &initial.mass, clock.dt);
     let deformed = deformations(mesh, initial, state, clock.dt);
     clock.courant = 1e20;
     clock.volume_change = 1e20;
@@ -166,6 +159,28 @@ pub fn evolve(mesh: &Mesh, position: &[Vec3], energy: &mut [f64], steps: usize) 
     let initial = initial(mesh, position);
     let mut state = at_rest(position, energy);
     let mut clock = started(initial.volume[0], energy[0]);
+    while clock.time < STOP_TIME && clock.cycle < steps {
+        step(mesh, &initial, &mut state, &mut clock);
+    }
+    for element in 0..energy.len() {
+        energy[element] = state.material[element].energy;
+    }
+    clock.time
+}
+
+/// As [`evolve`], with `slots` snapshots of the time loop in memory instead of a tape of all its steps.
+#[gradient]
+pub fn evolve_checkpointed(
+    mesh: &Mesh,
+    position: &[Vec3],
+    energy: &mut [f64],
+    steps: usize,
+    slots: usize,
+) -> f64 {
+    let initial = initial(mesh, position);
+    let mut state = at_rest(position, energy);
+    let mut clock = started(initial.volume[0], energy[0]);
+    #[checkpoint(slots = slots)]
     while clock.time < STOP_TIME && clock.cycle < steps {
         step(mesh, &initial, &mut state, &mut clock);
     }

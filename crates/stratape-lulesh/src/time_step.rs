@@ -71,7 +71,13 @@ pub(crate) fn advanced(clock: Clock) -> Clock {
     if target < dt {
         dt = target;
     }
-    Clock { time: clock.time + dt, dt, cycle: clock.cycle + 1, courant: clock.courant, volume_change: clock.volume_change }
+    Clock {
+        time: clock.time + dt,
+        dt,
+        cycle: clock.cycle + 1,
+        courant: clock.courant,
+        volume_change: clock.volume_change,
+    }
 }
 
 /// How long the next step may be for one element: by Courant's condition, and by its change of volume.

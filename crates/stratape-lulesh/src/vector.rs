@@ -5,7 +5,10 @@ use stratape::differentiable;
 pub use self::vector::Vec3;
 
 #[differentiable]
-#[expect(clippy::module_inception, reason = "a struct and its operators are differentiated as one module")]
+#[expect(
+    clippy::module_inception,
+    reason = "a struct and its operators are differentiated as one module"
+)]
 mod vector {
     use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 

@@ -1,7 +1,7 @@
 //! Artificial viscosity, which spreads a shock over a few elements; its limiter keeps it out of smooth flow.
 
-use crate::kinematics::{Deformation, TINY};
 use crate::Mesh;
+use crate::kinematics::{Deformation, TINY};
 use stratape::differentiable;
 
 #[differentiable]
@@ -16,7 +16,7 @@ const STEEPEST: f64 = 1.0;
 /// The linear and the quadratic part of the viscosity of an element.
 #[differentiable]
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Viscosity {
+pub(crate) struct Viscosity {
     /// What is multiplied by the speed of sound.
     pub linear: f64,
     /// What is not.
@@ -35,13 +35,7 @@ fn smoothness(own: f64, lower: f64, upper: f64) -> f64 {
     if LIMITER * upper < phi {
         phi = LIMITER * upper;
     }
-    if phi < 0.0 {
-        phi = 0.0;
-    }
-    if phi > STEEPEST {
-        phi = STEEPEST;
-    }
-    phi
+    phi.clamp(0.0, STEEPEST)
 }
 
 /// The viscosity of one element, `density` its density.

@@ -28,7 +28,7 @@ use stratape_ir::{Function, Param};
 
 pub use self::kernel::{CompiledKernel, KernelGradient, compile_kernel, compile_kernel_function};
 pub use self::pipeline::{
-    Context, GRADIENT, KERNEL, KERNEL_GRADIENT, LOWERING, PRIMAL, Pass, Promise, Remark,
+    Context, GRADIENT, KERNEL, KERNEL_GRADIENT, LOWERING, PRIMAL, Pass, Promise, Remark, STATES,
 };
 pub use self::target::{Saving, TapeSettings, Target};
 
@@ -287,6 +287,9 @@ impl<'a> Run<'a> {
         function.plain = self.plain;
         function.parallel = everywhere.is_some();
         let mut recursive = BTreeSet::new();
+        if !function.checkpoints.is_empty() {
+            self.passes(function, STATES);
+        }
         let loops = outline(function).map_err(|conflict| at(&conflict, self.sources))?;
         let loops = self.loops(loops, &mut recursive)?;
         self.passes(function, PRIMAL);

@@ -85,13 +85,26 @@ impl<'t> Context<'t> {
     }
 }
 
+/// What a function with loops under `#[checkpoint]` goes through first: snapshots hold lists of numbers.
+pub static STATES: &[Pass] = &[
+    memory::FORWARD_COPIES,
+    canonical::CSE,
+    memory::SMALL_ARRAYS,
+    canonical::CSE,
+    memory::SPLIT_STRUCTS,
+];
+
 /// What a function goes through before it is differentiated.
 pub static PRIMAL: &[Pass] = &[
     memory::FORWARD_COPIES,
     canonical::CSE,
+    loops::ROTATE,
     // Before arrays become values, which those of an iteration can, and before lengths are taken out of loops.
     memory::LOCALIZE,
     memory::SMALL_ARRAYS,
+    // Small arrays of structs are values by now, and indices into them numbers.
+    canonical::CSE,
+    memory::SPLIT_STRUCTS,
     canonical::INDUCTION,
     canonical::CSE,
     canonical::BOUNDS,

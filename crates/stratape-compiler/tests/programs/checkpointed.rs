@@ -8,7 +8,7 @@ use crate::random::{Config, Program, generate};
 
 /// Programs of each kind; the variable `STRATAPE_SAMPLES` asks for more.
 fn each() -> usize {
-    std::env::var("STRATAPE_SAMPLES").ok().and_then(|text| text.parse().ok()).unwrap_or(4)
+    std::env::var("STRATAPE_SAMPLES").ok().and_then(|text| text.parse().ok()).unwrap_or(3)
 }
 
 fn samples(config: &Config, first: u64) -> Vec<Sample> {

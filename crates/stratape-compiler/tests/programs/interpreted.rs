@@ -57,38 +57,38 @@ fn show(seed: u64, program: &Program, failure: &Failure) -> String {
 
 #[test]
 fn straight_lines() {
-    compare(&Config::straight(), 0..600);
+    compare(&Config::straight(), 0..200);
 }
 
 #[test]
 fn loops_branches_and_arrays() {
-    compare(&Config::core(), 0..800);
+    compare(&Config::core(), 0..300);
 }
 
 #[test]
 fn every_control_flow() {
-    compare(&Config::control(), 0..500);
+    compare(&Config::control(), 0..200);
 }
 
 #[test]
 fn closures_and_iterators() {
-    compare(&Config::full(), 0..500);
+    compare(&Config::full(), 0..200);
 }
 
 #[test]
 fn single_precision() {
-    compare(&Config::full().single(), 0..200);
-    compare(&Config::everyday().single(), 0..200);
+    compare(&Config::full().single(), 0..80);
+    compare(&Config::everyday().single(), 0..80);
 }
 
 #[test]
 fn loops_as_people_write_them() {
-    compare(&Config::loops(), 0..800);
+    compare(&Config::loops(), 0..300);
 }
 
 #[test]
 fn everyday_programs() {
-    compare(&Config::everyday(), 0..300);
+    compare(&Config::everyday(), 0..120);
 }
 
 /// What random programs have found, as small as it gets.

@@ -9,7 +9,7 @@ use crate::random::{Config, Program, generate};
 
 /// Programs of each kind; the variable `STRATAPE_SAMPLES` asks for more.
 fn each() -> usize {
-    std::env::var("STRATAPE_SAMPLES").ok().and_then(|text| text.parse().ok()).unwrap_or(12)
+    std::env::var("STRATAPE_SAMPLES").ok().and_then(|text| text.parse().ok()).unwrap_or(6)
 }
 
 /// The program's gradient in parallel, if one of its loops is.

@@ -16,7 +16,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Reverse;
-use super::records::save;
+use super::records::{copy_before, save};
 use crate::transform::canonical::written;
 use stratape_ir::analysis::adjoints_commute;
 use stratape_ir::analysis::{Affine, DefUse};
@@ -281,6 +281,12 @@ impl Reverse<'_> {
             return false;
         }
         self.spread_early(&already);
+        if let (Stmt::Loop(node), Some(plan)) = (node, self.plan) {
+            let mut copies = Vec::new();
+            let function = &mut self.b.function;
+            copy_before(plan, node.counter, function, &mut self.saved, &mut copies);
+            copies.into_iter().for_each(|node| self.b.node(node));
+        }
         let fits = match node {
             Stmt::Loop(node) => self.fuse_loop(node),
             Stmt::If(node) => self.fuse_branch(node),

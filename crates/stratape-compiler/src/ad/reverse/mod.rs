@@ -18,6 +18,7 @@ mod fuse_halves;
 pub(super) mod halves;
 mod kernel;
 mod min_cut;
+mod outcomes;
 mod propagate;
 mod records;
 mod rewind;
@@ -274,6 +275,11 @@ impl<'a> Reverse<'a> {
                 Stmt::Let { value, op } => {
                     self.recompute(*value, op);
                 }
+                Stmt::If(node) => {
+                    for merge in &node.merges {
+                        self.recompute_outcome(merge.value);
+                    }
+                }
                 Stmt::New { object, init }
                     if self.facts.activity.object(*object)
                         && !self.shadows.contains_key(object) =>
@@ -301,12 +307,15 @@ impl<'a> Reverse<'a> {
         let mut operands = Vec::new();
         op.for_each_operand(&mut |operand| operands.push(operand));
         for operand in operands {
-            if let Some(before) = self.facts.definitions.op(operand).cloned() {
-                self.recompute(operand, &before);
+            match self.facts.definitions.op(operand).cloned() {
+                Some(before) => self.recompute(operand, &before),
+                None => self.recompute_outcome(operand),
             }
+            self.take_from_arm(operand);
         }
         if let Op::Load(place) | Op::Len(place) = &mut op {
-            let back = self.backs.get(&place.object).copied();
+            let copied = self.saved.copied.get(&place.object);
+            let back = self.backs.get(&place.object).or(copied).copied();
             if let Some(back) = back.filter(|_| plan.versions.contains(&value)) {
                 place.object = back;
             } else if let Some(there) = self.make_again(place.object) {
@@ -322,6 +331,33 @@ impl<'a> Reverse<'a> {
             *known = name;
         }
         self.here.insert(value, again);
+    }
+
+    /// Computes the outcome of a branch again, by choosing.
+    fn recompute_outcome(&mut self, value: ValueId) {
+        let outcome = self.plan.and_then(|plan| plan.outcomes.get(&value));
+        if let Some(outcome) = outcome {
+            self.recompute(value, &outcome.op());
+        }
+    }
+
+    /// Has a value that was saved in an arm of a branch where the outcome is chosen.
+    fn take_from_arm(&mut self, value: ValueId) {
+        let saved = self.plan.is_some_and(|plan| plan.saved.contains(&value));
+        if !saved || self.here.contains_key(&value) || self.homes.contains(&value) {
+            return;
+        }
+        // It has left as many arms as there are around it.
+        let mut outer = value;
+        while !self.here.contains_key(&outer)
+            && let Some(next) = self.saved.exported(outer)
+        {
+            outer = next;
+        }
+        if outer != value {
+            let here = self.primal(outer);
+            self.here.insert(value, here);
+        }
     }
 
     pub(super) fn node(&mut self, node: &Stmt) {

@@ -13,8 +13,8 @@ use super::save_plan::Plan;
 use super::states::Point;
 use stratape_ir::SourceId;
 use stratape_ir::{
-    Argument, Block, Call, Function, If, Loop, Merge, ObjectId, Op, Place, Polynomial, Record,
-    RecordId, Scalar, Slice, Stmt, StmtId, ValueId,
+    Argument, Block, Call, Function, If, Init, Loop, Merge, Object, ObjectId, Op, Origin, Place,
+    Polynomial, Record, RecordId, Scalar, Slice, Stmt, StmtId, Type, ValueId,
 };
 
 /// Where the saved values of the forward half went.
@@ -31,6 +31,16 @@ pub(in crate::ad) struct Saved {
     pub(super) points: HashMap<PointId, RecordId>,
     /// For each list that is kept: the record.
     pub(super) kept: HashMap<ObjectId, RecordId>,
+    /// For each list that is copied to memory: the copy.
+    pub(super) copied: HashMap<ObjectId, ObjectId>,
+}
+
+impl Saved {
+    /// What a value of an arm comes out of it as.
+    pub(super) fn exported(&self, value: ValueId) -> Option<ValueId> {
+        let mut all = self.exports.values().flatten();
+        all.find(|(inner, _)| *inner == value).map(|(_, outer)| *outer)
+    }
 }
 
 /// A piece of the forward half with its pushes.
@@ -56,6 +66,31 @@ pub(super) fn save_all(
     Saver { plan, facts, homes: &HashSet::new(), function, saved }.block(nodes, None)
 }
 
+/// Copies to memory what a loop is about to overwrite.
+pub(super) fn copy_before(
+    plan: &Plan,
+    counter: ValueId,
+    function: &mut Function,
+    saved: &mut Saved,
+    out: &mut Block,
+) {
+    for state in plan.states.iter().filter(|state| state.copied == Some(counter)) {
+        for object in &state.objects {
+            let known = &function.objects[object.index()];
+            let ty = match &known.ty {
+                Type::Slice(item) => Type::Vec(item.clone()),
+                ty => ty.clone(),
+            };
+            let (name, span) = (known.name.clone(), known.span);
+            let origin = Origin::Local;
+            let copy = function.new_object(Object { ty, origin, name, shadow_of: None, span });
+            let init = Init::Copy(Place::whole(*object));
+            out.push(Stmt::New { object: copy, init });
+            saved.copied.insert(*object, copy);
+        }
+    }
+}
+
 struct Saver<'a> {
     plan: &'a Plan,
     facts: &'a Facts<'a>,
@@ -76,7 +111,10 @@ impl Saver<'_> {
                 self.point(*id, point, &mut out);
             }
             match node {
-                Stmt::Loop(node) => out.push(Stmt::Loop(Box::new(self.repeat(node)))),
+                Stmt::Loop(node) => {
+                    copy_before(self.plan, node.counter, self.function, self.saved, &mut out);
+                    out.push(Stmt::Loop(Box::new(self.repeat(node))));
+                }
                 Stmt::If(node) => {
                     let (node, exported) = self.branch(node);
                     out.push(Stmt::If(Box::new(node)));

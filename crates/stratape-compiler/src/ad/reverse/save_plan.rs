@@ -21,6 +21,7 @@ use std::rc::Rc;
 
 use super::again::{Recipe, recipes};
 use super::min_cut::{INFINITE, Network, SINK, SOURCE};
+use super::outcomes::{Outcome, outcomes};
 use super::rewind;
 use super::states::{State, states};
 use super::weights::Weights;
@@ -82,6 +83,8 @@ pub(in crate::ad) struct Plan {
     pub(in crate::ad) recomputed: HashSet<ValueId>,
     /// Recomputed values that are read from where they were stored.
     pub(in crate::ad) reloads: HashMap<ValueId, Op>,
+    /// Outcomes of branches that are recomputed, perhaps.
+    pub(in crate::ad) outcomes: HashMap<ValueId, Outcome>,
     /// Locals that are made again.
     pub(in crate::ad) again: HashMap<ObjectId, Recipe>,
     /// Lists that are kept or rewound.
@@ -102,12 +105,21 @@ pub(in crate::ad) fn choose(
 ) -> Plan {
     let weights = Weights::new(facts);
     let recipes = recipes(facts, clobbers, found, target, &weights);
-    let ask = Ask { facts, clobbers, found, target, weights: &weights, recipes: &recipes };
+    let outcomes = outcomes(facts);
+    let ask = Ask {
+        facts,
+        clobbers,
+        found,
+        target,
+        weights: &weights,
+        recipes: &recipes,
+        outcomes: &outcomes,
+    };
     let mut picked = BTreeMap::new();
     let (mut best, mut least) = ask.plan(&picked);
     let without_states = best.saved.clone();
     if target.tape.saved == Saving::All {
-        return best;
+        return Plan { outcomes, ..best };
     }
     for (object, ways) in states(facts, found, target, &weights) {
         for way in ways {
@@ -123,7 +135,7 @@ pub(in crate::ad) fn choose(
             }
         }
     }
-    Plan { without_states, ..best }
+    Plan { without_states, outcomes, ..best }
 }
 
 /// What is asked: which plan is the cheapest, given the states that lists can be had in.
@@ -134,6 +146,7 @@ struct Ask<'a> {
     target: &'a Target,
     weights: &'a Weights,
     recipes: &'a HashMap<ObjectId, Recipe>,
+    outcomes: &'a HashMap<ValueId, Outcome>,
 }
 
 impl Ask<'_> {
@@ -164,6 +177,7 @@ impl Ask<'_> {
             order: Vec::new(),
             reloads: HashMap::new(),
             recipes: self.recipes,
+            outcomes: self.outcomes,
             locals: HashMap::new(),
             states: picked.values().map(|state| (Rc::clone(state), None)).collect(),
             versions: HashSet::new(),
@@ -219,6 +233,7 @@ struct Graph<'a> {
     order: Vec<ValueId>,
     reloads: HashMap<ValueId, Op>,
     recipes: &'a HashMap<ObjectId, Recipe>,
+    outcomes: &'a HashMap<ValueId, Outcome>,
     /// The nodes of locals: whether they are made again.
     locals: HashMap<ObjectId, usize>,
     /// The states that lists can be had in, and their nodes.
@@ -298,7 +313,10 @@ impl Graph<'_> {
         if let Some(nodes) = self.nodes.get(&value) {
             return Some(*nodes);
         }
-        let definition = self.facts.definitions.of(value).clone();
+        let mut definition = self.facts.definitions.of(value).clone();
+        if let Some(outcome) = self.outcomes.get(&value) {
+            definition = Definition::Op(outcome.op());
+        }
         if self.found.homes.contains(&value)
             || matches!(definition, Definition::Param | Definition::Counter)
             || matches!(&definition, Definition::Op(op) if op.is_constant())

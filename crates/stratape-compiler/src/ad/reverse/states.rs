@@ -16,6 +16,9 @@
 //!
 //! A list that is gone is kept first, and rewound from there.
 //!
+//! *Copied.* In a block that holds both halves, a list that a loop overwrites is copied before it, to memory: what stands before the loop finds there, on the
+//! way back, what it has read.
+//!
 //! The point may be a single statement of the body, or all of it from the first write on. Two lists that are exchanged in the body are rewound together, by
 //! exchanging them again. A load is served if the list holds, when the backward half asks, what it has read ([`Versions`]). Of the ways that there
 //! are for a list, the save plan tries each, and takes the one with the cheapest minimum cut.
@@ -42,6 +45,8 @@ pub(in crate::ad) struct State {
     pub(super) kept: bool,
     /// How they are rewound.
     pub(super) rewind: Option<Rewind>,
+    /// The loop before which a copy is made that both halves see, by its counter.
+    pub(super) copied: Option<ValueId>,
     /// The loads that it serves.
     pub(super) loads: HashSet<ValueId>,
     /// What it costs, on the scale of [`Target::operation_cost`].
@@ -115,6 +120,7 @@ pub(super) fn states(
         made: HashMap::new(),
         twice: made_twice(&facts.function.body),
     };
+    finder.copies(&facts.function.body, 1);
     finder.block(&facts.function.body, &mut Vec::new(), &mut Vec::new(), true);
     finder.states
 }
@@ -134,6 +140,64 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
+    /// The lists that loops of a block overwrite which holds both halves, copied before. `at` is the number of its first statement.
+    fn copies(&mut self, block: &Block, mut at: usize) {
+        for node in block {
+            match node {
+                Stmt::Loop(writer) => {
+                    let mut written = BTreeSet::new();
+                    walk(&writer.body, &mut |node| {
+                        written.extend(node.written().into_iter().map(|place| place.object));
+                    });
+                    for object in written {
+                        self.copy(object, writer, at);
+                    }
+                }
+                Stmt::If(inner) => {
+                    let arms = [(&inner.then, 1), (&inner.other, 1 + size(&inner.then))];
+                    for (arm, offset) in arms {
+                        if self.is_home(arm) {
+                            self.copies(arm, at + offset);
+                        }
+                    }
+                }
+                _ => {}
+            }
+            at += Versions::size(node);
+        }
+    }
+
+    /// Whether a block holds both halves: then all its values are there in the end.
+    fn is_home(&self, block: &Block) -> bool {
+        let mut values = Vec::new();
+        block.iter().for_each(|node| node.for_each_result(&mut |value| values.push(value)));
+        !values.is_empty() && values.iter().all(|value| self.found.homes.contains(value))
+    }
+
+    fn copy(&mut self, object: ObjectId, writer: &Loop, at: usize) {
+        let known = &self.facts.function.objects[object.index()];
+        let Some((scalars, each)) = self.items(object) else { return };
+        let fits = self.found.home_objects.contains(&object)
+            && is_plain(&known.ty, true)
+            && !self.facts.clobbers.is_swapped(object);
+        if !fits {
+            return;
+        }
+        let served = |load: &ValueId| {
+            let before = self.versions.position(*load).is_some_and(|own| own < at);
+            before && !self.is_early(*load) && !self.versions.hit_later(*load, 0, &(0..at))
+        };
+        let loads: HashSet<ValueId> = self.versions.loads(object).filter(served).collect();
+        if loads.is_empty() {
+            return;
+        }
+        let len = self.fixed_len(object).unwrap_or(UNKNOWN_LEN);
+        let cost = len * scalars * each + self.call(object, None);
+        let (objects, copied) = (BTreeSet::from([object]), Some(writer.counter));
+        let state = State { objects, kept: false, rewind: None, copied, loads, cost };
+        self.states.entry(object).or_default().push(Rc::new(state));
+    }
+
     fn block(
         &mut self,
         block: &'a Block,
@@ -249,7 +313,7 @@ impl<'a> Finder<'a> {
             return;
         }
         let objects = BTreeSet::from([object]);
-        let state = State { objects, kept: true, rewind: None, loads, cost };
+        let state = State { objects, kept: true, rewind: None, copied: None, loads, cost };
         self.states.entry(object).or_default().push(Rc::new(state));
     }
 
@@ -410,7 +474,8 @@ impl<'a> Finder<'a> {
         let cost = cost.saturating_mul(self.weights.within(&around));
         let cost = cost.saturating_add(if home { 0 } else { kept });
         let objects = group.clone();
-        let state = State { objects, kept: !home, rewind: Some(rewind), loads, cost };
+        let rewind = Some(rewind);
+        let state = State { objects, kept: !home, rewind, copied: None, loads, cost };
         let state = Rc::new(state);
         for object in group {
             self.states.entry(*object).or_default().push(Rc::clone(&state));
@@ -460,6 +525,11 @@ impl<'a> Finder<'a> {
             false => !versions.hit_later(load, inner, &piece),
         }
     }
+}
+
+/// The statements of a block.
+fn size(block: &Block) -> usize {
+    block.iter().map(Versions::size).sum()
 }
 
 /// The length of a list of which nothing is known: that of a loop.

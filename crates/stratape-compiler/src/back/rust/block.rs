@@ -116,7 +116,7 @@ impl Emitter<'_> {
                 Some(parts) => self.in_parallel(node, parts),
                 None => self.scheduled(node),
             },
-            Stmt::If(node) => self.branch(node),
+            Stmt::If(node) => self.branch(node, &|arm| self.block(arm)),
             Stmt::Check { check, .. } => self.check(check),
             Stmt::Call(call) => self.call(call),
             // Only kernels have them, and these are not emitted as Rust.
@@ -303,9 +303,9 @@ impl Emitter<'_> {
             .collect()
     }
 
-    fn branch(&self, node: &If) -> TokenStream {
+    pub(super) fn branch(&self, node: &If, emit: &dyn Fn(&[Stmt]) -> TokenStream) -> TokenStream {
         let condition = self.operand(node.condition);
-        let (then, other) = (self.block(&node.then), self.block(&node.other));
+        let (then, other) = (emit(&node.then), emit(&node.other));
         let merges: Vec<_> =
             node.merges.iter().filter(|merge| self.used.contains(&merge.value)).collect();
         if merges.is_empty() {

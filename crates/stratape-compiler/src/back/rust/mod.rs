@@ -51,7 +51,7 @@ pub fn emit(
         (false, true) => signature::Needs::Tape,
         (false, false) => signature::Needs::Nothing,
     };
-    let body = emitter.halves();
+    let body = emitter.halves(&emitter.function.body);
     let result = signature.result(gradient, &emitter);
     let (checks, border) = (signature.checks(), signature.border());
     let (before, after) = (&border.before, &border.after);
@@ -180,15 +180,21 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The function's own block. Before the first node that takes from the tape, its length is noted.
-    fn halves(&self) -> TokenStream {
-        let turn = self
-            .function
-            .body
-            .iter()
-            .position(|node| node.uses_tape(Half::Backward) && !node.uses_tape(Half::Forward));
-        let Some(turn) = turn else { return self.block(&self.function.body) };
-        let (forward, backward) = self.function.body.split_at(turn);
+    /// The function's own block. Before the first node that takes from the tape, its length is noted: in the branch where both halves are, if one holds both.
+    fn halves(&self, block: &[Stmt]) -> TokenStream {
+        let both = |node: &Stmt| node.uses_tape(Half::Forward);
+        let turn = block.iter().position(|node| {
+            node.uses_tape(Half::Backward) && (matches!(node, Stmt::If(_)) || !both(node))
+        });
+        let Some(turn) = turn else { return self.block(block) };
+        if let Stmt::If(node) = &block[turn]
+            && both(&block[turn])
+        {
+            let (forward, rest) = (self.block(&block[..turn]), self.block(&block[turn + 1..]));
+            let branch = self.branch(node, &|arm| self.halves(arm));
+            return quote!(#forward #branch #rest);
+        }
+        let (forward, backward) = block.split_at(turn);
         let (forward, backward) = (self.block(forward), self.block(backward));
         let (tape, length) = (self.tape(), Ident::new("length", Span::mixed_site()));
         if !self.has_parts {

@@ -6,6 +6,7 @@ mod peel;
 mod reduction_nest;
 mod reorderable;
 mod rewrite;
+mod rotate;
 mod unroll_and_jam;
 
 pub use self::coalesce::COALESCE;
@@ -13,4 +14,5 @@ pub use self::interchange::INTERCHANGE;
 pub use self::peel::PEEL;
 pub use self::reorderable::REORDERABLE;
 pub(crate) use self::rewrite::{find_loops, has_room, parallel_loops, replace_loops, shifted};
+pub use self::rotate::ROTATE;
 pub use self::unroll_and_jam::UNROLL_AND_JAM;

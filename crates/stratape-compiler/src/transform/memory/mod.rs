@@ -9,6 +9,7 @@ mod localize;
 mod precompute;
 mod scalar_promotion;
 mod small_arrays;
+mod split_structs;
 
 pub use self::aos_to_soa::AOS_TO_SOA;
 pub use self::argmax::ARGMAX;
@@ -19,3 +20,4 @@ pub use self::localize::LOCALIZE;
 pub use self::precompute::PRECOMPUTE;
 pub use self::scalar_promotion::SCALAR_PROMOTION;
 pub use self::small_arrays::SMALL_ARRAYS;
+pub use self::split_structs::SPLIT_STRUCTS;

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Legal for an array that is made of values, that is only read and written element by element, at places that are numbers once the loops over it are
-//! unrolled, and that is not written in a loop that stays. Pays up to a number of statements ([`Target::unrolled_statements`]).
+//! unrolled, and that is not written in a loop that stays. A place may be looked up in a table of constants, which is looked up here then. Pays up to a number
+//! of statements ([`Target::unrolled_statements`]).
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -34,12 +35,14 @@ fn small_arrays(function: &mut Function, cx: &mut Context<'_>) {
         tried.insert(object);
         let span = function.objects[object.index()].span;
         let definitions = DefUse::new(function);
+        let tables = tables(function, &definitions);
         let mut substitution = Substitution::default();
         let mut body = std::mem::take(&mut function.body);
         with_block(&mut body, object, &mut |block, at| {
             let rest = block.split_off(at + 1);
-            let (loops, numbers) = (&loops, HashMap::new());
-            let mut unroller = Unroller { function, definitions: &definitions, loops, numbers };
+            let (loops, numbers, tables) = (&loops, HashMap::new(), tables.clone());
+            let mut unroller =
+                Unroller { function, definitions: &definitions, loops, numbers, tables };
             unroller.block(rest, &mut substitution, block);
         });
         function.body = body;
@@ -77,6 +80,7 @@ fn find(
     let definitions = DefUse::new(function);
     let affine = Affine::new(function, &definitions);
     let twice = made_twice(&function.body);
+    let tables = tables(function, &definitions);
     let mut found = None;
     each_block(&function.body, &mut |block| {
         for (at, node) in block.iter().enumerate() {
@@ -86,11 +90,18 @@ fn find(
             }
             let ty = &function.objects[object.index()].ty;
             let small = shape(ty).is_some_and(|count| count <= target.small_array);
-            if !small || function.kept.contains(object) || !is_made_of_values(init) {
+            let values = matches!(init, Init::Copy(_)) || is_made_of_values(init);
+            if !small || function.kept.contains(object) || !values {
                 continue;
             }
-            let mut search =
-                Search { function, affine: &affine, object: *object, loops: BTreeSet::new() };
+            let mut search = Search {
+                function,
+                definitions: &definitions,
+                affine: &affine,
+                tables: &tables,
+                object: *object,
+                loops: BTreeSet::new(),
+            };
             let fits = search.block(&block[at + 1..], &mut Vec::new()).is_some();
             if fits && search.cost(&block[at + 1..], target).is_some() {
                 found = Some((*object, search.loops));
@@ -109,13 +120,47 @@ fn each_block<'a>(block: &'a Block, f: &mut dyn FnMut(&'a Block)) {
 
 /// How many numbers an array holds, if it holds nothing else.
 fn shape(ty: &Type) -> Option<usize> {
+    matches!(ty, Type::Array(..)).then(|| count(ty)).flatten()
+}
+
+/// How many numbers something of a type holds.
+fn count(ty: &Type) -> Option<usize> {
     match ty {
-        Type::Array(item, Extent::Known(len)) => match &**item {
-            Type::Scalar(_) => Some(*len),
-            item => shape(item)?.checked_mul(*len),
-        },
+        Type::Scalar(_) => Some(1),
+        Type::Array(item, Extent::Known(len)) => count(item)?.checked_mul(*len),
+        Type::Tuple(items) => items.iter().map(count).sum(),
+        Type::Struct(def) => def.fields.iter().map(|(_, ty)| count(ty)).sum(),
         _ => None,
     }
+}
+
+/// What the arrays hold that are made of constants and never written.
+type Tables = HashMap<ObjectId, Vec<ValueId>>;
+
+fn tables(function: &Function, definitions: &DefUse) -> Tables {
+    let mut tables = Tables::new();
+    let mut changed = BTreeSet::new();
+    walk(&function.body, &mut |node| {
+        changed.extend(node.written().into_iter().map(|place| place.object));
+        let Stmt::New { object, init } = node else { return };
+        let ty = &function.objects[object.index()].ty;
+        if shape(ty).is_none() || function.kept.contains(object) || !is_made_of_values(init) {
+            return;
+        }
+        let mut values = Vec::new();
+        spread(init, ty, &mut values);
+        let constant = |value: &ValueId| {
+            matches!(definitions.op(*value), Some(Op::Int(_) | Op::Float(..) | Op::Bool(_)))
+        };
+        if values.iter().all(constant) {
+            tables.insert(*object, values);
+        }
+    });
+    walk(&function.body, &mut |node| {
+        changed.extend(tables.keys().filter(|table| node.uses_whole(**table)));
+    });
+    tables.retain(|table, _| !changed.contains(table));
+    tables
 }
 
 fn is_made_of_values(init: &Init) -> bool {
@@ -129,7 +174,9 @@ fn is_made_of_values(init: &Init) -> bool {
 
 struct Search<'a> {
     function: &'a Function,
+    definitions: &'a DefUse,
     affine: &'a Affine<'a>,
+    tables: &'a Tables,
     object: ObjectId,
     /// The loops that are to be unrolled.
     loops: BTreeSet<ValueId>,
@@ -169,14 +216,26 @@ impl Search<'_> {
     /// Notes the loops that move an access to a single element.
     fn reads(&mut self, place: &Place, around: &[ValueId]) -> Option<()> {
         let scalar = self.function.place_type(place)?.scalar();
+        self.moved(place, around)?;
+        scalar.map(|_| ())
+    }
+
+    fn moved(&mut self, place: &Place, around: &[ValueId]) -> Option<()> {
         for step in &place.path {
-            let Step::Index(index) = step else { return None };
+            let Step::Index(index) = step else { continue };
             for symbol in self.affine.of(*index).symbols() {
-                let at = around.iter().position(|counter| *counter == symbol)?;
-                self.loops.extend(&around[..=at]);
+                if let Some(at) = around.iter().position(|counter| *counter == symbol) {
+                    self.loops.extend(&around[..=at]);
+                    continue;
+                }
+                let Some(Op::Load(place)) = self.definitions.op(symbol) else { return None };
+                if !self.tables.contains_key(&place.object) {
+                    return None;
+                }
+                self.moved(place, around)?;
             }
         }
-        scalar.map(|_| ())
+        Some(())
     }
 
     /// The statements there are once the loops are unrolled, if they can be and are not too many.
@@ -197,7 +256,9 @@ impl Search<'_> {
     }
 
     fn cost_of_loop(&self, node: &Loop, target: &Target) -> Option<usize> {
-        let plain = node.exit.is_none() && node.trips.is_none() && node.parallel.is_none();
+        let stored = self.function.checkpoints.iter().any(|(counter, _)| *counter == node.counter);
+        let plain =
+            node.exit.is_none() && node.trips.is_none() && node.parallel.is_none() && !stored;
         let counted = self.affine.counted(node.counter).filter(|_| plain)?;
         // At most so often, whatever the loops around it count.
         let loops: Vec<ValueId> = self.loops.iter().copied().collect();
@@ -239,6 +300,7 @@ struct Unroller<'a> {
     loops: &'a BTreeSet<ValueId>,
     /// The counters of loops that are being unrolled, and what is computed from them.
     numbers: HashMap<ValueId, i128>,
+    tables: Tables,
 }
 
 impl Unroller<'_> {
@@ -261,10 +323,27 @@ impl Unroller<'_> {
                 node => {
                     let mut one = vec![node];
                     substitution.apply(&mut one);
-                    out.extend(one);
+                    if !self.looked_up(&one[0], None, substitution) {
+                        out.extend(one);
+                    }
                 }
             }
         }
+    }
+
+    /// Whether a statement reads a table at places that are numbers; what it reads stands for its value, or for the one it was made from.
+    fn looked_up(
+        &self,
+        node: &Stmt,
+        original: Option<ValueId>,
+        substitution: &mut Substitution,
+    ) -> bool {
+        let Stmt::Let { value, op: Op::Load(place) } = node else { return false };
+        let Some(table) = self.tables.get(&place.object) else { return false };
+        let ty = &self.function.objects[place.object.index()].ty;
+        let Some(at) = position(&|index| self.number(index), ty, &place.path) else { return false };
+        substitution.value(original.unwrap_or(*value), table[at]);
+        true
     }
 
     /// The iterations of a loop one after the other, each with names of its own.
@@ -328,6 +407,9 @@ impl Unroller<'_> {
                     if let Some(Stmt::New { object, .. }) = one.first_mut() {
                         *object = own;
                     }
+                    if let Some(table) = self.tables.get(object) {
+                        self.tables.insert(own, table.clone());
+                    }
                     substitution.object(*object, own);
                     out.extend(one);
                 }
@@ -340,6 +422,11 @@ impl Unroller<'_> {
     fn copied(&mut self, node: &Stmt, substitution: &mut Substitution, out: &mut Block) {
         let mut one = vec![node.clone()];
         substitution.apply(&mut one);
+        if let Stmt::Let { value, .. } = node
+            && self.looked_up(&one[0], Some(*value), substitution)
+        {
+            return;
+        }
         let (copied, values) = copy(self.function, &one);
         for (before, now) in values {
             substitution.value(before, now);
@@ -388,7 +475,7 @@ fn replace(function: &mut Function, object: ObjectId) -> bool {
     walk(&function.body, &mut |node| {
         for place in node.written().into_iter().chain(node.read()) {
             if place.object == object && !places.contains_key(place) {
-                match position(&affine, &ty, &place.path) {
+                match position(&|index| affine.of(index).as_number(), &ty, &place.path) {
                     Some(at) => places.extend([(place.clone(), at)]),
                     None => fits = false,
                 }
@@ -404,7 +491,10 @@ fn replace(function: &mut Function, object: ObjectId) -> bool {
         let rest = block.split_off(at + 1);
         let Some(Stmt::New { init, .. }) = block.pop() else { return };
         let mut values = Vec::new();
-        spread(&init, &ty, &mut values);
+        match &init {
+            Init::Copy(place) => load(function, place, &ty, block, &mut values),
+            init => spread(init, &ty, &mut values),
+        }
         let mut elements = Elements { function, places: &places, values, object };
         elements.block(rest, &mut substitution, block);
     });
@@ -413,23 +503,59 @@ fn replace(function: &mut Function, object: ObjectId) -> bool {
     true
 }
 
-/// Which element of an array a path leads to, counted through all of it.
-fn position(affine: &Affine<'_>, ty: &Type, path: &[Step]) -> Option<usize> {
+/// Which number of something a path leads to, counted through all of it.
+fn position(number: &dyn Fn(ValueId) -> Option<i128>, ty: &Type, path: &[Step]) -> Option<usize> {
     let Some((step, rest)) = path.split_first() else { return ty.scalar().map(|_| 0) };
-    let (Step::Index(index), Type::Array(item, Extent::Known(len))) = (step, ty) else {
-        return None;
-    };
-    let index = usize::try_from(affine.of(*index).as_number()?).ok().filter(|at| at < len)?;
-    let each = shape(item).unwrap_or(1);
-    Some(index * each + position(affine, item, rest)?)
+    match (step, ty) {
+        (Step::Index(index), Type::Array(item, Extent::Known(len))) => {
+            let index = usize::try_from(number(*index)?).ok().filter(|at| at < len)?;
+            Some(index * count(item)? + position(number, item, rest)?)
+        }
+        (Step::Field(at), _) => {
+            let before: Option<usize> = (0..*at).map(|field| count(ty.field(field)?)).sum();
+            Some(before? + position(number, ty.field(*at)?, rest)?)
+        }
+        _ => None,
+    }
 }
 
-/// The values that an array is made of, one for each element.
+/// Reads every number of a place.
+fn load(
+    function: &mut Function,
+    place: &Place,
+    ty: &Type,
+    out: &mut Block,
+    values: &mut Vec<ValueId>,
+) {
+    let span = function.objects[place.object.index()].span;
+    if let Some(scalar) = ty.scalar() {
+        values.push(function.define(out, scalar, Op::Load(place.clone()), span));
+    } else if let Type::Array(item, Extent::Known(len)) = ty {
+        for at in 0..*len {
+            let index = function.define(out, Scalar::USIZE, Op::Int(at as i128), span);
+            load(function, &place.with(Step::Index(index)), item, out, values);
+        }
+    } else {
+        let fields = (0..).map_while(|field| Some((field, ty.field(field)?)));
+        for (field, ty) in fields {
+            load(function, &place.with(Step::Field(field)), ty, out, values);
+        }
+    }
+}
+
+/// The values that something is made of, one for each of its numbers.
 fn spread(init: &Init, ty: &Type, values: &mut Vec<ValueId>) {
     match (init, ty) {
         (Init::Value(value), _) => values.push(*value),
         (Init::Items(items), Type::Array(item, _)) => {
             items.iter().for_each(|init| spread(init, item, values));
+        }
+        (Init::Items(items), _) => {
+            for (at, init) in items.iter().enumerate() {
+                if let Some(ty) = ty.field(at) {
+                    spread(init, ty, values);
+                }
+            }
         }
         (Init::Fill(init), Type::Array(item, Extent::Known(len))) => {
             (0..*len).for_each(|_| spread(init, item, values));

@@ -1,0 +1,97 @@
+//! Outcomes of branches that the backward half can have again by computing both arms and choosing.
+//!
+//! ```text
+//! if c { a = x * y } else { b = √x } merge v = a | b   →   a' = x * y;  b' = √x;  v' = if c then a' else b'
+//! ```
+//!
+//! Legal where nothing in the arms that the outcome depends on can fail, or reads memory: the arm that was not run is computed in vain. Whether it pays is
+//! weighed as for any other value.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Facts;
+use stratape_ir::analysis::Definition;
+use stratape_ir::{Block, Function, If, Merge, Op, Scalar, Stmt, ValueId, defined};
+
+/// What an outcome is chosen by and from.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ad) struct Outcome {
+    pub(super) condition: ValueId,
+    pub(super) then: ValueId,
+    pub(super) other: ValueId,
+}
+
+impl Outcome {
+    /// The operation that chooses.
+    pub(super) fn op(self) -> Op {
+        Op::Select(self.condition, self.then, self.other)
+    }
+}
+
+/// The outcomes of a function that can be had again.
+pub(super) fn outcomes(facts: &Facts<'_>) -> HashMap<ValueId, Outcome> {
+    let mut found = HashMap::new();
+    if !facts.function.plain && !facts.function.kernel {
+        block(facts, &facts.function.body, &mut found);
+    }
+    found
+}
+
+fn block(facts: &Facts<'_>, block_: &Block, found: &mut HashMap<ValueId, Outcome>) {
+    for node in block_ {
+        node.blocks().into_iter().for_each(|inner| block(facts, inner, found));
+        let Stmt::If(node) = node else { continue };
+        let mut inner = defined(&node.then);
+        inner.extend(defined(&node.other));
+        for merge in &node.merges {
+            // What other branches depend on is told from the tape, the same in both halves.
+            let float = facts.function.ty(merge.value).is_float();
+            if float && is_free(facts, &inner, merge, found) {
+                found.insert(merge.value, outcome(node, merge));
+            }
+        }
+    }
+}
+
+fn outcome(node: &If, merge: &Merge) -> Outcome {
+    Outcome { condition: node.condition, then: merge.then, other: merge.other }
+}
+
+/// Whether both arms can be computed as far as an outcome needs them, whichever was run.
+fn is_free(
+    facts: &Facts<'_>,
+    inner: &HashSet<ValueId>,
+    merge: &Merge,
+    found: &HashMap<ValueId, Outcome>,
+) -> bool {
+    let mut left = vec![merge.then, merge.other];
+    let mut seen = HashSet::new();
+    while let Some(value) = left.pop() {
+        if !inner.contains(&value) || !seen.insert(value) {
+            continue;
+        }
+        if facts.clobbers.kept(value).is_some() {
+            return false;
+        }
+        match (facts.definitions.of(value), found.get(&value)) {
+            (Definition::Op(op), _) if cannot_fail(facts.function, op) => {
+                op.for_each_operand(&mut |operand| left.push(operand));
+            }
+            (Definition::Outcome, Some(of)) => left.extend([of.condition, of.then, of.other]),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Whether an operation yields something whatever it is given.
+fn cannot_fail(function: &Function, op: &Op) -> bool {
+    match op {
+        Op::Float(..) | Op::Int(_) | Op::Bool(_) | Op::Compare(..) | Op::Select(..) => true,
+        Op::Unary(_, a) | Op::Binary(_, a, _) => {
+            matches!(function.ty(*a), Scalar::Float(_) | Scalar::Bool)
+        }
+        Op::Math(..) | Op::Cast(..) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,75 @@
+//! The gradient with snapshots of the time loop instead of a tape of all its steps.
+//!
+//! The value has the bits of the run. The number of snapshots changes no bit of the gradient. Against the tape its last bits may differ, for a step is a
+//! function of its own then.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod common;
+
+use common::{Gradient, Objective, close, near};
+use stratape_lulesh::{Problem, Vec3, evolve_checkpointed_grad};
+
+fn checkpointed(problem: &Problem, objective: Objective, steps: usize, slots: usize) -> Gradient {
+    let mut energies = problem.energy.clone();
+    let mut by_position = vec![Vec3::ZERO; problem.position.len()];
+    let mut by_energy = objective.weights(energies.len());
+    let time = evolve_checkpointed_grad(
+        &problem.mesh,
+        &problem.position,
+        &mut by_position,
+        &mut energies,
+        &mut by_energy,
+        steps,
+        slots,
+        0.0,
+    );
+    Gradient { time, energies, by_position, by_energy }
+}
+
+#[test]
+fn snapshots_and_the_tape_agree() {
+    for (problem, steps) in [
+        (Problem::generic(5), 1),
+        (Problem::generic(4), 17),
+        (Problem::generic(5), 30),
+        (Problem::generic(3), usize::MAX),
+        (Problem::sedov(4), 12),
+    ] {
+        for objective in Objective::BOTH {
+            let taped = Gradient::new(&problem, objective, steps);
+            let found = checkpointed(&problem, objective, steps, 5);
+            assert_eq!(found.time.to_bits(), taped.time.to_bits());
+            assert_eq!(found.energies, taped.energies);
+            let size = taped.position_norm() + objective.of(&taped.energies);
+            for (a, b) in found.by_position.iter().zip(&taped.by_position) {
+                for (a, b) in [(a.x, b.x), (a.y, b.y), (a.z, b.z)] {
+                    near("an entry of ∂r", a, b, 1e-13 * size);
+                }
+            }
+            for (a, b) in found.by_energy.iter().zip(&taped.by_energy) {
+                near("an entry of ∂e", *a, *b, 1e-13 * taped.energy_norm());
+            }
+        }
+    }
+}
+
+#[test]
+fn the_number_of_snapshots_changes_no_bit() {
+    let problem = Problem::generic(4);
+    let expected = checkpointed(&problem, Objective::Origin, 25, 25).bits();
+    for slots in [1, 2, 3, 7, 100] {
+        let found = checkpointed(&problem, Objective::Origin, 25, slots).bits();
+        assert!(found == expected, "{slots} snapshots");
+    }
+}
+
+/// The known gradient, with a tenth of the steps in memory.
+#[test]
+fn edge_5_steps_50() {
+    let problem = Problem::generic(5);
+    let (by_position, by_energy) = problem.direction();
+    let gradient = checkpointed(&problem, Objective::Origin, 50, 5);
+    close("D_r", gradient.along_position(&by_position), 7755.34863715142, 1e-9);
+    close("D_e", gradient.along_energy(&by_energy), 0.746213382580535, 1e-9);
+}
