@@ -4,12 +4,13 @@
 //! if c { a = x * y } else { b = √x } merge v = a | b   →   a' = x * y;  b' = √x;  v' = if c then a' else b'
 //! ```
 //!
-//! Legal where nothing in the arms that the outcome depends on can fail, or reads memory: the arm that was not run is computed in vain. Whether it pays is
-//! weighed as for any other value.
+//! Legal where nothing in the arms that the outcome depends on can fail, or reads memory: the arm that was not run is computed in vain. Considered where that costs
+//! no more than saving the outcome would (`rays`, where most arms are not run, took 1.3 times as long otherwise), and weighed then as any other value.
 
 use std::collections::{HashMap, HashSet};
 
 use super::Facts;
+use crate::driver::Target;
 use stratape_ir::analysis::Definition;
 use stratape_ir::{Block, Function, If, Merge, Op, Scalar, Stmt, ValueId, defined};
 
@@ -29,24 +30,24 @@ impl Outcome {
 }
 
 /// The outcomes of a function that can be had again.
-pub(super) fn outcomes(facts: &Facts<'_>) -> HashMap<ValueId, Outcome> {
+pub(super) fn outcomes(facts: &Facts<'_>, target: &Target) -> HashMap<ValueId, Outcome> {
     let mut found = HashMap::new();
     if !facts.function.plain && !facts.function.kernel {
-        block(facts, &facts.function.body, &mut found);
+        block(facts, target, &facts.function.body, &mut found);
     }
     found
 }
 
-fn block(facts: &Facts<'_>, block_: &Block, found: &mut HashMap<ValueId, Outcome>) {
-    for node in block_ {
-        node.blocks().into_iter().for_each(|inner| block(facts, inner, found));
+fn block(facts: &Facts<'_>, target: &Target, nodes: &Block, found: &mut HashMap<ValueId, Outcome>) {
+    for node in nodes {
+        node.blocks().into_iter().for_each(|inner| block(facts, target, inner, found));
         let Stmt::If(node) = node else { continue };
         let mut inner = defined(&node.then);
         inner.extend(defined(&node.other));
         for merge in &node.merges {
             // What other branches depend on is told from the tape, the same in both halves.
             let float = facts.function.ty(merge.value).is_float();
-            if float && is_free(facts, &inner, merge, found) {
+            if float && is_free(facts, target, &inner, merge, found) {
                 found.insert(merge.value, outcome(node, merge));
             }
         }
@@ -60,12 +61,14 @@ fn outcome(node: &If, merge: &Merge) -> Outcome {
 /// Whether both arms can be computed as far as an outcome needs them, whichever was run.
 fn is_free(
     facts: &Facts<'_>,
+    target: &Target,
     inner: &HashSet<ValueId>,
     merge: &Merge,
     found: &HashMap<ValueId, Outcome>,
 ) -> bool {
     let mut left = vec![merge.then, merge.other];
     let mut seen = HashSet::new();
+    let (mut cost, most) = (0, target.saving_cost(facts.function.ty(merge.value)));
     while let Some(value) = left.pop() {
         if !inner.contains(&value) || !seen.insert(value) {
             continue;
@@ -75,13 +78,14 @@ fn is_free(
         }
         match (facts.definitions.of(value), found.get(&value)) {
             (Definition::Op(op), _) if cannot_fail(facts.function, op) => {
+                cost += target.operation_cost(op, facts.function);
                 op.for_each_operand(&mut |operand| left.push(operand));
             }
             (Definition::Outcome, Some(of)) => left.extend([of.condition, of.then, of.other]),
             _ => return false,
         }
     }
-    true
+    cost <= most
 }
 
 /// Whether an operation yields something whatever it is given.

@@ -105,7 +105,7 @@ pub(in crate::ad) fn choose(
 ) -> Plan {
     let weights = Weights::new(facts);
     let recipes = recipes(facts, clobbers, found, target, &weights);
-    let outcomes = outcomes(facts);
+    let outcomes = outcomes(facts, target);
     let ask = Ask {
         facts,
         clobbers,
