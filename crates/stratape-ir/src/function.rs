@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Block, Carried, Checkpoint, ObjectId, Op, Place, Record, RecordId, Region, RegionId, Scalar,
-    SourceId, Step, Stmt, StmtId, Type, ValueId,
+    Block, Carried, Checkpoint, Init, ObjectId, Op, Place, Record, RecordId, Region, RegionId,
+    Scalar, SourceId, Step, Stmt, StmtId, Type, ValueId,
 };
 
 /// What is known of a value.
@@ -212,6 +212,19 @@ impl Function {
         let value = self.new_value(ty, span);
         out.push(Stmt::Let { value, op });
         value
+    }
+
+    /// A local that begins as a copy of another object, and the statement that makes it.
+    pub fn new_copy(&mut self, of: ObjectId) -> (ObjectId, Stmt) {
+        let known = &self.objects[of.index()];
+        let ty = match &known.ty {
+            Type::Slice(item) => Type::Vec(item.clone()),
+            ty => ty.clone(),
+        };
+        let (name, span) = (known.name.clone(), known.span);
+        let copy = Object { ty, origin: Origin::Local, name, shadow_of: None, span };
+        let object = self.new_object(copy);
+        (object, Stmt::New { object, init: Init::Copy(Place::whole(of)) })
     }
 
     /// A new object.

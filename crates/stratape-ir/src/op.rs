@@ -255,6 +255,15 @@ impl Op {
         }
     }
 
+    /// The literal that is zero, or false.
+    pub fn zero(ty: Scalar) -> Self {
+        match ty {
+            Scalar::Bool => Self::Bool(false),
+            Scalar::Int(_) | Scalar::Infer(_) => Self::Int(0),
+            Scalar::Float(_) => Self::Float(0.0, "0.0".to_owned()),
+        }
+    }
+
     /// Whether the operation is a literal or a constant.
     pub fn is_constant(&self) -> bool {
         matches!(self, Self::Float(..) | Self::Int(_) | Self::Bool(_) | Self::Const(_))

@@ -8,23 +8,14 @@
 mod common;
 
 use common::{Gradient, Objective, close, near};
-use stratape_lulesh::{Problem, Vec3, evolve_checkpointed_grad};
+use stratape_lulesh::{Problem, evolve_checkpointed_grad};
 
 fn checkpointed(problem: &Problem, objective: Objective, steps: usize, slots: usize) -> Gradient {
-    let mut energies = problem.energy.clone();
-    let mut by_position = vec![Vec3::ZERO; problem.position.len()];
-    let mut by_energy = objective.weights(energies.len());
-    let time = evolve_checkpointed_grad(
-        &problem.mesh,
-        &problem.position,
-        &mut by_position,
-        &mut energies,
-        &mut by_energy,
-        steps,
-        slots,
-        0.0,
-    );
-    Gradient { time, energies, by_position, by_energy }
+    let weights = objective.weights(problem.energy.len());
+    Gradient::by(problem, weights, |by_position, energies, by_energy| {
+        let (mesh, start) = (&problem.mesh, &problem.position);
+        evolve_checkpointed_grad(mesh, start, by_position, energies, by_energy, steps, slots, 0.0)
+    })
 }
 
 #[test]

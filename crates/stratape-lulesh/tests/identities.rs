@@ -207,21 +207,12 @@ fn in_workspace(
     objective: Objective,
     steps: usize,
 ) -> Gradient {
-    let mut energies = problem.energy.clone();
-    let mut by_position = vec![Vec3::ZERO; problem.position.len()];
-    let mut by_energy = objective.weights(energies.len());
-    let time = evolve_grad_in(
-        workspace,
-        &problem.mesh,
-        &problem.position,
-        &mut by_position,
-        &mut energies,
-        &mut by_energy,
-        steps,
-        0.0,
-    )
-    .unwrap();
-    Gradient { time, energies, by_position, by_energy }
+    let weights = objective.weights(problem.energy.len());
+    Gradient::by(problem, weights, |by_position, energies, by_energy| {
+        let (mesh, start) = (&problem.mesh, &problem.position);
+        evolve_grad_in(workspace, mesh, start, by_position, energies, by_energy, steps, 0.0)
+            .unwrap()
+    })
 }
 
 /// A workspace with so little memory that its tape goes to disk.

@@ -337,7 +337,7 @@ impl<'a> Reverse<'a> {
     fn recompute_outcome(&mut self, value: ValueId) {
         let outcome = self.plan.and_then(|plan| plan.outcomes.get(&value));
         if let Some(outcome) = outcome {
-            self.recompute(value, &outcome.op());
+            self.recompute(value, outcome);
         }
     }
 

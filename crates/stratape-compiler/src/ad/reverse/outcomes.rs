@@ -12,25 +12,10 @@ use std::collections::{HashMap, HashSet};
 use super::Facts;
 use crate::driver::Target;
 use stratape_ir::analysis::Definition;
-use stratape_ir::{Block, Function, If, Merge, Op, Scalar, Stmt, ValueId, defined};
+use stratape_ir::{Block, Function, Merge, Op, Scalar, Stmt, ValueId, defined};
 
-/// What an outcome is chosen by and from.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::ad) struct Outcome {
-    pub(super) condition: ValueId,
-    pub(super) then: ValueId,
-    pub(super) other: ValueId,
-}
-
-impl Outcome {
-    /// The operation that chooses.
-    pub(super) fn op(self) -> Op {
-        Op::Select(self.condition, self.then, self.other)
-    }
-}
-
-/// The outcomes of a function that can be had again.
-pub(super) fn outcomes(facts: &Facts<'_>, target: &Target) -> HashMap<ValueId, Outcome> {
+/// The outcomes of a function that can be had again, and the operation that chooses each.
+pub(super) fn outcomes(facts: &Facts<'_>, target: &Target) -> HashMap<ValueId, Op> {
     let mut found = HashMap::new();
     if !facts.function.plain && !facts.function.kernel {
         block(facts, target, &facts.function.body, &mut found);
@@ -38,7 +23,7 @@ pub(super) fn outcomes(facts: &Facts<'_>, target: &Target) -> HashMap<ValueId, O
     found
 }
 
-fn block(facts: &Facts<'_>, target: &Target, nodes: &Block, found: &mut HashMap<ValueId, Outcome>) {
+fn block(facts: &Facts<'_>, target: &Target, nodes: &Block, found: &mut HashMap<ValueId, Op>) {
     for node in nodes {
         node.blocks().into_iter().for_each(|inner| block(facts, target, inner, found));
         let Stmt::If(node) = node else { continue };
@@ -48,14 +33,10 @@ fn block(facts: &Facts<'_>, target: &Target, nodes: &Block, found: &mut HashMap<
             // What other branches depend on is told from the tape, the same in both halves.
             let float = facts.function.ty(merge.value).is_float();
             if float && is_free(facts, target, &inner, merge, found) {
-                found.insert(merge.value, outcome(node, merge));
+                found.insert(merge.value, Op::Select(node.condition, merge.then, merge.other));
             }
         }
     }
-}
-
-fn outcome(node: &If, merge: &Merge) -> Outcome {
-    Outcome { condition: node.condition, then: merge.then, other: merge.other }
 }
 
 /// Whether both arms can be computed as far as an outcome needs them, whichever was run.
@@ -64,7 +45,7 @@ fn is_free(
     target: &Target,
     inner: &HashSet<ValueId>,
     merge: &Merge,
-    found: &HashMap<ValueId, Outcome>,
+    found: &HashMap<ValueId, Op>,
 ) -> bool {
     let mut left = vec![merge.then, merge.other];
     let mut seen = HashSet::new();
@@ -81,7 +62,9 @@ fn is_free(
                 cost += target.operation_cost(op, facts.function);
                 op.for_each_operand(&mut |operand| left.push(operand));
             }
-            (Definition::Outcome, Some(of)) => left.extend([of.condition, of.then, of.other]),
+            (Definition::Outcome, Some(choice)) => {
+                choice.for_each_operand(&mut |operand| left.push(operand));
+            }
             _ => return false,
         }
     }

@@ -13,8 +13,8 @@ use super::save_plan::Plan;
 use super::states::Point;
 use stratape_ir::SourceId;
 use stratape_ir::{
-    Argument, Block, Call, Function, If, Init, Loop, Merge, Object, ObjectId, Op, Origin, Place,
-    Polynomial, Record, RecordId, Scalar, Slice, Stmt, StmtId, Type, ValueId,
+    Argument, Block, Call, Function, If, Loop, Merge, ObjectId, Op, Place, Polynomial, Record,
+    RecordId, Scalar, Slice, Stmt, StmtId, ValueId,
 };
 
 /// Where the saved values of the forward half went.
@@ -76,16 +76,8 @@ pub(super) fn copy_before(
 ) {
     for state in plan.states.iter().filter(|state| state.copied == Some(counter)) {
         for object in &state.objects {
-            let known = &function.objects[object.index()];
-            let ty = match &known.ty {
-                Type::Slice(item) => Type::Vec(item.clone()),
-                ty => ty.clone(),
-            };
-            let (name, span) = (known.name.clone(), known.span);
-            let origin = Origin::Local;
-            let copy = function.new_object(Object { ty, origin, name, shadow_of: None, span });
-            let init = Init::Copy(Place::whole(*object));
-            out.push(Stmt::New { object: copy, init });
+            let (copy, made) = function.new_copy(*object);
+            out.push(made);
             saved.copied.insert(*object, copy);
         }
     }
@@ -285,13 +277,6 @@ impl Saver<'_> {
     }
 
     fn zero(&mut self, ty: Scalar, block: &mut Block) -> ValueId {
-        let value = self.function.new_value(ty, SourceId::NONE);
-        let op = match ty {
-            Scalar::Bool => Op::Bool(false),
-            Scalar::Int(_) | Scalar::Infer(_) => Op::Int(0),
-            Scalar::Float(_) => Op::Float(0.0, "0.0".to_owned()),
-        };
-        block.push(Stmt::Let { value, op });
-        value
+        self.function.define(block, ty, Op::zero(ty), SourceId::NONE)
     }
 }

@@ -131,20 +131,8 @@ impl Reverse<'_> {
                 if state.kept || self.backs.contains_key(object) {
                     continue;
                 }
-                let known = &self.facts.function.objects[object.index()];
-                let ty = match &known.ty {
-                    Type::Slice(item) => Type::Vec(item.clone()),
-                    ty => ty.clone(),
-                };
-                let back = self.b.function.new_object(Object {
-                    ty,
-                    origin: Origin::Local,
-                    name: known.name.clone(),
-                    shadow_of: None,
-                    span: known.span,
-                });
-                let init = Init::Copy(Place::whole(*object));
-                self.b.node(Stmt::New { object: back, init });
+                let (back, made) = self.b.function.new_copy(*object);
+                self.b.node(made);
                 self.backs.insert(*object, back);
             }
         }

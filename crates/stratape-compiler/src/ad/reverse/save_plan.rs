@@ -21,7 +21,7 @@ use std::rc::Rc;
 
 use super::again::{Recipe, recipes};
 use super::min_cut::{INFINITE, Network, SINK, SOURCE};
-use super::outcomes::{Outcome, outcomes};
+use super::outcomes::outcomes;
 use super::rewind;
 use super::states::{State, states};
 use super::weights::Weights;
@@ -84,7 +84,7 @@ pub(in crate::ad) struct Plan {
     /// Recomputed values that are read from where they were stored.
     pub(in crate::ad) reloads: HashMap<ValueId, Op>,
     /// Outcomes of branches that are recomputed, perhaps.
-    pub(in crate::ad) outcomes: HashMap<ValueId, Outcome>,
+    pub(in crate::ad) outcomes: HashMap<ValueId, Op>,
     /// Locals that are made again.
     pub(in crate::ad) again: HashMap<ObjectId, Recipe>,
     /// Lists that are kept or rewound.
@@ -146,7 +146,7 @@ struct Ask<'a> {
     target: &'a Target,
     weights: &'a Weights,
     recipes: &'a HashMap<ObjectId, Recipe>,
-    outcomes: &'a HashMap<ValueId, Outcome>,
+    outcomes: &'a HashMap<ValueId, Op>,
 }
 
 impl Ask<'_> {
@@ -233,7 +233,7 @@ struct Graph<'a> {
     order: Vec<ValueId>,
     reloads: HashMap<ValueId, Op>,
     recipes: &'a HashMap<ObjectId, Recipe>,
-    outcomes: &'a HashMap<ValueId, Outcome>,
+    outcomes: &'a HashMap<ValueId, Op>,
     /// The nodes of locals: whether they are made again.
     locals: HashMap<ObjectId, usize>,
     /// The states that lists can be had in, and their nodes.
@@ -315,7 +315,7 @@ impl Graph<'_> {
         }
         let mut definition = self.facts.definitions.of(value).clone();
         if let Some(outcome) = self.outcomes.get(&value) {
-            definition = Definition::Op(outcome.op());
+            definition = Definition::Op(outcome.clone());
         }
         if self.found.homes.contains(&value)
             || matches!(definition, Definition::Param | Definition::Counter)

@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::driver::{Context, Pass, Promise};
 use stratape_ir::analysis::DefUse;
 use stratape_ir::{
-    Block, Extent, Function, Init, Loop, Object, ObjectId, Op, Origin, Place, Scalar, SourceId,
-    Step, Stmt, Type, ValueId, made_twice, walk,
+    Block, Extent, Function, Init, Loop, Object, ObjectId, Op, Origin, Place, Scalar, Step, Stmt,
+    Type, made_twice, walk,
 };
 
 /// The pass.
@@ -182,14 +182,9 @@ impl Uses<'_> {
 
     /// Whether a place is not in the list, or in one field of it.
     fn by_field(&self, place: &Place, list: ObjectId) -> bool {
-        let ty = || self.function.objects[list.index()].ty.element();
         let known = |step: &Step| {
-            let at = field(self.definitions, step)?;
-            let len = match ty()? {
-                Type::Array(_, Extent::Known(len)) => *len,
-                item => (0..).take_while(|at| item.field(*at).is_some()).count(),
-            };
-            (at < len).then_some(())
+            let (_, fields) = fields(&self.function.objects[list.index()].ty)?;
+            field(self.definitions, step).filter(|at| *at < fields.len())
         };
         place.object != list
             || matches!(&place.path[..], [Step::Index(_), step, ..] if known(step).is_some())
@@ -288,7 +283,7 @@ fn copy(function: &mut Function, parts: &[ObjectId], from: &Place, out: &mut Blo
     let mut body = Block::new();
     for (field, part) in parts.iter().enumerate() {
         let Some(ty) = scalar(function, *part) else { continue };
-        let empty = nothing(function, ty, span, out);
+        let empty = function.define(out, ty, Op::zero(ty), span);
         let init = Init::Repeat(Box::new(Init::Value(empty)), len);
         out.push(Stmt::New { object: *part, init });
         let step = match function.place_type(from).and_then(Type::element) {
@@ -307,13 +302,4 @@ fn copy(function: &mut Function, parts: &[ObjectId], from: &Place, out: &mut Blo
 
 fn scalar(function: &Function, part: ObjectId) -> Option<Scalar> {
     function.objects[part.index()].ty.element()?.scalar()
-}
-
-fn nothing(function: &mut Function, ty: Scalar, span: SourceId, out: &mut Block) -> ValueId {
-    let op = match ty {
-        Scalar::Float(_) => Op::Float(0.0, "0.0".to_owned()),
-        Scalar::Bool => Op::Bool(false),
-        _ => Op::Int(0),
-    };
-    function.define(out, ty, op, span)
 }
