@@ -117,6 +117,12 @@ pub struct Settings {
     /// Time steps of the suite `lulesh`.
     #[arg(long)]
     pub steps: Option<usize>,
+    /// Threads of the suite `lulesh`; as many as there are cores, if not given.
+    #[arg(long)]
+    pub threads: Option<usize>,
+    /// Runs of the suite `lulesh` only a gradient in so many MiB of memory, of 1000 steps at size 45 if these are not given.
+    #[arg(long, value_name = "MIB")]
+    pub memory: Option<u64>,
     /// Where spill files go; they have no name and leave nothing behind.
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     pub spill_to: PathBuf,
@@ -132,6 +138,8 @@ impl Default for Settings {
             emulator: false,
             edge: None,
             steps: None,
+            threads: None,
+            memory: None,
             spill_to: ".".into(),
         }
     }

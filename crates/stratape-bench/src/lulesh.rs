@@ -2,9 +2,14 @@
 //!
 //! The same source is differentiated with all steps on a tape in memory, on a tape that spills, and from snapshots. Each is timed in turn with the function.
 
+mod bounded;
+
 use stratape::Workspace;
 use stratape::tape::{TapeError, TapeOptions};
-use stratape_lulesh::{Problem, Vec3, evolve_checkpointed_grad, evolve_grad_in, run as simulate};
+use stratape_lulesh::{
+    Problem, Vec3, evolve_checkpointed_grad, evolve_grad_in, evolve_on_threads_checkpointed_grad_in,
+    evolve_on_threads_grad_in, run as simulate,
+};
 
 use crate::error::BenchError;
 use crate::measure::{best_of, sink};
@@ -19,6 +24,9 @@ const STATE: f64 = 88.0;
 /// Runs the suite.
 pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
     let (edge, steps) = runner.lulesh();
+    if let Some(memory) = runner.memory() {
+        return bounded::run(runner, edge.unwrap_or(45), steps.unwrap_or(1000), memory);
+    }
     let edges: Vec<usize> = match (edge, runner.quick()) {
         (Some(edge), _) => vec![edge],
         (None, true) => vec![5, 10],
@@ -31,6 +39,7 @@ pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
         taped(runner, edge, steps)?;
         spilled(runner, edge, steps)?;
         checkpointed(runner, edge, steps)?;
+        on_threads(runner, edge, steps)?;
     }
     Ok(())
 }
@@ -76,6 +85,34 @@ impl Case {
         let (by_position, by_energy) = (&mut self.by_position, &mut self.by_energy);
         let (mesh, position) = (&problem.mesh, &problem.position);
         evolve_grad_in(workspace, mesh, position, by_position, energy, by_energy, self.steps, 0.0)?;
+        Ok(())
+    }
+
+    fn on_threads(&mut self, workspace: &mut Workspace) -> Result<(), TapeError> {
+        self.begin();
+        let (problem, energy) = (&self.problem, &mut self.energy);
+        let (by_position, by_energy) = (&mut self.by_position, &mut self.by_energy);
+        let (mesh, start, steps) = (&problem.mesh, &problem.position, self.steps);
+        evolve_on_threads_grad_in(workspace, mesh, start, by_position, energy, by_energy, steps, 0.0)?;
+        Ok(())
+    }
+
+    fn on_threads_checkpointed(&mut self, workspace: &mut Workspace) -> Result<(), TapeError> {
+        self.begin();
+        let (problem, energy) = (&self.problem, &mut self.energy);
+        let (by_position, by_energy) = (&mut self.by_position, &mut self.by_energy);
+        let (mesh, start, steps) = (&problem.mesh, &problem.position, self.steps);
+        evolve_on_threads_checkpointed_grad_in(
+            workspace,
+            mesh,
+            start,
+            by_position,
+            energy,
+            by_energy,
+            steps,
+            SLOTS,
+            0.0,
+        )?;
         Ok(())
     }
 
@@ -163,6 +200,48 @@ fn checkpointed(runner: &mut Runner<'_>, edge: usize, steps: usize) -> Result<()
     let [ours, theirs] = best_of(3, [&mut || one.checkpointed(), &mut || again.function()]);
     let (ours, theirs) = (one.each(ours), one.each(theirs));
     tell(runner, &case, (ours, "the function", theirs), UNIT, Some("<= 7"))
+}
+
+/// On several threads: against the serial program, and against itself on one thread.
+fn on_threads(runner: &mut Runner<'_>, edge: usize, steps: usize) -> Result<(), BenchError> {
+    let threads = runner.threads();
+    for snapshots in [false, true] {
+        let how = if snapshots { format!(", {SLOTS} snapshots") } else { String::new() };
+        let case = format!("size {edge}, {steps} steps/{threads} threads{how}");
+        if !runner.wants(&case) {
+            continue;
+        }
+        let mut cases = [(); 3].map(|()| Case::new(edge, steps));
+        let work = cases[0].work;
+        let [serial, one, several] = &mut cases;
+        let mut spaces = [1, threads].map(|lanes| {
+            let mut workspace = Workspace::new();
+            workspace.set_lanes(lanes);
+            workspace
+        });
+        let [on_one, on_several] = &mut spaces;
+        let mut tape = Workspace::new();
+        let mut failed: [Option<TapeError>; 3] = Default::default();
+        let [first, second, third] = &mut failed;
+        let run = |case: &mut Case, workspace: &mut Workspace| match snapshots {
+            true => case.on_threads_checkpointed(workspace),
+            false => case.on_threads(workspace),
+        };
+        let mut serially = || match snapshots {
+            true => serial.checkpointed(),
+            false => *first = serial.gradient(&mut tape).err().or(first.take()),
+        };
+        let mut alone = || *second = run(one, on_one).err().or(second.take());
+        let mut together = || *third = run(several, on_several).err().or(third.take());
+        let [ours, alone, theirs] =
+            best_of(5, [&mut together, &mut alone, &mut serially]).map(|time| 1e6 * time / work);
+        if let Some(error) = failed.into_iter().flatten().next() {
+            return Err(runner.failed(&case, 0, error));
+        }
+        tell(runner, &case, (ours, "the serial program", theirs), UNIT, None)?;
+        tell(runner, &case, (ours, "one thread", alone), UNIT, None)?;
+    }
+    Ok(())
 }
 
 fn tell(

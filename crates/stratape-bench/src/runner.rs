@@ -135,6 +135,17 @@ impl<'a> Runner<'a> {
         (self.settings.edge, self.settings.steps)
     }
 
+    /// The bytes of memory that LULESH may take, where they are asked for.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.settings.memory.map(|mib| mib << 20)
+    }
+
+    /// The threads of parallel loops: as many as asked for, or as there are cores.
+    pub(crate) fn threads(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.settings.threads.filter(|threads| *threads > 0).unwrap_or_else(cores)
+    }
+
     /// Where spill files go.
     pub(crate) fn directory(&self) -> &'a Path {
         &self.settings.spill_to

@@ -615,8 +615,9 @@ fn emit_loops(
     loops: &[CompiledLoop],
     sources: &Sources,
 ) -> Result<TokenStream> {
-    let emit =
-        |one: &CompiledLoop| Ok(rust::emit_time_loop(one, valid(item, one.valid())?, sources));
+    let emit = |one: &CompiledLoop| {
+        Ok(rust::emit_time_loop(one, loops, valid(item, one.valid())?, sources))
+    };
     loops.iter().map(emit).collect()
 }
 

@@ -10,7 +10,10 @@
 //! | `forces`, `motion` | forces on the nodes, and how they move |
 //! | `kinematics`, `viscosity`, `material` | how elements are deformed, artificial viscosity, the equation of state |
 //! | `time_step` | how long a step may be: it depends on the flow, and so has a derivative |
-//! | `run` | a step, the time loop, and what is differentiated |
+//! | `step` | all of these in order, serially and in parallel |
+//! | `run` | the time loop, and what is differentiated |
+//! | [`durable`] | the same with snapshots on disk, resumed after a crash |
+//! | [`kernel`] | the equation of state on a GPU |
 //!
 //! Every function is plain Rust under `#[differentiable]`; [`evolve`] is under `#[gradient]`.
 //!
@@ -32,14 +35,17 @@
 // Formulas are written with their indices; a mesh that is torn is a panic of the run, as in the original.
 #![allow(clippy::needless_range_loop, clippy::panic)]
 
+pub mod durable;
 mod forces;
 pub mod hexahedron;
+pub mod kernel;
 mod kinematics;
 mod material;
 mod mesh;
 mod motion;
 mod problem;
 mod run;
+mod step;
 mod time_step;
 mod vector;
 mod viscosity;
@@ -49,7 +55,9 @@ pub use self::mesh::Mesh;
 pub use self::problem::Problem;
 pub use self::run::{
     Initial, Run, State, evolve, evolve_checkpointed, evolve_checkpointed_grad,
-    evolve_checkpointed_grad_in, evolve_grad, evolve_grad_in, run,
+    evolve_checkpointed_grad_in, evolve_grad, evolve_grad_in, evolve_on_threads,
+    evolve_on_threads_checkpointed, evolve_on_threads_checkpointed_grad,
+    evolve_on_threads_checkpointed_grad_in, evolve_on_threads_grad, evolve_on_threads_grad_in, run,
 };
 pub use self::time_step::{Clock, STOP_TIME};
 pub use self::vector::Vec3;

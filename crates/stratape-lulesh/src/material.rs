@@ -1,6 +1,7 @@
 //! The equation of state of an ideal gas, integrated over a step.
 
 use crate::viscosity::Viscosity;
+use stratape::checkpoint::Snapshot;
 use stratape::differentiable;
 
 #[differentiable]
@@ -25,7 +26,7 @@ const GAMMA_MINUS_ONE: f64 = 2.0 / 3.0;
 
 /// The state of the material in one element.
 #[differentiable]
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Snapshot)]
 pub struct Material {
     /// Internal energy, per initial volume.
     pub energy: f64,

@@ -1,5 +1,6 @@
 //! The length of the time step, which depends on the flow, and so has a derivative.
 
+use stratape::checkpoint::Snapshot;
 use stratape::differentiable;
 
 /// When the run ends.
@@ -8,7 +9,7 @@ pub const STOP_TIME: f64 = 1e-2;
 #[differentiable]
 const LONGEST_STEP: f64 = 1e-2;
 #[differentiable]
-const UNLIMITED: f64 = 1e20;
+pub(crate) const UNLIMITED: f64 = 1e20;
 #[differentiable]
 const COURANT_VISCOSITY: f64 = 2.0;
 #[differentiable]
@@ -16,7 +17,7 @@ const LARGEST_VOLUME_CHANGE: f64 = 0.1;
 
 /// Time, and what limits its next step.
 #[differentiable]
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Snapshot)]
 pub struct Clock {
     /// The time reached.
     pub time: f64,

@@ -11,6 +11,7 @@ pub use self::vector::Vec3;
 )]
 mod vector {
     use std::ops::{Add, AddAssign, Mul, Neg, Sub};
+    use stratape::checkpoint::Snapshot;
 
     /// A vector in space.
     ///
@@ -21,7 +22,7 @@ mod vector {
     /// assert_eq!(a.dot(b), 2.0);
     /// assert_eq!(a.cross(b), Vec3::new(-3.0, 0.0, 1.0));
     /// ```
-    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Snapshot)]
     pub struct Vec3 {
         /// Along the first axis.
         pub x: f64,

@@ -5,6 +5,7 @@
 //! order: a run gives the bits of the run before. What the parts write comes as [`Pieces`], divided along with the iterations.
 
 use rayon::join;
+use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut};
 use stratape_tape::{RecordTape, TapeError};
 
 use crate::buffer::{Buffer, Pooled};
@@ -131,6 +132,38 @@ impl<'a, T: Send> Pieces for Private<'a, T> {
     }
 }
 
+/// As [`Private`], for numbers: a part begins with zeros in its copy, on the thread that it runs on.
+#[derive(Debug)]
+pub struct PrivateNumbers<'a, T> {
+    whole: Private<'a, T>,
+    /// What the list begins with, if it is a copy.
+    zero: Option<T>,
+}
+
+impl<'a, T> PrivateNumbers<'a, T> {
+    /// A list, and room for copies of it: one for each part but the first.
+    pub fn new(own: &'a mut [T], copies: &'a mut [T]) -> Self {
+        Self { whole: Private::new(own, copies), zero: None }
+    }
+}
+
+impl<'a, T: Send + Copy + Default> Pieces for PrivateNumbers<'a, T> {
+    type Piece = &'a mut [T];
+
+    fn split(self, parts: usize, iterations: usize) -> (Self, Self) {
+        let (low, high) = self.whole.split(parts, iterations);
+        (Self { whole: low, zero: self.zero }, Self { whole: high, zero: Some(T::default()) })
+    }
+
+    fn piece(self) -> Self::Piece {
+        let list = self.whole.piece();
+        if let Some(zero) = self.zero {
+            list.fill(zero);
+        }
+        list
+    }
+}
+
 /// A thing of one piece that all parts add to, as [`Private`].
 #[derive(Debug)]
 pub struct Single<'a, T> {
@@ -179,18 +212,41 @@ impl<'a, T: Send> Pieces for Each<'a, T> {
     }
 }
 
-/// Room for the copies of a list that [`Private`] asks for.
+/// Room for the copies of a list that [`PrivateNumbers`] asks for.
 pub fn copies<T: Pooled>(zero: T, len: usize, parts: usize) -> Buffer<T> {
-    Buffer::filled(zero, len * (parts - 1))
+    Buffer::unfilled(zero, len * (parts - 1))
 }
 
-/// Adds copies to the list, in the order of the parts.
-pub fn reduce<T: Copy + std::ops::AddAssign>(list: &mut [T], copies: &[T]) {
-    for copy in copies.chunks_exact(list.len().max(1)) {
-        for (to, from) in list.iter_mut().zip(copy) {
-            *to += *from;
+/// How many numbers are worth a task of their own.
+const GRAIN: usize = 1 << 13;
+
+/// Adds copies to the list, each number in the order of the parts.
+pub fn reduce<T>(list: &mut [T], copies: &[T])
+where
+    T: Copy + Send + Sync + std::ops::AddAssign,
+{
+    let len = list.len().max(1);
+    let add = |(at, piece): (usize, &mut [T])| {
+        for copy in copies.chunks_exact(len) {
+            for (to, from) in piece.iter_mut().zip(&copy[at * GRAIN..]) {
+                *to += *from;
+            }
         }
+    };
+    match copies.is_empty() || list.len() <= GRAIN {
+        true => list.chunks_mut(GRAIN).enumerate().for_each(add),
+        false => list.par_chunks_mut(GRAIN).enumerate().for_each(add),
     }
+}
+
+/// `vec![value; len]`, written by several threads where it is long.
+pub fn filled<T: Pooled + Send + Sync>(value: T, len: usize) -> Buffer<T> {
+    if len <= GRAIN {
+        return Buffer::filled(value, len);
+    }
+    let mut list = Buffer::unfilled(value, len);
+    list.par_chunks_mut(GRAIN).for_each(|piece| piece.fill(value));
+    list
 }
 
 /// An index of a list in the piece that a part has of it, with the panic of indexing the list.

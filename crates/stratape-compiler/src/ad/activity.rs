@@ -18,6 +18,8 @@ pub struct Activity {
 struct Set {
     values: HashSet<ValueId>,
     objects: HashSet<ObjectId>,
+    /// Objects that are never part of it.
+    never: HashSet<ObjectId>,
     grew: bool,
 }
 
@@ -27,7 +29,7 @@ impl Set {
     }
 
     fn object(&mut self, object: ObjectId) {
-        self.grew |= self.objects.insert(object);
+        self.grew |= !self.never.contains(&object) && self.objects.insert(object);
     }
 
     fn has(&self, value: ValueId) -> bool {
@@ -38,8 +40,9 @@ impl Set {
 impl Activity {
     /// Finds them. `inputs` are the parameters to differentiate with respect to.
     pub fn new(function: &Function, inputs: &HashSet<Param>) -> Self {
-        let mut varied = Set::default();
-        let mut useful = Set::default();
+        let never = results_apart(function, inputs);
+        let mut varied = Set { never: never.clone(), ..Set::default() };
+        let mut useful = Set { never, ..Set::default() };
         for param in &function.params {
             if !inputs.contains(param) {
                 continue;
@@ -94,6 +97,48 @@ impl Activity {
     pub fn object(&self, object: ObjectId) -> bool {
         self.objects.contains(&object)
     }
+}
+
+/// Parameters that no derivative is asked for and that are read only before they are written: what is read is constant, and of what is written nobody knows the adjoint.
+fn results_apart(function: &Function, inputs: &HashSet<Param>) -> HashSet<ObjectId> {
+    let mut apart = HashSet::new();
+    for param in &function.params {
+        if let Param::Object(object) = param
+            && !inputs.contains(param)
+            && is_read_first(&function.body, *object, &mut false)
+        {
+            apart.insert(*object);
+        }
+    }
+    apart
+}
+
+/// Whether nothing is read from an object where it may have been written.
+fn is_read_first(block: &Block, object: ObjectId, written: &mut bool) -> bool {
+    block.iter().all(|node| match node {
+        Stmt::If(node) => {
+            let mut other = *written;
+            let fits = is_read_first(&node.then, object, written)
+                && is_read_first(&node.other, object, &mut other);
+            *written |= other;
+            fits
+        }
+        // Twice: what one iteration writes, the next one may read.
+        Stmt::Loop(node) => {
+            is_read_first(&node.body, object, written) && is_read_first(&node.body, object, written)
+        }
+        Stmt::Store { place, .. } | Stmt::Accumulate { place, .. } => {
+            *written |= place.object == object;
+            true
+        }
+        Stmt::Let { op: Op::Load(place), .. } => !(*written && place.object == object),
+        Stmt::New { init, .. } => !(*written && init.mentions(object)),
+        // What exchanges it, passes it on, or waits for others to write it, is not looked into.
+        node => {
+            let others = node.read().into_iter().chain(node.written());
+            others.into_iter().all(|place| place.object != object)
+        }
+    })
 }
 
 fn is_float(function: &Function, value: ValueId) -> bool {

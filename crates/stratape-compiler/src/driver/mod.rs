@@ -24,7 +24,7 @@ use crate::source::Sources;
 use crate::tapeflow::regions;
 use stratape_ir::analysis::{self, Conflict};
 use stratape_ir::valid::{self, Fault, Valid};
-use stratape_ir::{Function, Param};
+use stratape_ir::{Function, Param, Stmt, walk};
 
 pub use self::kernel::{CompiledKernel, KernelGradient, compile_kernel, compile_kernel_function};
 pub use self::pipeline::{
@@ -119,9 +119,15 @@ pub struct CompiledLoop {
     pub lowered: Function,
     /// The body that is only run, with schedules.
     pub step: Function,
+    /// Whether its functions are handed the lanes of the tape: one of the function's loops under `#[checkpoint]` has parts in its body.
+    pub on_lanes: bool,
 }
 
 impl CompiledLoop {
+    fn has_parts(&self) -> bool {
+        has_parts(&self.step) || has_parts(&self.lowered)
+    }
+
     /// The step that is only run, and the gradient of the body, as back ends take them.
     ///
     /// # Errors
@@ -283,6 +289,7 @@ impl<'a> Run<'a> {
         &mut self,
         function: &mut Function,
         everywhere: Option<Span>,
+        lanes: bool,
     ) -> Result<(Vec<CompiledLoop>, BTreeSet<String>)> {
         function.plain = self.plain;
         function.parallel = everywhere.is_some();
@@ -291,7 +298,10 @@ impl<'a> Run<'a> {
             self.passes(function, STATES);
         }
         let loops = outline(function).map_err(|conflict| at(&conflict, self.sources))?;
-        let loops = self.loops(loops, &mut recursive)?;
+        let lanes = lanes && !divides_calls(function, everywhere) && !divide_calls(&loops);
+        let mut loops = self.loops(loops, lanes, &mut recursive)?;
+        let on_lanes = loops.iter().any(CompiledLoop::has_parts);
+        loops.iter_mut().for_each(|one| one.on_lanes = on_lanes);
         self.passes(function, PRIMAL);
         self.mark_parallel(function, everywhere)?;
         recursive.extend(function.recursive.iter().cloned());
@@ -312,7 +322,7 @@ impl<'a> Run<'a> {
     }
 
     fn gradient(&mut self, mut function: Function) -> Result<Compiled> {
-        let (loops, recursive) = self.primal(&mut function, self.options.parallel)?;
+        let (loops, recursive) = self.primal(&mut function, self.options.parallel, true)?;
         let options = self.options;
         if let Some(wrt) = &options.wrt {
             check_wrt(wrt, &function)?;
@@ -352,7 +362,7 @@ impl<'a> Run<'a> {
     }
 
     fn halves(&mut self, mut function: Function) -> Result<CompiledHalves> {
-        let (loops, recursive) = self.primal(&mut function, None)?;
+        let (loops, recursive) = self.primal(&mut function, None, false)?;
         let taped = |error| Error::new(self.sources.span(function.span), error);
         let (mut forward, mut backward) =
             ad::split(&function, &self.options.target).map_err(taped)?;
@@ -365,26 +375,57 @@ impl<'a> Run<'a> {
         Ok(CompiledHalves { primal: function, loops, recursive, forward, backward })
     }
 
-    /// Loops that are reversed from snapshots, and the gradients of their bodies.
+    /// Loops that are reversed from snapshots, and the gradients of their bodies; with parts, if there are lanes to run them on.
     fn loops(
         &mut self,
         loops: Vec<TimeLoop>,
+        lanes: bool,
         recursive: &mut BTreeSet<String>,
     ) -> Result<Vec<CompiledLoop>> {
         let mut compiled = Vec::new();
         for mut time_loop in loops {
-            compiled.extend(self.loops(std::mem::take(&mut time_loop.inner), recursive)?);
-            self.passes(&mut time_loop.plain, PRIMAL);
-            self.passes(&mut time_loop.body, PRIMAL);
-            self.mark_parallel(&mut time_loop.body, None)?;
+            compiled.extend(self.loops(std::mem::take(&mut time_loop.inner), lanes, recursive)?);
+            for function in [&mut time_loop.plain, &mut time_loop.body] {
+                self.passes(function, PRIMAL);
+                self.mark_parallel(function, None)?;
+            }
             recursive.extend(time_loop.body.recursive.iter().cloned());
             let gradient = self.differentiate(&time_loop.body, &ad::Options::default())?;
-            let lowered = self.lower(&gradient.function, false);
-            let step = self.lower(&time_loop.plain, false);
-            compiled.push(CompiledLoop { time_loop, gradient, lowered, step });
+            let lowered = self.lower(&gradient.function, lanes);
+            let step = self.lower(&time_loop.plain, lanes);
+            compiled.push(CompiledLoop { time_loop, gradient, lowered, step, on_lanes: false });
         }
         Ok(compiled)
     }
+}
+
+/// Whether loops of a function run in parts.
+fn has_parts(function: &Function) -> bool {
+    let mut found = false;
+    walk(&function.body, &mut |node| {
+        found |= matches!(node, Stmt::Loop(node) if node.schedule.as_ref().is_some_and(|known| known.parts.is_some()));
+    });
+    found
+}
+
+/// As [`divides_calls`], of the bodies of loops and of those inside them.
+fn divide_calls(loops: &[TimeLoop]) -> bool {
+    loops.iter().any(|one| divides_calls(&one.body, None) || divide_calls(&one.inner))
+}
+
+/// Whether a loop that is asked to run in parallel has others under `#[checkpoint]` inside: these have no lanes left.
+fn divides_calls(function: &Function, everywhere: Option<Span>) -> bool {
+    let mut found = false;
+    walk(&function.body, &mut |node| {
+        if let Stmt::Loop(node) = node
+            && (node.parallel.is_some() || everywhere.is_some())
+        {
+            walk(&node.body, &mut |inner| {
+                found |= matches!(inner, Stmt::Call(call) if call.recursion.is_some());
+            });
+        }
+    });
+    found
 }
 
 fn check_wrt(wrt: &[Ident], function: &Function) -> Result<()> {

@@ -10,7 +10,7 @@
 //! A carried sum of the primal becomes a list of terms that a second loop adds in order, so that its bits do not depend on the number of parts.
 //! All other loops lose their mark; and since what a part pushes the same part must pop, so do all loops of the same mark that use the tape.
 //!
-//! Runs first of the lowering passes; without lanes of the tape (in halves and in the steps of checkpointed loops) it removes all marks.
+//! Runs first of the lowering passes; without lanes of the tape (in halves, and in checkpointed loops inside a parallel one) it removes all marks.
 
 use std::collections::{HashMap, HashSet};
 

@@ -36,6 +36,31 @@ impl Objective {
 
     /// The objective after a run.
     pub fn value(self, problem: &Problem, steps: usize) -> f64 {
+        let mut energies = problem.energy.clone();
+        evolve(&problem.mesh, &problem.position, &mut energies, steps);
+        self.of(&energies)
+    }
+}
+
+/// A run and its gradient.
+#[derive(Clone, Debug)]
+pub struct Gradient {
+    /// The time reached.
+    pub time: f64,
+    /// The last energies.
+    pub energies: Vec<f64>,
+    pub by_position: Vec<Vec3>,
+    pub by_energy: Vec<f64>,
+}
+
+impl Gradient {
+    /// The gradient of the objective after a run.
+    pub fn new(problem: &Problem, objective: Objective, steps: usize) -> Self {
+        Self::weighted(problem, objective.weights(problem.energy.len()), steps, 0.0)
+    }
+
+    /// The gradient of any weighted sum of the last energies and the time.
+    pub fn weighted(problem: &Problem, weights: Vec<f64>, steps: usize, of_time: f64) -> Self {
         Self::by(problem, weights, |position, energies, by_energy| {
             let (mesh, start) = (&problem.mesh, &problem.position);
             evolve_grad(mesh, start, position, energies, by_energy, steps, of_time)

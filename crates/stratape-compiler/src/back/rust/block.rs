@@ -162,9 +162,10 @@ impl Emitter<'_> {
         });
         let results = call.results.iter().map(|value| self.names.value(*value));
         let called = match &call.recursion {
-            Some(_) => {
+            Some((name, _)) => {
                 let tape = self.tape();
-                quote!(#function(#tape, #(#arguments),*)?)
+                let lanes = self.on_lanes(name).then(|| self.lanes_ident()).into_iter();
+                quote!(#function(#tape, #(#lanes,)* #(#arguments),*)?)
             }
             None => quote!(#function(#(#arguments),*)),
         };

@@ -27,7 +27,7 @@ use quote::quote;
 
 use self::names::Names;
 pub use self::time_loop::emit_time_loop;
-use crate::driver::Compiled;
+use crate::driver::{Compiled, CompiledLoop};
 use crate::source::Sources;
 use crate::tapeflow::uses_tape;
 use stratape_ir::analysis::{Affine, DefUse};
@@ -44,9 +44,9 @@ pub fn emit(
 ) -> TokenStream {
     let (Compiled { primal, gradient, .. }, lowered) = (compiled, lowered.function());
     let definitions = DefUse::new(lowered);
-    let emitter = Emitter::new(lowered, &definitions, sources);
+    let emitter = Emitter::new(lowered, &compiled.loops, &definitions, sources);
     let signature = signature::Signature::new(item, primal, gradient, &emitter.names);
-    let needs = match (emitter.has_parts, uses_tape(&lowered.body)) {
+    let needs = match (emitter.needs_lanes(), uses_tape(&lowered.body)) {
         (true, _) => signature::Needs::Lanes,
         (false, true) => signature::Needs::Tape,
         (false, false) => signature::Needs::Nothing,
@@ -79,7 +79,7 @@ fn half(
     sources: &Sources,
 ) -> TokenStream {
     let definitions = DefUse::new(function);
-    let emitter = Emitter::new(function, &definitions, sources);
+    let emitter = Emitter::new(function, &[], &definitions, sources);
     let name = crate::front::half_name(&item.sig.ident.to_string(), which);
     let name = Ident::new(&name, item.sig.ident.span());
     let params = signature::half_params(item, primal, function, &emitter.names);
@@ -103,6 +103,8 @@ fn half(
 /// The state of emission.
 struct Emitter<'a> {
     function: &'a Function,
+    /// The loops under `#[checkpoint]` that it may call.
+    loops: &'a [CompiledLoop],
     sources: &'a Sources,
     names: Names,
     used: HashSet<ValueId>,
@@ -129,7 +131,12 @@ struct Emitter<'a> {
 }
 
 impl<'a> Emitter<'a> {
-    fn new(function: &'a Function, definitions: &'a DefUse, sources: &'a Sources) -> Self {
+    fn new(
+        function: &'a Function,
+        loops: &'a [CompiledLoop],
+        definitions: &'a DefUse,
+        sources: &'a Sources,
+    ) -> Self {
         let mut used = used(&function.body);
         used.extend(function.results.iter().copied());
         let mut uses: HashMap<ValueId, usize> = HashMap::new();
@@ -163,6 +170,7 @@ impl<'a> Emitter<'a> {
         }
         Self {
             function,
+            loops,
             sources,
             names: Names::new(function),
             used,
@@ -197,11 +205,21 @@ impl<'a> Emitter<'a> {
         let (forward, backward) = block.split_at(turn);
         let (forward, backward) = (self.block(forward), self.block(backward));
         let (tape, length) = (self.tape(), Ident::new("length", Span::mixed_site()));
-        if !self.has_parts {
+        if !self.needs_lanes() {
             return quote!(#forward *#length = #tape.bytes() as u64; #backward);
         }
         let lanes = self.lanes_ident();
         quote!(#forward *#length = ::stratape::__private::bytes(#tape, #lanes); #backward)
+    }
+
+    /// Whether a loop under `#[checkpoint]` is handed the lanes of the tape.
+    fn on_lanes(&self, name: &str) -> bool {
+        self.loops.iter().any(|one| one.on_lanes && one.time_loop.name == name)
+    }
+
+    /// Whether loops of the function, or of those that it calls, run in parts.
+    fn needs_lanes(&self) -> bool {
+        self.has_parts || self.loops.iter().any(|one| one.on_lanes)
     }
 
     /// The tape's name.

@@ -202,6 +202,10 @@ impl Emitter<'_> {
         let buffer = quote!(::stratape::__private::Buffer);
         let filled = match self.function.unfilled.contains(&object) {
             true => quote!(#buffer::unfilled),
+            // Outside the parts of loops, threads are idle meanwhile.
+            false if self.has_parts && self.part.get().is_none() => {
+                quote!(::stratape::__private::filled)
+            }
             false => quote!(#buffer::filled),
         };
         let inner = |item: &Init| ty.element().map(|inner| self.init(inner, item));

@@ -170,7 +170,7 @@ impl Emitter<'_> {
             let zero = ty.element().map(|item| float_zero(item.scalar().unwrap_or(Scalar::USIZE)));
             return Share {
                 open: quote!(let mut #copies = #private::copies(#zero, #ident.len(), #parts);),
-                pieces: quote!(#private::Private::new(&mut #ident[..], &mut #copies[..])),
+                pieces: quote!(#private::PrivateNumbers::new(&mut #ident[..], &mut #copies[..])),
                 pattern: quote!(#ident),
                 start: quote!(),
                 end: quote!(),

@@ -22,23 +22,36 @@ use stratape_ir::{
 };
 
 /// The functions of a loop.
+///
+/// `all`: it and the others of the same function.
 pub fn emit_time_loop(
     compiled: &CompiledLoop,
+    all: &[CompiledLoop],
     (step, lowered): (Valid<'_>, Valid<'_>),
     sources: &Sources,
 ) -> TokenStream {
-    let CompiledLoop { time_loop, gradient, .. } = compiled;
-    let scheme = Scheme { time_loop, gradient, sources };
-    let step = body_function(&scheme.name("step"), step.function(), sources);
-    let pullback = body_function(&scheme.name("pullback"), lowered.function(), sources);
+    let CompiledLoop { time_loop, gradient, on_lanes, .. } = compiled;
+    let scheme = Scheme { time_loop, gradient, sources, on_lanes: *on_lanes };
+    let body_function = |name: &str, function: &Function| {
+        let lanes = scheme.lanes_param();
+        body_function(&scheme.name(name), function, all, &lanes, sources)
+    };
+    let step = body_function("step", step.function());
+    let pullback = body_function("pullback", lowered.function());
     let (forward, backward) = (scheme.forward(), scheme.backward());
     quote!(#step #pullback #forward #backward)
 }
 
 /// A function in the intermediate language as a Rust function on a tape.
-fn body_function(name: &Ident, function: &Function, sources: &Sources) -> TokenStream {
+fn body_function(
+    name: &Ident,
+    function: &Function,
+    loops: &[CompiledLoop],
+    lanes: &Option<TokenStream>,
+    sources: &Sources,
+) -> TokenStream {
     let definitions = DefUse::new(function);
-    let emitter = Emitter::new(function, &definitions, sources);
+    let emitter = Emitter::new(function, loops, &definitions, sources);
     let mut params = Vec::new();
     let mut arrays = Vec::new();
     for param in &function.params {
@@ -78,7 +91,7 @@ fn body_function(name: &Ident, function: &Function, sources: &Sources) -> TokenS
     quote! {
         #[doc(hidden)]
         #lints
-        fn #name(#tape: &mut ::stratape::tape::RecordTape, #(#params),*)
+        fn #name(#tape: &mut ::stratape::tape::RecordTape, #lanes #(#params),*)
             -> ::core::result::Result<#output, ::stratape::tape::TapeError>
         {
             #(#arrays)*
@@ -92,6 +105,8 @@ struct Scheme<'a> {
     sources: &'a Sources,
     time_loop: &'a TimeLoop,
     gradient: &'a Gradient,
+    /// Whether its functions are handed the lanes of the tape.
+    on_lanes: bool,
 }
 
 impl Scheme<'_> {
@@ -145,6 +160,24 @@ impl Scheme<'_> {
             (Range::UpTo { .. }, false) => quote!(from + k as #ty),
             (Range::UpTo { .. }, true) => quote!(to - 1 - k as #ty),
         }
+    }
+
+    /// The lanes of the tape as a parameter.
+    fn lanes_param(&self) -> Option<TokenStream> {
+        let lanes = lanes();
+        self.on_lanes.then(|| quote!(#lanes: &mut [::stratape::__private::Lane],))
+    }
+
+    /// Puts the lanes where both closures find them: that of the steps, and the one that reverses them. They take turns.
+    fn share_lanes(&self) -> Option<TokenStream> {
+        let lanes = lanes();
+        self.on_lanes.then(|| quote!(let #lanes = ::core::cell::RefCell::new(#lanes);))
+    }
+
+    /// The lanes as an argument in one of the closures.
+    fn lanes_argument(&self) -> Option<TokenStream> {
+        let lanes = lanes();
+        self.on_lanes.then(|| quote!(&mut #lanes.borrow_mut()[..],))
     }
 
     /// Whether iterations work on devices.
@@ -210,12 +243,13 @@ impl Scheme<'_> {
         let enter = self.devices(quote!(world.enter()?;));
         let numbers = self.carried().filter(|(_, value)| self.ty(*value) == Scalar::USIZE);
         let numbers = numbers.map(|(ident, _)| quote!(*#ident));
+        let lanes = self.lanes_argument();
         let leave = self.devices(quote!(world.leave(&[#(#numbers),*])?; scratch.clear();));
         quote! {
             |k: usize, state: &mut #state| {
                 let #pattern = state;
                 #enter
-                let #outcome = #step(&mut scratch, #counter, #(*#carried,)* #(#frees,)* #(#lists),*)?;
+                let #outcome = #step(&mut scratch, #lanes #counter, #(*#carried,)* #(#frees,)* #(#lists),*)?;
                 #(*#carried = #nexts;)*
                 #leave
                 #ending
@@ -271,13 +305,15 @@ impl Scheme<'_> {
         let known = node.exit.is_none();
         let (step, pattern) = (self.step_closure(), self.state_pattern());
         let (state, lints) = (self.state_type(), lints());
+        let (lanes, share_lanes) = (self.lanes_param(), self.share_lanes());
         let places: Vec<Ident> = (0..written.len()).map(|at| format_ident!("place{at}")).collect();
         quote! {
             #[doc(hidden)]
             #lints
-            fn #name(tape: &mut ::stratape::tape::RecordTape, #(#values,)* #(#slices),*)
+            fn #name(tape: &mut ::stratape::tape::RecordTape, #lanes #(#values,)* #(#slices),*)
                 -> ::core::result::Result<#output, ::stratape::tape::TapeError>
             {
+                #share_lanes
                 let mut scratch = ::stratape::tape::RecordTape::default();
                 let steps: usize = #steps;
                 #start
@@ -350,15 +386,17 @@ impl Scheme<'_> {
         }));
         let (step, pull) = (self.step_closure(), self.pull_closure(&adjoints, &free_adjoints));
         let lints = lints();
+        let (lanes, share_lanes) = (self.lanes_param(), self.share_lanes());
         let start = self.devices(quote!(, mut start));
         let world = self.devices(quote!(, ::stratape::gpu::__private::host::World));
         let rewind = self.devices(quote!(start.enter()?;));
         quote! {
             #[doc(hidden)]
             #lints
-            fn #name(tape: &mut ::stratape::tape::RecordTape, #(#params),*)
+            fn #name(tape: &mut ::stratape::tape::RecordTape, #lanes #(#params),*)
                 -> ::core::result::Result<#output, ::stratape::tape::TapeError>
             {
+                #share_lanes
                 let mut scratch = ::stratape::tape::RecordTape::default();
                 let (swept, #names #start) =
                     tape.detach::<(::stratape::checkpoint::Swept<#state>, #constants #world)>()?;
@@ -419,12 +457,13 @@ impl Scheme<'_> {
         let outcome = tuple(&outcome);
         let (of_carried, of_frees) = news.split_at(adjoints.len());
         let enter = self.devices(quote!(world.enter()?;));
+        let lanes = self.lanes_argument();
         quote! {
             |k: usize, state: &mut #state| {
                 let #pattern = state;
                 #enter
                 let #outcome = #pullback(
-                    tape, #counter, #(*#carried,)* #(#frees,)* #(#lists,)* #(#seeds),*
+                    tape, #lanes #counter, #(*#carried,)* #(#frees,)* #(#lists,)* #(#seeds),*
                 )?;
                 #(#adjoints = #of_carried;)*
                 #(#free_adjoints += #of_frees;)*
@@ -479,6 +518,10 @@ fn settings(checkpoint: &stratape_ir::Checkpoint, sources: &Sources) -> TokenStr
 fn nested(items: impl Iterator<Item = TokenStream>) -> TokenStream {
     let items: Vec<TokenStream> = items.collect();
     items.into_iter().rev().fold(quote!(()), |rest, item| quote!((#item, #rest)))
+}
+
+fn lanes() -> Ident {
+    Ident::new("lanes", Span::mixed_site())
 }
 
 fn free(value: ValueId) -> Ident {

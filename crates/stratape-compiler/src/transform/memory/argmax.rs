@@ -4,6 +4,8 @@
 //! for i { best = if x[i] > best then x[i] else best }   →   for i { …; at = if x[i] > best then i else at }; best = x[at]
 //! ```
 //!
+//! So is one that is written `best = best.max(x[i])`, or with `min`: the candidate won where the number changed.
+//!
 //! Without it the adjoint of `best` has to follow every choice, one saved bit per iteration. With it, the adjoint goes straight to one element;
 //! the carried number serves comparisons only, and has no adjoint. The loaded value has the same bits.
 //!
@@ -15,7 +17,7 @@ use crate::driver::{Context, Pass, Promise};
 use crate::transform::canonical::written;
 use stratape_ir::analysis::DefUse;
 use stratape_ir::{
-    Binary, Block, Carried, Function, If, Loop, Merge, Op, Place, Range, Scalar, Step, Stmt,
+    Binary, Block, Carried, Function, If, Loop, Math, Merge, Op, Place, Range, Scalar, Step, Stmt,
     StmtId, Substitution, ValueId, defined, walk,
 };
 
@@ -75,7 +77,8 @@ fn block(
 
 /// `next = if condition { candidate } else { inside }`
 struct Choice {
-    condition: ValueId,
+    /// What chooses; none for a minimum or maximum, which chooses by itself.
+    condition: Option<ValueId>,
     /// Whether the condition chooses the candidate.
     takes: bool,
     place: Place,
@@ -89,12 +92,18 @@ fn choice(function: &Function, definitions: &DefUse, node: &Loop, at: usize) -> 
     let (condition, candidate, takes) = node.body.iter().find_map(|item| match item {
         Stmt::Let { value, op: Op::Select(c, a, b) } if *value == carried.next => {
             if *b == carried.inside {
-                Some((*c, *a, true))
+                Some((Some(*c), *a, true))
             } else if *a == carried.inside {
-                Some((*c, *b, false))
+                Some((Some(*c), *b, false))
             } else {
                 None
             }
+        }
+        Stmt::Let { value, op: Op::Math(Math::Min | Math::Max, operands) }
+            if *value == carried.next =>
+        {
+            let candidate = operands.iter().find(|operand| **operand != carried.inside)?;
+            operands.contains(&carried.inside).then_some((None, *candidate, true))
         }
         _ => None,
     })?;
@@ -106,10 +115,13 @@ fn choice(function: &Function, definitions: &DefUse, node: &Loop, at: usize) -> 
     // Its other uses must be comparisons.
     let mut others = 0;
     walk(&node.body, &mut |item| {
-        let compares = matches!(
-            item,
-            Stmt::Let { op: Op::Compare(..) | Op::TotalCmp { .. } | Op::Select(..), .. }
-        );
+        let compares = match item {
+            Stmt::Let { value, op: Op::Math(..) } => *value == carried.next,
+            Stmt::Let { op, .. } => {
+                matches!(op, Op::Compare(..) | Op::TotalCmp { .. } | Op::Select(..))
+            }
+            _ => false,
+        };
         item.for_each_operand(&mut |value| {
             others += usize::from(value == carried.inside && !compares);
         });
@@ -172,12 +184,9 @@ fn rewrite(
     let (best_in, best_next, best) = (new(function, ty), new(function, ty), new(function, ty));
     let yes = new(function, Scalar::Bool);
     node.body.push(Stmt::Let { value: yes, op: Op::Bool(true) });
+    let condition = choice.condition.unwrap_or_else(|| changed(function, node, carried));
     let pick = |a: ValueId, b: ValueId| {
-        if choice.takes {
-            Op::Select(choice.condition, a, b)
-        } else {
-            Op::Select(choice.condition, b, a)
-        }
+        if choice.takes { Op::Select(condition, a, b) } else { Op::Select(condition, b, a) }
     };
     node.body.push(Stmt::Let { value: some_next, op: pick(yes, some_in) });
     node.body.push(Stmt::Let { value: best_next, op: pick(node.counter, best_in) });
@@ -209,6 +218,16 @@ fn rewrite(
         merges,
         span,
     }))]
+}
+
+/// Whether an iteration has changed a carried number, at the end of its body.
+fn changed(function: &mut Function, node: &mut Loop, carried: Carried) -> ValueId {
+    let Carried { inside, next, .. } = carried;
+    let mut emit = |op| function.define(&mut node.body, Scalar::Bool, op, node.span);
+    // By bits: zeros of the other sign are other numbers.
+    let sides = [(next, inside), (inside, next)];
+    let [less, greater] = sides.map(|(a, b)| emit(Op::TotalCmp { less: true, a, b }));
+    emit(Op::Binary(Binary::BitOr, less, greater))
 }
 
 /// An index as it was in the winner's iteration.

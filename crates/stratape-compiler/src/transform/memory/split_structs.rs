@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::driver::{Context, Pass, Promise};
 use stratape_ir::analysis::DefUse;
 use stratape_ir::{
-    Block, Extent, Function, Init, Loop, Object, ObjectId, Op, Origin, Place, Scalar, Step, Stmt,
-    Type, made_twice, walk,
+    Block, Extent, Function, Init, Loop, Object, ObjectId, Op, Origin, Place, Scalar, SourceId, Step,
+    Stmt, Type, made_twice, walk,
 };
 
 /// The pass.
@@ -125,6 +125,7 @@ fn is_made_in_parts(function: &Function, init: &Init, list: ObjectId) -> bool {
         Init::Repeat(init, _) => match &**init {
             Init::Items(items) => items.len() == fields.len(),
             Init::Fill(_) => true,
+            Init::Copy(place) => place.object != list,
             _ => false,
         },
         Init::Copy(place) => {
@@ -253,6 +254,7 @@ impl Split {
                     let item = match &**item {
                         Init::Items(items) => items[at].clone(),
                         Init::Fill(item) => (**item).clone(),
+                        Init::Copy(from) => field_of(function, from, (at, *part), out),
                         item => item.clone(),
                     };
                     let init = Init::Repeat(Box::new(item), *len);
@@ -273,6 +275,33 @@ impl Split {
     }
 }
 
+/// A field of what every item of a list begins as a copy of, for the list that is its part.
+fn field_of(
+    function: &mut Function,
+    from: &Place,
+    (field, part): (usize, ObjectId),
+    out: &mut Block,
+) -> Init {
+    let Some(item) = function.place_type(from).cloned() else { return Init::Copy(from.clone()) };
+    let step = step_to(function, &item, field, out);
+    let place = from.with(step);
+    match scalar(function, part) {
+        Some(ty) => Init::Value(function.define(out, ty, Op::Load(place), SourceId::NONE)),
+        None => Init::Copy(place),
+    }
+}
+
+/// What leads from a struct, tuple or array to one of its fields.
+fn step_to(function: &mut Function, item: &Type, field: usize, out: &mut Block) -> Step {
+    match item {
+        Type::Array(..) => {
+            let index = Op::Int(field as i128);
+            Step::Index(function.define(out, Scalar::USIZE, index, SourceId::NONE))
+        }
+        _ => Step::Field(field),
+    }
+}
+
 /// Fills new lists with the fields of another.
 fn copy(function: &mut Function, parts: &[ObjectId], from: &Place, out: &mut Block) {
     let span = function.objects[parts[0].index()].span;
@@ -286,12 +315,8 @@ fn copy(function: &mut Function, parts: &[ObjectId], from: &Place, out: &mut Blo
         let empty = function.define(out, ty, Op::zero(ty), span);
         let init = Init::Repeat(Box::new(Init::Value(empty)), len);
         out.push(Stmt::New { object: *part, init });
-        let step = match function.place_type(from).and_then(Type::element) {
-            Some(Type::Array(..)) => {
-                Step::Index(function.define(out, index, Op::Int(field as i128), span))
-            }
-            _ => Step::Field(field),
-        };
+        let Some(item) = function.place_type(from).and_then(Type::element).cloned() else { continue };
+        let step = step_to(function, &item, field, out);
         let read = from.with(Step::Index(counter)).with(step);
         let value = function.define(&mut body, ty, Op::Load(read), span);
         let place = Place::whole(*part).with(Step::Index(counter));
