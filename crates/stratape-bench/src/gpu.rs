@@ -1,9 +1,11 @@
-//! Kernels and their gradients on a device: six programs whose gradients JAX and PyTorch compute too. And a tape of buffers, beside plain copies.
+//! Kernels and their gradients on a device: six programs whose gradients JAX and PyTorch compute too, the equation of state of LULESH, and a tape of buffers beside
+//! plain copies.
 //!
 //! Each case is the gradient, with shadows that are overwritten, beside the kernel itself. What the peers take is measured apart, on the same card. Without a device
 //! (or with `--emulator`) the emulator runs small sizes: that shows that it runs, and nothing about speed.
 
 mod kernels;
+mod lulesh;
 mod tape;
 
 use stratape::gpu::{Buffer, Device, GpuError, Grid, fresh, matmul};
@@ -21,7 +23,7 @@ type Case = fn(&Device, bool) -> Result<Times, GpuError>;
 
 /// Runs the suite.
 pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
-    let cases: [(&str, Case); 7] = [
+    let cases: [(&str, Case); 9] = [
         ("axpy_sum", axpy_case),
         ("n_body", n_body_case),
         ("stencil", stencil_case),
@@ -29,6 +31,8 @@ pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
         ("contraction_by_threads", contraction_case),
         ("softmax", softmax_case),
         ("squares", squares_case),
+        ("equation of state, size 50", lulesh::size_50),
+        ("equation of state, size 100", lulesh::size_100),
     ];
     let mut device = None;
     for (name, case) in cases {

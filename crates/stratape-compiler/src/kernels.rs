@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, Parser};
 use syn::{Error, Result};
 
@@ -204,7 +204,16 @@ fn launch(
     let dynamic = Literal::usize_unsuffixed(cuda.dynamic_shared);
     let (language, text, c_name) = (function.to_string(), &cuda.text, cuda::c_name(&function.name));
     let vis = &written.vis;
-    let docs = written.attrs.iter().filter(|one| of.is_none() && one.path().is_ident("doc"));
+    let docs: Vec<TokenStream> = match of {
+        None => {
+            let docs = written.attrs.iter().filter(|one| one.path().is_ident("doc"));
+            docs.map(ToTokens::to_token_stream).collect()
+        }
+        Some(of) => {
+            let doc = format!("Gradient of the kernel [`{of}`].");
+            vec![quote!(#[doc = #doc])]
+        }
+    };
     let conditions = written.attrs.iter().filter(|one| one.path().is_ident("cfg"));
     let conditions: Vec<_> = conditions.collect();
     let about = match of {

@@ -22,7 +22,7 @@
 //!         &mut volume, &linear, &quadratic,
 //!     ),
 //! )?;
-//! assert!(gpu.download(&by_energy)?.iter().all(|by| (0.9..1.1).contains(by)));
+//! assert!(by_energy.download()?.iter().all(|by| (0.9..1.1).contains(by)));
 //! # Ok::<(), stratape::gpu::GpuError>(())
 //! ```
 

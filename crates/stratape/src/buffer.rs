@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 
 /// How many arrays, and how many bytes of them, a thread keeps of each type.
-const KEPT_ARRAYS: usize = 64;
+const KEPT_ARRAYS: usize = 128;
 const KEPT_BYTES: usize = 256 << 20;
 
 /// Numbers whose arrays are kept.
@@ -53,11 +53,12 @@ pub struct Buffer<T: Pooled>(Vec<T>);
 impl<T: Pooled> Buffer<T> {
     fn take(len: usize) -> Vec<T> {
         T::with_pool(|pool| {
-            // The last one that is large enough: calls nest, so the last to go back is the first to be asked for.
-            match pool.iter().rposition(|spare| spare.capacity() >= len) {
-                Some(at) => Some(pool.swap_remove(at)),
-                None => pool.pop(),
-            }
+            // The smallest one that is large enough, or else the largest: one that is too large is missed by whoever asks for more.
+            // Of equal ones the last: calls nest, so it was the last to go back.
+            let sizes = || pool.iter().map(Vec::capacity).enumerate();
+            let fits = sizes().rev().filter(|(_, size)| *size >= len).min_by_key(|(_, size)| *size);
+            let chosen = fits.or_else(|| sizes().max_by_key(|(_, size)| *size));
+            chosen.map(|(at, _)| pool.swap_remove(at))
         })
         .flatten()
         .unwrap_or_default()
@@ -134,6 +135,18 @@ mod tests {
         if cfg!(debug_assertions) {
             assert!(memory.iter().all(|value| value.is_nan()));
         }
+    }
+
+    /// A long list and a short one, asked for in either order, have the same memory from the second time on.
+    #[test]
+    fn the_smallest_that_fits_is_taken() {
+        drop([Buffer::filled(0.5_f32, 1000), Buffer::filled(0.5_f32, 9000)]);
+        for _ in 0..3 {
+            let (short, long) = (Buffer::filled(0.0_f32, 1000), Buffer::filled(0.0_f32, 9000));
+            assert!(short.0.capacity() < 9000 && long.0.capacity() >= 9000);
+        }
+        let kept = f32::with_pool(|pool| pool.len());
+        assert_eq!(kept, Some(2));
     }
 
     #[test]
