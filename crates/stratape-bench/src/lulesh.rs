@@ -7,8 +7,8 @@ mod bounded;
 use stratape::Workspace;
 use stratape::tape::{TapeError, TapeOptions};
 use stratape_lulesh::{
-    Problem, Vec3, evolve_checkpointed_grad, evolve_grad_in, evolve_on_threads_checkpointed_grad_in,
-    evolve_on_threads_grad_in, run as simulate,
+    Problem, Vec3, evolve_checkpointed_grad, evolve_grad_in,
+    evolve_on_threads_checkpointed_grad_in, evolve_on_threads_grad_in, run as simulate,
 };
 
 use crate::error::BenchError;
@@ -93,7 +93,16 @@ impl Case {
         let (problem, energy) = (&self.problem, &mut self.energy);
         let (by_position, by_energy) = (&mut self.by_position, &mut self.by_energy);
         let (mesh, start, steps) = (&problem.mesh, &problem.position, self.steps);
-        evolve_on_threads_grad_in(workspace, mesh, start, by_position, energy, by_energy, steps, 0.0)?;
+        evolve_on_threads_grad_in(
+            workspace,
+            mesh,
+            start,
+            by_position,
+            energy,
+            by_energy,
+            steps,
+            0.0,
+        )?;
         Ok(())
     }
 

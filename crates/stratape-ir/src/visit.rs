@@ -271,7 +271,7 @@ impl Stmt {
 }
 
 /// Calls `f` with every node of a block and of the blocks inside, outer nodes first.
-pub fn walk<'a>(block: &'a Block, f: &mut dyn FnMut(&'a Stmt)) {
+pub fn walk<'a>(block: &'a [Stmt], f: &mut dyn FnMut(&'a Stmt)) {
     for node in block {
         f(node);
         for inner in node.blocks() {

@@ -123,12 +123,7 @@ pub fn evolve_checkpointed(
 /// As [`evolve`], on several threads: both halves of its gradient run on as many as the workspace has
 /// [lanes](stratape::Workspace::set_lanes).
 #[gradient]
-pub fn evolve_on_threads(
-    mesh: &Mesh,
-    position: &[Vec3],
-    energy: &mut [f64],
-    steps: usize,
-) -> f64 {
+pub fn evolve_on_threads(mesh: &Mesh, position: &[Vec3], energy: &mut [f64], steps: usize) -> f64 {
     let initial = initial(mesh, position);
     let mut state = at_rest(position, energy);
     let mut clock = started(initial.volume[0], energy[0]);

@@ -285,15 +285,17 @@ fn loops<'a>(source: &'a Source, part: &'a Part) -> Vec<Group<'a>> {
         if one.inner && one.conflict.is_none() {
             continue;
         }
+        // What exchanges the lists of a time loop is not the program's.
+        if part.time_loop.is_some() && one.conflict.is_none() && source.written(&place) != "for" {
+            continue;
+        }
         // Passes may have made several loops of one.
         if !seen.insert(place.clone()) {
             continue;
         }
         let group = match &one.conflict {
             None => {
-                let title = if part.time_loop.is_some() {
-                    "the iterations of this loop are independent; inside a time loop they run one after the other"
-                } else if one.parallel {
+                let title = if one.parallel {
                     "the iterations of this loop are independent; it runs in parallel"
                 } else if source.written(&place) != "for" {
                     "these iterations are independent: a `for` loop under `#[parallel]` would run them on all cores"

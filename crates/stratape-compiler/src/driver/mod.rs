@@ -298,23 +298,29 @@ impl<'a> Run<'a> {
             self.passes(function, STATES);
         }
         let loops = outline(function).map_err(|conflict| at(&conflict, self.sources))?;
-        let lanes = lanes && !divides_calls(function, everywhere) && !divide_calls(&loops);
-        let mut loops = self.loops(loops, lanes, &mut recursive)?;
+        let lanes =
+            lanes && !divides_calls(function, everywhere) && !divide_calls(&loops, everywhere);
+        let mut loops = self.loops(loops, (lanes, everywhere), &mut recursive)?;
         let on_lanes = loops.iter().any(CompiledLoop::has_parts);
         loops.iter_mut().for_each(|one| one.on_lanes = on_lanes);
         self.passes(function, PRIMAL);
-        self.mark_parallel(function, everywhere)?;
+        let marked = |one: &CompiledLoop| analysis::has_parallel(&one.time_loop.body);
+        self.mark_parallel(function, everywhere.map(|span| (span, !loops.iter().any(marked))))?;
         recursive.extend(function.recursive.iter().cloned());
         Ok((loops, recursive))
     }
 
     /// Proves what loops are marked as; in a plain function they run as any loop.
-    fn mark_parallel(&self, function: &mut Function, everywhere: Option<Span>) -> Result<()> {
+    fn mark_parallel(
+        &self,
+        function: &mut Function,
+        everywhere: Option<(Span, bool)>,
+    ) -> Result<()> {
         if self.plain {
             analysis::unmark_parallel(function);
             return Ok(());
         }
-        let everywhere = everywhere.map(|span| self.sources.id(span));
+        let everywhere = everywhere.map(|(span, must)| (self.sources.id(span), must));
         let target = &self.options.target;
         let grain = (target.part_operations, target.assumed_iterations);
         analysis::mark_parallel(function, everywhere, grain)
@@ -379,15 +385,17 @@ impl<'a> Run<'a> {
     fn loops(
         &mut self,
         loops: Vec<TimeLoop>,
-        lanes: bool,
+        (lanes, everywhere): (bool, Option<Span>),
         recursive: &mut BTreeSet<String>,
     ) -> Result<Vec<CompiledLoop>> {
         let mut compiled = Vec::new();
         for mut time_loop in loops {
-            compiled.extend(self.loops(std::mem::take(&mut time_loop.inner), lanes, recursive)?);
+            let inner = std::mem::take(&mut time_loop.inner);
+            compiled.extend(self.loops(inner, (lanes, everywhere), recursive)?);
             for function in [&mut time_loop.plain, &mut time_loop.body] {
                 self.passes(function, PRIMAL);
-                self.mark_parallel(function, None)?;
+                let asked = everywhere.filter(|_| lanes).map(|span| (span, false));
+                self.mark_parallel(function, asked)?;
             }
             recursive.extend(time_loop.body.recursive.iter().cloned());
             let gradient = self.differentiate(&time_loop.body, &ad::Options::default())?;
@@ -409,8 +417,11 @@ fn has_parts(function: &Function) -> bool {
 }
 
 /// As [`divides_calls`], of the bodies of loops and of those inside them.
-fn divide_calls(loops: &[TimeLoop]) -> bool {
-    loops.iter().any(|one| divides_calls(&one.body, None) || divide_calls(&one.inner))
+fn divide_calls(loops: &[TimeLoop], everywhere: Option<Span>) -> bool {
+    let divides = |one: &TimeLoop| {
+        divides_calls(&one.body, everywhere) || divide_calls(&one.inner, everywhere)
+    };
+    loops.iter().any(divides)
 }
 
 /// Whether a loop that is asked to run in parallel has others under `#[checkpoint]` inside: these have no lanes left.

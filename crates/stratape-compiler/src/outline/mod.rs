@@ -11,12 +11,14 @@
 //! Lists are passed as slices. A number in memory (a field of a struct) goes through a list of one.
 
 mod exchange;
+mod rotation;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use stratape_ir::analysis::{Conflict, DefUse};
 
 use self::exchange::exchange_elements;
+use self::rotation::close_gaps;
 use crate::front::half_name;
 use stratape_ir::{
     Argument, Block, Call, Check, Checkpoint, Extent, Function, Half, Init, Loop, Object, ObjectId,
@@ -66,7 +68,8 @@ pub fn outline(function: &mut Function) -> Result<Vec<TimeLoop>, Conflict> {
     if checkpoints.is_empty() {
         return Ok(Vec::new());
     }
-    let mut outliner = Outliner { checkpoints, loops: Vec::new() };
+    let zeros = zeros(&function.body);
+    let mut outliner = Outliner { checkpoints, zeros, loops: Vec::new() };
     let mut body = std::mem::take(&mut function.body);
     let outcome = outliner.block(function, &mut body);
     function.body = body;
@@ -75,6 +78,8 @@ pub fn outline(function: &mut Function) -> Result<Vec<TimeLoop>, Conflict> {
 
 struct Outliner {
     checkpoints: Vec<(ValueId, Checkpoint)>,
+    /// The values that are 0.
+    zeros: HashSet<ValueId>,
     loops: Vec<TimeLoop>,
 }
 
@@ -112,6 +117,7 @@ impl Outliner {
         let name = format!("{}_loop{}", function.name.trim_start_matches("r#"), self.loops.len());
         let mut body = std::mem::take(&mut node.body);
         let own = made(&body);
+        close_gaps(&mut body, &own, &self.zeros);
         exchange_elements(function, &mut body, &own, checkpoint.span);
         let lists = Lists::new(function, &body, checkpoint.span)?;
         let outer = Function { body: before.to_vec(), ..function.clone() };
@@ -133,8 +139,11 @@ impl Outliner {
             .chain(lists.known.values().map(|known| Param::Object(known.param)))
             .collect();
         let mut body = plain.clone();
-        let mut inner =
-            Self { checkpoints: std::mem::take(&mut self.checkpoints), loops: Vec::new() };
+        let mut inner = Self {
+            checkpoints: std::mem::take(&mut self.checkpoints),
+            zeros: self.zeros.clone(),
+            loops: Vec::new(),
+        };
         let mut nodes = std::mem::take(&mut body.body);
         inner.block(&mut body, &mut nodes)?;
         body.body = nodes;
@@ -456,6 +465,17 @@ impl Lists {
         before.extend(after);
         before
     }
+}
+
+/// The values that are 0.
+fn zeros(block: &[Stmt]) -> HashSet<ValueId> {
+    let mut zeros = HashSet::new();
+    walk(block, &mut |node| {
+        if let Stmt::Let { value, op: Op::Int(0) } = node {
+            zeros.insert(*value);
+        }
+    });
+    zeros
 }
 
 /// A list of one number, made before the loop.

@@ -18,12 +18,15 @@ fn samples(config: &Config, first: u64) -> Vec<Sample> {
             break;
         }
         let Program { source, inputs } = generate(seed, config);
+        // Long ones take us and rustc as long as ten of the usual.
+        if source.lines().count() > 45 {
+            continue;
+        }
+        let short = |variant: &Variant| variant.items.lines().count() < 500;
+        let Some(variant) = Variant::checkpointed(&source, seed).filter(short) else { continue };
         let judged = judge(&source, &inputs, seed);
         let report = judged.unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{source}"));
-        // Long ones take rustc as long as ten of the usual.
-        let variant = Variant::checkpointed(&source, seed);
-        let variant = variant.filter(|variant| variant.items.lines().count() < 500);
-        if let (false, Some(variant)) = (report.skipped, variant) {
+        if !report.skipped {
             samples.push(Sample::with(seed, source, inputs, vec![variant]));
         }
     }

@@ -62,33 +62,33 @@ fn straight_lines() {
 
 #[test]
 fn loops_branches_and_arrays() {
-    compare(&Config::core(), 0..300);
+    compare(&Config::core(), 0..200);
 }
 
 #[test]
 fn every_control_flow() {
-    compare(&Config::control(), 0..200);
+    compare(&Config::control(), 0..120);
 }
 
 #[test]
 fn closures_and_iterators() {
-    compare(&Config::full(), 0..200);
+    compare(&Config::full(), 0..120);
 }
 
 #[test]
 fn single_precision() {
-    compare(&Config::full().single(), 0..80);
-    compare(&Config::everyday().single(), 0..80);
+    compare(&Config::full().single(), 0..50);
+    compare(&Config::everyday().single(), 0..50);
 }
 
 #[test]
 fn loops_as_people_write_them() {
-    compare(&Config::loops(), 0..300);
+    compare(&Config::loops(), 0..200);
 }
 
 #[test]
 fn everyday_programs() {
-    compare(&Config::everyday(), 0..120);
+    compare(&Config::everyday(), 0..80);
 }
 
 /// What random programs have found, as small as it gets.

@@ -25,20 +25,17 @@ pub struct Conflict {
     pub span: SourceId,
 }
 
-/// Proves what `#[parallel]` claims, and marks every other outermost loop that is independent if that was asked for. `part` is
+/// Proves what `#[parallel]` claims, and marks every other outermost loop that is independent if that was asked for; whether one must be, comes with it. `part` is
 /// what a part must cost at least, in operations, `inner` how often an inner loop is assumed to run.
 ///
 /// # Errors
-/// The first loop that is marked and not independent; where marks were asked for, that none is.
+/// The first loop that is marked and not independent; where one must be, that none is.
 pub fn mark_parallel(
     function: &mut Function,
-    everywhere: Option<SourceId>,
+    everywhere: Option<(SourceId, bool)>,
     (part, inner): (usize, usize),
 ) -> Result<(), Conflict> {
-    let mut marked = false;
-    walk(&function.body, &mut |node| {
-        marked |= matches!(node, Stmt::Loop(node) if node.parallel.is_some());
-    });
+    let marked = has_parallel(function);
     if !marked && everywhere.is_none() {
         return Ok(());
     }
@@ -59,9 +56,9 @@ pub fn mark_parallel(
     }
     let mut marks = HashMap::new();
     let mut first = None;
-    if let Some(span) = everywhere {
+    if let Some((span, must)) = everywhere {
         prover.find(&function.body, span, &mut marks, &mut first);
-        if marks.is_empty() && !marked {
+        if must && marks.is_empty() && !marked {
             let why = first
                 .map_or_else(|| "it has no loop".to_owned(), |conflict: Conflict| conflict.message);
             let message = format!("no loop of this function can run in parallel: {why}");
@@ -70,6 +67,15 @@ pub fn mark_parallel(
     }
     set(&mut function.body, &marks, (part, inner));
     Ok(())
+}
+
+/// Whether loops of a function are marked.
+pub fn has_parallel(function: &Function) -> bool {
+    let mut marked = false;
+    walk(&function.body, &mut |node| {
+        marked |= matches!(node, Stmt::Loop(node) if node.parallel.is_some());
+    });
+    marked
 }
 
 /// Takes all marks away: every loop runs one iteration after the other.

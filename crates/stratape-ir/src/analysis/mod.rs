@@ -35,7 +35,7 @@ pub use self::affine::{Affine, Counted};
 pub use self::changes::Changes;
 pub use self::def_use::{DefUse, Definition};
 pub use self::dependence::{
-    Conflict, independence, is_independent, mark_parallel, unmark_parallel,
+    Conflict, has_parallel, independence, is_independent, mark_parallel, unmark_parallel,
 };
 pub use self::footprint::{Use, only_adds, uses, window_of};
 pub use self::reduction::{Term, is_sum, only_term, ordered_terms};

@@ -4,7 +4,7 @@
 //! for i { best = if x[i] > best then x[i] else best }   →   for i { …; at = if x[i] > best then i else at }; best = x[at]
 //! ```
 //!
-//! So is one that is written `best = best.max(x[i])`, or with `min`: the candidate won where the number changed.
+//! So is one that is written `best = best.max(x[i])`, or with `min`: the candidate won where the result is not `best`.
 //!
 //! Without it the adjoint of `best` has to follow every choice, one saved bit per iteration. With it, the adjoint goes straight to one element;
 //! the carried number serves comparisons only, and has no adjoint. The loaded value has the same bits.
@@ -17,8 +17,8 @@ use crate::driver::{Context, Pass, Promise};
 use crate::transform::canonical::written;
 use stratape_ir::analysis::DefUse;
 use stratape_ir::{
-    Binary, Block, Carried, Function, If, Loop, Math, Merge, Op, Place, Range, Scalar, Step, Stmt,
-    StmtId, Substitution, ValueId, defined, walk,
+    Binary, Block, Carried, Compare, Function, If, Loop, Math, Merge, Op, Place, Range, Scalar,
+    Step, Stmt, StmtId, Substitution, Unary, ValueId, defined, walk,
 };
 
 /// The pass.
@@ -77,7 +77,7 @@ fn block(
 
 /// `next = if condition { candidate } else { inside }`
 struct Choice {
-    /// What chooses; none for a minimum or maximum, which chooses by itself.
+    /// What chooses; none for a minimum or maximum, which chooses by itself: its first operand, if that is the result.
     condition: Option<ValueId>,
     /// Whether the condition chooses the candidate.
     takes: bool,
@@ -103,7 +103,9 @@ fn choice(function: &Function, definitions: &DefUse, node: &Loop, at: usize) -> 
             if *value == carried.next =>
         {
             let candidate = operands.iter().find(|operand| **operand != carried.inside)?;
-            operands.contains(&carried.inside).then_some((None, *candidate, true))
+            // What is equal goes to the first.
+            let takes = operands[0] == *candidate;
+            operands.contains(&carried.inside).then_some((None, *candidate, takes))
         }
         _ => None,
     })?;
@@ -184,7 +186,7 @@ fn rewrite(
     let (best_in, best_next, best) = (new(function, ty), new(function, ty), new(function, ty));
     let yes = new(function, Scalar::Bool);
     node.body.push(Stmt::Let { value: yes, op: Op::Bool(true) });
-    let condition = choice.condition.unwrap_or_else(|| changed(function, node, carried));
+    let condition = choice.condition.unwrap_or_else(|| takes_first(function, node, carried));
     let pick = |a: ValueId, b: ValueId| {
         if choice.takes { Op::Select(condition, a, b) } else { Op::Select(condition, b, a) }
     };
@@ -220,14 +222,21 @@ fn rewrite(
     }))]
 }
 
-/// Whether an iteration has changed a carried number, at the end of its body.
-fn changed(function: &mut Function, node: &mut Loop, carried: Carried) -> ValueId {
-    let Carried { inside, next, .. } = carried;
+/// Whether a minimum or maximum is its first operand, at the end of the body: the same number, and the same bits, since zeros have signs.
+fn takes_first(function: &mut Function, node: &mut Loop, carried: Carried) -> ValueId {
+    let next = carried.next;
+    let first = node.body.iter().find_map(|item| match item {
+        Stmt::Let { value, op: Op::Math(_, operands) } if *value == next => Some(operands[0]),
+        _ => None,
+    });
+    let first = first.unwrap_or(carried.inside);
     let mut emit = |op| function.define(&mut node.body, Scalar::Bool, op, node.span);
-    // By bits: zeros of the other sign are other numbers.
-    let sides = [(next, inside), (inside, next)];
+    let equal = emit(Op::Compare(Compare::Eq, next, first));
+    let sides = [(next, first), (first, next)];
     let [less, greater] = sides.map(|(a, b)| emit(Op::TotalCmp { less: true, a, b }));
-    emit(Op::Binary(Binary::BitOr, less, greater))
+    let differ = emit(Op::Binary(Binary::BitOr, less, greater));
+    let same = emit(Op::Unary(Unary::Not, differ));
+    emit(Op::Binary(Binary::BitAnd, equal, same))
 }
 
 /// An index as it was in the winner's iteration.

@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::driver::{Context, Pass, Promise};
 use stratape_ir::analysis::DefUse;
 use stratape_ir::{
-    Block, Extent, Function, Init, Loop, Object, ObjectId, Op, Origin, Place, Scalar, SourceId, Step,
-    Stmt, Type, made_twice, walk,
+    Block, Extent, Function, Init, Loop, Object, ObjectId, Op, Origin, Place, Scalar, SourceId,
+    Step, Stmt, Type, made_twice, walk,
 };
 
 /// The pass.
@@ -315,7 +315,9 @@ fn copy(function: &mut Function, parts: &[ObjectId], from: &Place, out: &mut Blo
         let empty = function.define(out, ty, Op::zero(ty), span);
         let init = Init::Repeat(Box::new(Init::Value(empty)), len);
         out.push(Stmt::New { object: *part, init });
-        let Some(item) = function.place_type(from).and_then(Type::element).cloned() else { continue };
+        let Some(item) = function.place_type(from).and_then(Type::element).cloned() else {
+            continue;
+        };
         let step = step_to(function, &item, field, out);
         let read = from.with(Step::Index(counter)).with(step);
         let value = function.define(&mut body, ty, Op::Load(read), span);

@@ -249,7 +249,7 @@ fn build_and_run(directory: &Path, samples: &[Sample], flags: &[&str]) -> Result
     let stratape = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stratape");
     let manifest = format!(
         "[package]\nname = \"sample\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\
-         [dependencies]\nstratape = {{ path = {stratape:?} }}\n[workspace]\n\
+         [dependencies]\nstratape = {{ path = {stratape:?}, default-features = false }}\n[workspace]\n\
          [profile.release]\ndebug = false\ncodegen-units = 16\n"
     );
     std::fs::write(directory.join("Cargo.toml"), manifest).unwrap();
