@@ -325,8 +325,11 @@ fn is_dropped_while_the_disk_is_silent(device: &Device) {
         tape.push(device.upload(&vec![i as u8; PAGE]).unwrap()).unwrap();
     }
     drop(tape);
-    // Memory that the disk has kept goes back when it answers.
-    tier.release();
+    // Memory that the disk has kept goes back when it answers; what was still being copied is asked of it a moment later.
+    for _ in 0..20 {
+        tier.release();
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn hands_back_what_lies_below(device: &Device) {
