@@ -71,7 +71,7 @@ impl Builder {
         let Some(block) = self.open.last_mut() else { return false };
         let Some((at, _)) = made_at(block, object) else { return false };
         let mut used = false;
-        walk(&block[at + 1..].to_vec(), &mut |node| {
+        walk(&block[at + 1..], &mut |node| {
             used |= node.uses_whole(object);
             used |= matches!(node, Stmt::Let { op: Op::Len(place), .. } if place.object == object);
             used |= node.read().iter().chain(&node.written()).any(|place| place.object == object);
