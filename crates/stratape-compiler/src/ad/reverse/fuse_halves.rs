@@ -254,7 +254,7 @@ impl Reverse<'_> {
         let makes_shadow = |node: &Stmt| matches!(node, Stmt::New { object, .. } if self.facts.activity.object(*object));
         // What a call leaves on the tape cannot be taken before it is left, nor what it is passed before it is there.
         let mut calls = false;
-        walk(&after.to_vec(), &mut |node| {
+        walk(after, &mut |node| {
             calls |= matches!(node, Stmt::Call(_)) || node.uses_tape(Half::Forward);
         });
         // A shadow has the length that its list has in the end: it cannot be made before lists are exchanged.

@@ -140,7 +140,7 @@ impl Rotate<'_> {
         };
         let constant = |value: ValueId| self.is_constant(first(value));
         let mut known = constant(condition);
-        walk(&before.to_vec(), &mut |node| {
+        walk(before, &mut |node| {
             known |= match node {
                 Stmt::Let { op: Op::Binary(_, a, b) | Op::Compare(_, a, b), .. } => {
                     constant(*a) && constant(*b)
