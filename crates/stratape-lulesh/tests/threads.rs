@@ -4,18 +4,12 @@
 
 mod common;
 
-use common::{Gradient, Objective, close, near};
+use common::{Gradient, Objective, close, on_lanes};
 use stratape::Workspace;
 use stratape::tape::TapeOptions;
 use stratape_lulesh::{
     Problem, evolve_on_threads, evolve_on_threads_checkpointed_grad_in, evolve_on_threads_grad_in,
 };
-
-fn on_lanes(lanes: usize) -> Workspace {
-    let mut workspace = Workspace::new();
-    workspace.set_lanes(lanes);
-    workspace
-}
 
 fn on_threads(
     workspace: &mut Workspace,
@@ -65,22 +59,6 @@ fn checkpointed(
     })
 }
 
-/// Values to the bit, derivatives to a few more digits than the reference is known to.
-#[track_caller]
-fn agree(found: &Gradient, expected: &Gradient, size: f64) {
-    assert_eq!(found.time.to_bits(), expected.time.to_bits());
-    assert_eq!(found.energies, expected.energies);
-    let size = expected.position_norm() + size;
-    for (a, b) in found.by_position.iter().zip(&expected.by_position) {
-        for (a, b) in [(a.x, b.x), (a.y, b.y), (a.z, b.z)] {
-            near("an entry of ∂r", a, b, 1e-12 * size);
-        }
-    }
-    for (a, b) in found.by_energy.iter().zip(&expected.by_energy) {
-        near("an entry of ∂e", *a, *b, 1e-12 * expected.energy_norm());
-    }
-}
-
 #[test]
 fn the_value_is_that_of_the_serial_run() {
     for problem in [Problem::generic(4), Problem::sedov(5)] {
@@ -102,10 +80,9 @@ fn every_number_of_lanes_agrees_with_the_serial_gradient() {
     ] {
         for objective in Objective::BOTH {
             let expected = Gradient::new(&problem, objective, steps);
-            let size = objective.of(&expected.energies);
             for lanes in [1, 2, 3, 8] {
                 let found = on_threads(&mut on_lanes(lanes), &problem, objective, steps);
-                agree(&found, &expected, size);
+                expected.agrees(&found, objective, 1e-12);
             }
         }
     }
@@ -131,12 +108,11 @@ fn snapshots_and_threads() {
     let problem = Problem::generic(7);
     for objective in Objective::BOTH {
         let expected = Gradient::new(&problem, objective, 25);
-        let size = objective.of(&expected.energies);
         for lanes in [1, 2, 4] {
             let mut bits = Vec::new();
             for slots in [1, 3, 30] {
                 let found = checkpointed(&mut on_lanes(lanes), &problem, objective, 25, slots);
-                agree(&found, &expected, size);
+                expected.agrees(&found, objective, 1e-12);
                 bits.push(found.bits());
             }
             assert!(bits.iter().all(|one| *one == bits[0]), "{lanes} lanes");

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "no test file uses all of it")]
 
+use stratape::Workspace;
 use stratape_lulesh::{Problem, Vec3, evolve, evolve_grad};
 
 /// What is differentiated, a weighted sum of the last energies.
@@ -96,12 +97,35 @@ impl Gradient {
         self.by_energy.iter().map(|d| d * d).sum::<f64>().sqrt()
     }
 
+    /// Fails unless another gradient of the objective is this one: values to the bit, derivatives but for an error relative to their norms.
+    #[track_caller]
+    pub fn agrees(&self, found: &Self, objective: Objective, relative: f64) {
+        assert_eq!(found.time.to_bits(), self.time.to_bits());
+        assert_eq!(found.energies, self.energies);
+        let size = self.position_norm() + objective.of(&self.energies);
+        for (a, b) in found.by_position.iter().zip(&self.by_position) {
+            for (a, b) in [(a.x, b.x), (a.y, b.y), (a.z, b.z)] {
+                near("an entry of ∂r", a, b, relative * size);
+            }
+        }
+        for (a, b) in found.by_energy.iter().zip(&self.by_energy) {
+            near("an entry of ∂e", *a, *b, relative * self.energy_norm());
+        }
+    }
+
     /// All bits, to tell two gradients apart.
     pub fn bits(&self) -> Vec<u64> {
         let coordinates = self.by_position.iter().flat_map(|d| [d.x, d.y, d.z]);
         let numbers = [self.time].into_iter().chain(self.energies.iter().copied());
         numbers.chain(coordinates).chain(self.by_energy.iter().copied()).map(f64::to_bits).collect()
     }
+}
+
+/// A workspace with so many lanes.
+pub fn on_lanes(lanes: usize) -> Workspace {
+    let mut workspace = Workspace::new();
+    workspace.set_lanes(lanes);
+    workspace
 }
 
 /// Fails unless the number is the expected one, but for a relative error. An expected 0 must be exact.
