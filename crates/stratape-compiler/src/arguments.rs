@@ -80,7 +80,13 @@ fn tape_settings(input: ParseStream<'_>) -> Result<TapeSettings> {
                 settings.saved = match text.value().as_str() {
                     "minimal" => Saving::Minimal,
                     "all" => Saving::All,
-                    _ => return Err(Error::new(text.span(), "`saved` is \"minimal\" or \"all\"")),
+                    "compact" => Saving::Compact,
+                    _ => {
+                        return Err(Error::new(
+                            text.span(),
+                            "`saved` is \"minimal\", \"compact\" or \"all\"",
+                        ));
+                    }
                 };
             }
             "layer_bytes" => {

@@ -33,6 +33,9 @@ impl Slice {
     }
 }
 
+/// What [`Call::recursion`] names in calls that act outside of the program: they send, receive, read or write what no parameter holds.
+pub const OUTSIDE: &str = "outside";
+
 /// A call.
 #[derive(Clone, Debug)]
 pub struct Call {
@@ -46,7 +49,7 @@ pub struct Call {
     pub results: Vec<ValueId>,
     /// The function that propagates adjoints through it; none if it has no derivative.
     pub pullback: Option<Opaque>,
-    /// For a function that calls itself: its name, and which half of it is called.
+    /// For a function that is emitted as two halves: its name ([`OUTSIDE`], if it acts there), and which half of it is called.
     pub recursion: Option<(String, Half)>,
     /// The source it comes from.
     pub span: SourceId,
@@ -65,6 +68,12 @@ impl Call {
     /// The results whose adjoints its pullback is given: the only one, or those of several that are floats.
     pub fn seeded(&self, is_float: impl Fn(ValueId) -> bool) -> Vec<ValueId> {
         seeded(&self.results, is_float)
+    }
+
+    /// Whether it acts outside of the program. What it is passed may influence results elsewhere, and what it returns may depend on inputs
+    /// elsewhere.
+    pub fn acts_outside(&self) -> bool {
+        self.recursion.as_ref().is_some_and(|(name, _)| name == OUTSIDE)
     }
 
     /// The slices it is passed.

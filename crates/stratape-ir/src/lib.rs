@@ -195,7 +195,7 @@ pub mod valid;
 mod visit;
 
 pub use self::build::Builder;
-pub use self::call::{Argument, Call, Half, Slice, seeded};
+pub use self::call::{Argument, Call, Half, OUTSIDE, Slice, seeded};
 pub use self::checkpoint::Checkpoint;
 pub use self::copy::copy;
 pub use self::function::{Function, Object, Origin, Param, StridedCopy, Value};

@@ -41,7 +41,7 @@ struct Adjoint {
 }
 
 /// One step, on lists of its own: these are split by fields, as those of a whole run are.
-#[gradient]
+#[gradient(tape(saved = "compact"))]
 fn advance(mesh: &Mesh, initial: &Initial, state: &mut State, clock: &mut Clock) {
     let mut now = State {
         position: state.position.clone(),
@@ -61,7 +61,7 @@ fn advance(mesh: &Mesh, initial: &Initial, state: &mut State, clock: &mut Clock)
 }
 
 /// What a run begins with; `clock` is that of [`started`].
-#[gradient]
+#[gradient(tape(saved = "compact"))]
 fn begin(
     mesh: &Mesh,
     position: &[Vec3],

@@ -84,7 +84,7 @@ pub fn run(mesh: &Mesh, position: &[Vec3], energy: &[f64], steps: usize) -> Run 
 }
 
 /// The same, for the gradient: `energy` holds the initial energies, and afterwards the last ones. The result is the time reached.
-#[gradient]
+#[gradient(tape(saved = "compact"))]
 pub fn evolve(mesh: &Mesh, position: &[Vec3], energy: &mut [f64], steps: usize) -> f64 {
     let initial = initial(mesh, position);
     let mut state = at_rest(position, energy);
@@ -99,7 +99,7 @@ pub fn evolve(mesh: &Mesh, position: &[Vec3], energy: &mut [f64], steps: usize) 
 }
 
 /// As [`evolve`], with `slots` snapshots of the time loop in memory instead of a tape of all its steps.
-#[gradient]
+#[gradient(tape(saved = "compact"))]
 pub fn evolve_checkpointed(
     mesh: &Mesh,
     position: &[Vec3],
@@ -122,7 +122,7 @@ pub fn evolve_checkpointed(
 
 /// As [`evolve`], on several threads: both halves of its gradient run on as many as the workspace has
 /// [lanes](stratape::Workspace::set_lanes).
-#[gradient]
+#[gradient(tape(saved = "compact"))]
 pub fn evolve_on_threads(mesh: &Mesh, position: &[Vec3], energy: &mut [f64], steps: usize) -> f64 {
     let initial = initial(mesh, position);
     let mut state = at_rest(position, energy);
@@ -137,7 +137,7 @@ pub fn evolve_on_threads(mesh: &Mesh, position: &[Vec3], energy: &mut [f64], ste
 }
 
 /// As [`evolve_on_threads`], with snapshots as [`evolve_checkpointed`].
-#[gradient]
+#[gradient(tape(saved = "compact"))]
 pub fn evolve_on_threads_checkpointed(
     mesh: &Mesh,
     position: &[Vec3],

@@ -22,6 +22,12 @@ pub fn constant(_: TokenStream, item: TokenStream) -> TokenStream {
     host::with(|host| link::constant(&item.into(), host)).into()
 }
 
+/// Marks a function that acts outside of the program, with the two halves of its gradient.
+#[proc_macro_attribute]
+pub fn effect(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    host::with(|host| link::effect(attribute.into(), &item.into(), host)).into()
+}
+
 /// Marks a function as the pullback of another.
 #[proc_macro_attribute]
 pub fn pullback(attribute: TokenStream, item: TokenStream) -> TokenStream {

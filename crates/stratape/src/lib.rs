@@ -338,6 +338,65 @@ pub use stratape_macros::gradient;
 /// ```
 pub use stratape_macros::parallel;
 
+/// Marks a function that acts outside of the program: it sends, receives, reads or writes what no parameter holds.
+///
+/// A gradient calls `forward` where the program calls the function, and `backward` once for each such call, in reverse order. Neither is ever left out,
+/// repeated or moved past another one, whether or not the compiler sees a derivative flow through it: what is sent may count elsewhere. (A loop under
+/// [`#[checkpoint]`](checkpoint) repeats whole steps, and with them the calls of `forward`.)
+///
+/// - `forward` takes the tape and the arguments of the function, and returns its result in a `Result`. What it pushes is there for `backward` to pop.
+/// - `backward` takes the tape, then the arguments that are numbers, with each slice of floats replaced by its shadow and other slices left out, then the adjoint of the
+///   result if there is one. It adds to the shadows of `&` slices; what it finds in the shadow of a `&mut` slice is the adjoint of what the function wrote, to be
+///   replaced by that of what was there before. It returns the adjoints of the floats that are passed by value.
+///
+/// The function takes numbers and slices of numbers, and returns a number or nothing. It does not go into a `#[differentiable] mod`.
+///
+/// ```
+/// use std::cell::RefCell;
+/// use stratape::tape::{RecordTape, TapeError};
+/// use stratape::{effect, gradient};
+///
+/// thread_local! {
+///     /// Stands for a connection: numbers on their way, and adjoints on their way back.
+///     static SENT: RefCell<Vec<f64>> = RefCell::default();
+/// }
+///
+/// #[effect(forward = send_forward, backward = send_backward)]
+/// fn send(x: f64) {
+///     SENT.with_borrow_mut(|sent| sent.push(x));
+/// }
+///
+/// fn send_forward(_: &mut RecordTape, x: f64) -> Result<(), TapeError> {
+///     send(x);
+///     Ok(())
+/// }
+///
+/// fn send_backward(tape: &mut RecordTape, _: f64) -> Result<f64, TapeError> {
+///     receive_forward(tape)
+/// }
+///
+/// #[effect(forward = receive_forward, backward = receive_backward)]
+/// fn receive() -> f64 {
+///     SENT.with_borrow_mut(|sent| sent.pop().unwrap_or(f64::NAN))
+/// }
+///
+/// fn receive_forward(_: &mut RecordTape) -> Result<f64, TapeError> {
+///     Ok(receive())
+/// }
+///
+/// fn receive_backward(tape: &mut RecordTape, seed: f64) -> Result<(), TapeError> {
+///     send_forward(tape, seed)
+/// }
+///
+/// #[gradient]
+/// fn f(x: f64) -> f64 {
+///     send(x * x);
+///     3.0 * receive()
+/// }
+///
+/// assert_eq!(f_grad(2.0, 1.0), (12.0, 12.0));
+/// ```
+pub use stratape_macros::effect;
 /// Marks a function as the pullback of another, of its module or of another crate: its derivative by hand.
 ///
 /// It takes what `f_grad` would take: the arguments of the function, each slice of floats followed by its

@@ -204,7 +204,7 @@ fn forward(function: &Function, block: &Block, set: &mut Set) {
                     Argument::Value(value) => set.has(*value),
                     Argument::Slice(slice) => set.objects.contains(&slice.place.object),
                 });
-                if varied {
+                if varied || call.acts_outside() {
                     call.results
                         .iter()
                         .filter(|v| is_float(function, **v))
@@ -291,7 +291,7 @@ fn backward(function: &Function, block: &Block, set: &mut Set) {
             Stmt::Call(call) if call.pullback.is_some() => {
                 let useful = call.results.iter().any(|value| set.has(*value))
                     || node.written().iter().any(|place| set.objects.contains(&place.object));
-                if useful {
+                if useful || call.acts_outside() {
                     for argument in &call.arguments {
                         match argument {
                             Argument::Value(value) if is_float(function, *value) => {

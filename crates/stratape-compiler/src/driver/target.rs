@@ -99,6 +99,8 @@ pub enum Saving {
     /// Those that cost less to save than to compute or read again.
     #[default]
     Minimal,
+    /// The same, with the cost of saving multiplied by one and a half: for tapes that fit no cache, or spill to disk.
+    Compact,
     /// Every float that the backward half needs, as tools do that know no other way. For comparisons.
     All,
 }
@@ -145,12 +147,16 @@ impl Target {
     /// Hundredths of a nanosecond, as measured on one core: a store and a load of a large tape, and its share of
     /// keeping it.
     pub fn saving_cost(&self, ty: Scalar) -> u64 {
-        match ty {
+        let cost = match ty {
             Scalar::Float(Float::F64) => 75,
             Scalar::Float(Float::F32) => 40,
             Scalar::Bool => 45,
             Scalar::Int(int) => u64::from(int.bits()).clamp(10, 75),
             Scalar::Infer(_) => 75,
+        };
+        match self.tape.saved {
+            Saving::Compact => cost + cost / 2,
+            Saving::Minimal | Saving::All => cost,
         }
     }
 

@@ -19,6 +19,7 @@ use super::moves::Moves;
 use super::nested::nested;
 use super::opaque::Elsewhere;
 use super::unnamed::discriminants;
+use super::unsupported;
 use crate::library;
 use crate::source::Sources;
 use stratape_ir::{Scalar, Struct, Type};
@@ -398,6 +399,13 @@ impl Items {
                 "pullback" => {
                     let of = pullback_of(attribute)?;
                     self.opaque.insert(of.to_string(), Some(function.sig.ident.clone()));
+                }
+                "effect" => {
+                    return Err(unsupported(
+                        attribute.span(),
+                        "`#[effect]` in a `#[differentiable]` module",
+                        "put the function outside of it, and call it from there",
+                    ));
                 }
                 _ => {}
             }

@@ -8,7 +8,7 @@ use syn::{Error, Result};
 
 use super::val::{LValue, Memory, Val};
 use super::{Lowerer, unsupported};
-use stratape_ir::{Argument, Call, Half, ObjectId, Op, Scalar, Slice, Stmt, StmtId, Type};
+use stratape_ir::{Argument, Call, Half, OUTSIDE, ObjectId, Op, Scalar, Slice, Stmt, StmtId, Type};
 
 /// What is called.
 struct Callee {
@@ -34,12 +34,19 @@ pub(crate) enum How {
     Pullback,
     /// The function itself: it has no derivative.
     Constant,
+    /// Two halves written by hand, of a function that acts outside of the program.
+    Effect,
 }
 
 impl How {
+    /// Whether both functions are given the tape.
+    pub(crate) fn is_taped(self) -> bool {
+        matches!(self, Self::Halves | Self::Effect)
+    }
+
     /// The way with a name.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        let all = [Self::Halves, Self::Pullback, Self::Constant];
+        let all = [Self::Halves, Self::Pullback, Self::Constant, Self::Effect];
         all.into_iter().find(|how| format!("{how:?}") == name)
     }
 }
@@ -97,11 +104,11 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Result<Val> {
         let path = &called.path;
-        let halves = called.how == How::Halves;
+        let name = if called.how == How::Effect { OUTSIDE } else { name };
         let callee = Callee {
             function: quote!(#path::forward),
             pullback: (called.how != How::Constant).then(|| quote!(#path::backward)),
-            recursion: halves.then(|| (name.to_owned(), Half::Forward)),
+            recursion: called.how.is_taped().then(|| (name.to_owned(), Half::Forward)),
         };
         self.call_node(callee, &called.signature, args, span)
     }

@@ -41,6 +41,47 @@ pub fn pullback(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> 
     quote!(#[allow(dead_code)] #item #added)
 }
 
+/// `#[effect(forward = f, backward = g)]` on a function.
+pub fn effect(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> TokenStream {
+    let added = function_under("effect", item).and_then(|function| {
+        let [forward, backward] = both_halves.parse2(attribute)?;
+        let name = &function.sig.ident;
+        let id = export::id(name, export::unique(host.crate_name, item, name.span()));
+        let signature = called::signature(&id, &function, &Items::empty())?;
+        let inside = called::effect(&signature, [&forward, &backward])?;
+        Ok(export_called(name, &function.vis, &id, How::Effect, signature, &inside))
+    });
+    let added = added.unwrap_or_else(expand::reported);
+    quote!(#item #added)
+}
+
+/// The arguments of `#[effect]`.
+fn both_halves(input: ParseStream<'_>) -> Result<[Path; 2]> {
+    const WRITE: &str =
+        "write both halves: `#[stratape::effect(forward = f_forward, backward = f_backward)]`";
+    let (mut forward, mut backward) = (None, None);
+    while !input.is_empty() {
+        let key: Ident = input.parse().map_err(|error| Error::new(error.span(), WRITE))?;
+        let half = match key.to_string().as_str() {
+            "forward" => &mut forward,
+            "backward" => &mut backward,
+            _ => return Err(Error::new(key.span(), WRITE)),
+        };
+        if half.is_some() {
+            return Err(Error::new(key.span(), format!("`{key}` is given twice")));
+        }
+        input.parse::<Token![=]>().map_err(|error| Error::new(error.span(), WRITE))?;
+        *half = Some(input.parse().map_err(|error| Error::new(error.span(), WRITE))?);
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+    }
+    match (forward, backward) {
+        (Some(forward), Some(backward)) => Ok([forward, backward]),
+        _ => Err(Error::new(Span::call_site(), WRITE)),
+    }
+}
+
 const WRITE: &str = "write the function it belongs to: `#[stratape::pullback(of = f)]`";
 
 fn of(input: ParseStream<'_>) -> Result<Path> {

@@ -113,6 +113,25 @@ pub(super) fn by_hand(
     Ok(shown)
 }
 
+/// What a module shows of the two halves of a function that acts outside of the program.
+pub(super) fn effect(
+    signature: &TokenStream,
+    [forward, backward]: [&Path; 2],
+) -> Result<TokenStream> {
+    let signature: syn::TraitItemFn = syn::parse2(signature.clone())?;
+    let calls = Calls::of(How::Effect, &signature.sig);
+    let mut shown = calls.forward.calling(&format_ident!("forward"), &from_inside(forward));
+    shown.extend(calls.backward.calling(&format_ident!("backward"), &from_inside(backward)));
+    Ok(shown)
+}
+
+/// A path as it is written in a module one deeper.
+fn from_inside(path: &Path) -> TokenStream {
+    let absolute = path.leading_colon.is_some()
+        || path.segments.first().is_some_and(|first| first.ident == "crate");
+    if absolute { quote!(#path) } else { quote!(super::#path) }
+}
+
 /// The two functions behind one that is called.
 struct Calls {
     forward: Caller,
@@ -129,7 +148,7 @@ struct Caller {
 impl Calls {
     fn of(how: How, signature: &syn::Signature) -> Self {
         let (mut forward, mut backward) = (Caller::default(), Caller::default());
-        let halves = how == How::Halves;
+        let halves = how.is_taped();
         if halves {
             let tape = quote!(&mut ::stratape::tape::RecordTape);
             forward.params.push((format_ident!("tape"), tape.clone()));

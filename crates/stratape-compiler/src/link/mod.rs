@@ -38,7 +38,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Item, Path, Result};
 
 use self::answer::{Called, Set, garbled};
-pub use self::by_hand::{constant, pullback};
+pub use self::by_hand::{constant, effect, pullback};
 pub use self::export::shown;
 use self::names::{Kind, Noticed};
 pub(crate) use self::nested::flattened;

@@ -192,6 +192,20 @@ impl Prover<'_> {
                     .to_owned();
             return Err(Conflict { message, span: node.span });
         }
+        let mut outside = None;
+        walk(&node.body, &mut |inner| {
+            if let Stmt::Call(call) = inner
+                && call.acts_outside()
+            {
+                outside.get_or_insert(call.span);
+            }
+        });
+        if let Some(span) = outside {
+            let message = "iterations are not independent: this call sends, receives or does something else outside of the program, \
+                           which keeps its order. Make one call for all iterations, before or after the loop"
+                .to_owned();
+            return Err(Conflict { message, span });
+        }
         for carried in &node.carried {
             self.carried(node, carried)?;
         }

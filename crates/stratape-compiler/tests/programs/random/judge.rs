@@ -156,7 +156,11 @@ fn compiled(function: &Function, manner: Manner) -> Result<Compiled, Failure> {
     let verify =
         manner == Manner::Optimised && COMPILED.fetch_add(1, Ordering::Relaxed).is_multiple_of(4);
     // In another share, always the same programs, all is saved that can be, so that frames are large.
-    let saved = if function.values.len() % 5 == 2 { Saving::All } else { Saving::Minimal };
+    let saved = match function.values.len() % 5 {
+        2 => Saving::All,
+        3 => Saving::Compact,
+        _ => Saving::Minimal,
+    };
     let tape = TapeSettings { saved, ..TapeSettings::default() };
     let target = Target { part_operations: 1, tape, ..Target::default() };
     let options = Options { plain, parallel, target, verify, ..Options::default() };

@@ -1,0 +1,238 @@
+//! What a rank knows of its communicators, and the calls of the MPI library.
+//!
+//! A [`Comm`](crate::Comm) is a number; behind it, on the thread that made it, are three communicators: one for the messages of the program, one for those of backward
+//! passes, and one for what is checked. So no adjoint is ever taken for a message of a rank that is still in its forward pass.
+
+mod checks;
+mod collective;
+mod messages;
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::c_int;
+
+use mpi::ffi::{self, MPI_Comm, MPI_Op, MPI_Request};
+
+use crate::error::{Fault, MpiError};
+use crate::traffic::{Count, Traffic};
+
+pub(crate) type Done<T = ()> = Result<T, MpiError>;
+
+/// The direction of a message: of the program, or of adjoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Way {
+    Forward,
+    Backward,
+}
+
+/// An operation that combines numbers of all ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Combine {
+    Sum,
+    Product,
+    Max,
+    Min,
+}
+
+impl Combine {
+    fn raw(self) -> MPI_Op {
+        // SAFETY: constants of the MPI library, set when it is loaded.
+        unsafe {
+            match self {
+                Self::Sum => ffi::RSMPI_SUM,
+                Self::Product => ffi::RSMPI_PROD,
+                Self::Max => ffi::RSMPI_MAX,
+                Self::Min => ffi::RSMPI_MIN,
+            }
+        }
+    }
+}
+
+/// Something that is under way, with the memory that the library uses meanwhile.
+struct Pending {
+    raw: MPI_Request,
+    buffer: Option<Box<dyn Any>>,
+    peer: usize,
+    tag: usize,
+    receives: bool,
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        // It is taken out when the request is complete. Otherwise the library may still write to it.
+        std::mem::forget(self.buffer.take());
+    }
+}
+
+/// A rank's view of a communicator.
+pub(crate) struct State {
+    forward: MPI_Comm,
+    backward: MPI_Comm,
+    checks: MPI_Comm,
+    /// The same ranks in reverse order.
+    reversed: Option<MPI_Comm>,
+    pub(crate) rank: usize,
+    pub(crate) size: usize,
+    pub(crate) checking: bool,
+    pub(crate) traffic: Traffic,
+    operation: String,
+    number: u64,
+    next: usize,
+    pending: HashMap<(Way, usize), Pending>,
+}
+
+thread_local! {
+    static STATES: RefCell<Vec<State>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs an operation on a communicator.
+pub(crate) fn with<T>(
+    id: usize,
+    operation: impl FnOnce() -> String,
+    run: impl FnOnce(&mut State) -> Done<T>,
+) -> Done<T> {
+    STATES.with_borrow_mut(|states| match states.get_mut(id) {
+        Some(state) => {
+            state.number += 1;
+            state.operation = operation();
+            run(state)
+        }
+        None => Err(MpiError { rank: 0, operation: operation(), number: 0, fault: Fault::Unknown }),
+    })
+}
+
+/// Adds a communicator of ours beside one of the program's; its number.
+pub(crate) fn adopt(raw: MPI_Comm) -> Done<usize> {
+    let mut state = State {
+        forward: raw,
+        backward: raw,
+        checks: raw,
+        reversed: None,
+        rank: 0,
+        size: 1,
+        checking: false,
+        traffic: Traffic::default(),
+        operation: "new communicator".to_owned(),
+        number: 0,
+        next: 0,
+        pending: HashMap::new(),
+    };
+    let (mut rank, mut size) = (0, 0);
+    // SAFETY: the communicator is one of rsmpi's, which is alive; both pointers are to variables of ours.
+    state.call(unsafe { ffi::MPI_Comm_rank(raw, &raw mut rank) })?;
+    // SAFETY: as above.
+    state.call(unsafe { ffi::MPI_Comm_size(raw, &raw mut size) })?;
+    (state.rank, state.size) = (rank as usize, size as usize);
+    state.forward = state.duplicate(raw)?;
+    state.backward = state.duplicate(raw)?;
+    state.checks = state.duplicate(raw)?;
+    Ok(STATES.with_borrow_mut(|states| {
+        states.push(state);
+        states.len() - 1
+    }))
+}
+
+/// Ends all ranks, as MPI does when an operation fails.
+pub(crate) fn abort(error: &MpiError) -> ! {
+    eprintln!("stratape-mpi: {error}");
+    // SAFETY: MPI is initialised: an operation of a communicator failed.
+    unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, 1) };
+    std::process::exit(1)
+}
+
+/// What a function of the program does where there is no tape to report an error to.
+pub(crate) fn or_abort<T>(done: Done<T>) -> T {
+    done.unwrap_or_else(|error| abort(&error))
+}
+
+impl State {
+    pub(crate) fn fault(&self, fault: Fault) -> MpiError {
+        MpiError { rank: self.rank, operation: self.operation.clone(), number: self.number, fault }
+    }
+
+    /// Turns a code of the library into an error.
+    fn call(&self, code: c_int) -> Done {
+        if code == 0 {
+            return Ok(());
+        }
+        let mut text = [0_u8; 4096];
+        let mut length: c_int = 0;
+        // SAFETY: the library writes at most MPI_MAX_ERROR_STRING bytes, which is less than the array has, and their number.
+        let known =
+            unsafe { ffi::MPI_Error_string(code, text.as_mut_ptr().cast(), &raw mut length) };
+        let end = usize::try_from(length).unwrap_or(0).min(text.len());
+        let text = match known {
+            0 => String::from_utf8_lossy(&text[..end]).into_owned(),
+            _ => format!("error {code}"),
+        };
+        Err(self.fault(Fault::Library(text)))
+    }
+
+    fn duplicate(&self, raw: MPI_Comm) -> Done<MPI_Comm> {
+        let mut copy = raw;
+        // SAFETY: a living communicator, and a variable for its copy. All ranks do this.
+        self.call(unsafe { ffi::MPI_Comm_dup(raw, &raw mut copy) })?;
+        self.returns_errors(copy)
+    }
+
+    fn returns_errors(&self, raw: MPI_Comm) -> Done<MPI_Comm> {
+        // SAFETY: a communicator of ours, and a constant of the library.
+        self.call(unsafe { ffi::MPI_Comm_set_errhandler(raw, ffi::RSMPI_ERRORS_RETURN) })?;
+        Ok(raw)
+    }
+
+    /// A part of the communicator: ranks of the same colour, ordered by key.
+    pub(crate) fn split(&self, colour: i32, key: i32) -> Done<MPI_Comm> {
+        let mut part = self.forward;
+        // SAFETY: a communicator of ours, and a variable for the new one. All ranks do this.
+        self.call(unsafe { ffi::MPI_Comm_split(self.forward, colour, key, &raw mut part) })?;
+        Ok(part)
+    }
+
+    fn raw(&self, way: Way) -> MPI_Comm {
+        match way {
+            Way::Forward => self.forward,
+            Way::Backward => self.backward,
+        }
+    }
+
+    fn count<T>(&mut self, way: Way, messages: usize, numbers: usize) {
+        let count: &mut Count = match way {
+            Way::Forward => &mut self.traffic.forward,
+            Way::Backward => &mut self.traffic.backward,
+        };
+        count.messages += messages as u64;
+        count.bytes += (numbers * size_of::<T>()) as u64;
+    }
+
+    fn length(&self, numbers: usize) -> Done<c_int> {
+        let message =
+            || format!("{numbers} numbers are more than a message holds: send it in parts");
+        c_int::try_from(numbers).map_err(|_| self.fault(Fault::Argument(message())))
+    }
+
+    pub(crate) fn expect(&self, name: &str, found: usize, expected: usize) -> Done {
+        if found == expected {
+            return Ok(());
+        }
+        let message = format!("`{name}` has {found} elements, {expected} are needed");
+        Err(self.fault(Fault::Argument(message)))
+    }
+
+    pub(crate) fn peer(&self, rank: usize) -> Done<c_int> {
+        if rank < self.size {
+            return Ok(rank as c_int);
+        }
+        let message = format!("there is no rank {rank}: the communicator has {} ranks", self.size);
+        Err(self.fault(Fault::Argument(message)))
+    }
+
+    fn tag(&self, tag: usize) -> Done<c_int> {
+        // The least that every MPI library allows.
+        if tag <= 32767 {
+            return Ok(tag as c_int);
+        }
+        Err(self.fault(Fault::Argument(format!("tag {tag} is too large: the largest is 32767"))))
+    }
+}

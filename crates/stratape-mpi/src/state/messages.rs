@@ -1,0 +1,243 @@
+//! Messages between two ranks.
+
+use std::mem::MaybeUninit;
+
+use mpi::ffi::{self, MPI_Status};
+
+use super::{Done, Pending, State, Way};
+use crate::error::Fault;
+use crate::number::Number;
+
+impl State {
+    /// Sends numbers to a rank.
+    pub(crate) fn send<T: Number>(&mut self, way: Way, x: &[T], to: usize, tag: usize) -> Done {
+        let (count, peer, label) = (self.length(x.len())?, self.peer(to)?, self.tag(tag)?);
+        self.announce::<T>(way, x.len(), to, tag)?;
+        let raw = self.raw(way);
+        // SAFETY: `x` has `count` numbers of the datatype; the call returns when it may be used again.
+        self.call(unsafe {
+            ffi::MPI_Send(x.as_ptr().cast(), count, T::datatype(), peer, label, raw)
+        })?;
+        self.count::<T>(way, 1, x.len());
+        Ok(())
+    }
+
+    /// Receives numbers: from whom, and with which tag.
+    pub(crate) fn receive<T: Number>(
+        &mut self,
+        way: Way,
+        y: &mut [T],
+        from: Option<usize>,
+        tag: Option<usize>,
+    ) -> Done<(usize, usize)> {
+        let count = self.length(y.len())?;
+        let mut source = match from {
+            Some(rank) => self.peer(rank)?,
+            // SAFETY: a constant of the library.
+            None => unsafe { ffi::RSMPI_ANY_SOURCE },
+        };
+        let label = match tag {
+            Some(tag) => self.tag(tag)?,
+            // SAFETY: as above.
+            None => unsafe { ffi::RSMPI_ANY_TAG },
+        };
+        if let Some(found) = self.announced::<T>(way, y.len(), source, tag)? {
+            source = found;
+        }
+        let mut status = MaybeUninit::<MPI_Status>::zeroed();
+        let raw = self.raw(way);
+        // SAFETY: `y` has room for `count` numbers of the datatype, and any bytes make one; the library writes no more than that.
+        self.call(unsafe {
+            ffi::MPI_Recv(
+                y.as_mut_ptr().cast(),
+                count,
+                T::datatype(),
+                source,
+                label,
+                raw,
+                status.as_mut_ptr(),
+            )
+        })?;
+        // SAFETY: zeroed bytes are a status, and the library has filled it in.
+        let status = unsafe { status.assume_init() };
+        self.came::<T>(&status, y.len())?;
+        Ok((status.MPI_SOURCE as usize, status.MPI_TAG as usize))
+    }
+
+    /// An error if a message had another length than its buffer.
+    fn came<T: Number>(&self, status: &MPI_Status, expected: usize) -> Done {
+        let mut count = 0;
+        // SAFETY: a status that the library has filled in, and a variable of ours.
+        self.call(unsafe { ffi::MPI_Get_count(status, T::datatype(), &raw mut count) })?;
+        match usize::try_from(count) {
+            Ok(came) if came == expected => Ok(()),
+            came => Err(self.fault(Fault::Length { expected, came: came.unwrap_or(0) })),
+        }
+    }
+
+    /// Sends and receives at once.
+    pub(crate) fn exchange<T: Number>(
+        &mut self,
+        way: Way,
+        (x, to): (&[T], Option<usize>),
+        (y, from): (&mut [T], Option<usize>),
+        tag: usize,
+    ) -> Done {
+        match (to, from) {
+            (None, None) => Ok(()),
+            (Some(to), None) => self.send(way, x, to, tag),
+            (None, Some(from)) => self.receive(way, y, Some(from), Some(tag)).map(drop),
+            (Some(to), Some(from)) => {
+                let number = self.begin_send(way, x, to, tag, None)?;
+                self.receive(way, y, Some(from), Some(tag))?;
+                self.finish_send::<T>(way, number).map(drop)
+            }
+        }
+    }
+
+    fn fresh(&mut self) -> usize {
+        self.next += 1;
+        self.next
+    }
+
+    /// Begins to send a copy of `x`; its number, which is a new one if none is given.
+    pub(crate) fn begin_send<T: Number>(
+        &mut self,
+        way: Way,
+        x: &[T],
+        to: usize,
+        tag: usize,
+        number: Option<usize>,
+    ) -> Done<usize> {
+        let (count, peer, label) = (self.length(x.len())?, self.peer(to)?, self.tag(tag)?);
+        self.announce::<T>(way, x.len(), to, tag)?;
+        let (copy, comm) = (x.to_vec(), self.raw(way));
+        let mut raw = MaybeUninit::uninit();
+        // SAFETY: the copy has `count` numbers of the datatype, and lives on its place in memory until the request is complete, or for ever.
+        self.call(unsafe {
+            ffi::MPI_Isend(
+                copy.as_ptr().cast(),
+                count,
+                T::datatype(),
+                peer,
+                label,
+                comm,
+                raw.as_mut_ptr(),
+            )
+        })?;
+        self.count::<T>(way, 1, x.len());
+        // SAFETY: the call succeeded, and has written the request.
+        let raw = unsafe { raw.assume_init() };
+        Ok(self.keep(
+            way,
+            number,
+            Pending { raw, buffer: Some(Box::new(copy)), peer: to, tag, receives: false },
+        ))
+    }
+
+    /// Begins to receive `len` numbers.
+    pub(crate) fn begin_receive<T: Number>(
+        &mut self,
+        way: Way,
+        len: usize,
+        from: usize,
+        tag: usize,
+        number: Option<usize>,
+    ) -> Done<usize> {
+        let (count, peer, label) = (self.length(len)?, self.peer(from)?, self.tag(tag)?);
+        let (mut buffer, comm) = (vec![T::ZERO; len], self.raw(way));
+        let mut raw = MaybeUninit::uninit();
+        // SAFETY: the buffer has room for `count` numbers, and lives on its place in memory until the request is complete, or for ever.
+        self.call(unsafe {
+            ffi::MPI_Irecv(
+                buffer.as_mut_ptr().cast(),
+                count,
+                T::datatype(),
+                peer,
+                label,
+                comm,
+                raw.as_mut_ptr(),
+            )
+        })?;
+        // SAFETY: the call succeeded, and has written the request.
+        let raw = unsafe { raw.assume_init() };
+        Ok(self.keep(
+            way,
+            number,
+            Pending { raw, buffer: Some(Box::new(buffer)), peer: from, tag, receives: true },
+        ))
+    }
+
+    fn keep(&mut self, way: Way, number: Option<usize>, pending: Pending) -> usize {
+        let number = match number {
+            Some(number) => number,
+            None => self.fresh(),
+        };
+        self.pending.insert((way, number), pending);
+        number
+    }
+
+    /// Waits for a send; whom it went to, with which tag, and how many numbers.
+    pub(crate) fn finish_send<T: Number>(
+        &mut self,
+        way: Way,
+        number: usize,
+    ) -> Done<(usize, usize, usize)> {
+        let (peer, tag, buffer) = self.finish::<T>(way, number, false)?;
+        Ok((peer, tag, buffer.len()))
+    }
+
+    /// Waits for a receive; whom it came from, with which tag, and the numbers.
+    pub(crate) fn finish_receive<T: Number>(
+        &mut self,
+        way: Way,
+        number: usize,
+    ) -> Done<(usize, usize, Vec<T>)> {
+        self.finish(way, number, true)
+    }
+
+    fn finish<T: Number>(
+        &mut self,
+        way: Way,
+        number: usize,
+        receives: bool,
+    ) -> Done<(usize, usize, Vec<T>)> {
+        let request = |message: &str| Fault::Request(format!("request {number} {message}"));
+        let key = (way, number);
+        let Some(pending) = self.pending.get(&key) else {
+            let message = match way {
+                Way::Forward => {
+                    "is not under way: it was finished already, or begun on another communicator"
+                }
+                Way::Backward => "was never finished: finish every send and receive that is begun",
+            };
+            return Err(self.fault(request(message)));
+        };
+        if pending.receives != receives {
+            let message = if receives { "is a send" } else { "is a receive" };
+            return Err(self.fault(request(message)));
+        }
+        let (peer, tag) = (pending.peer, pending.tag);
+        let fits = pending.buffer.as_ref().is_some_and(|buffer| buffer.is::<Vec<T>>());
+        if !fits {
+            return Err(self.fault(request("is of another type of number")));
+        }
+        if receives {
+            self.announced_len::<T>(way, peer, tag)?;
+        }
+        let Some(mut pending) = self.pending.remove(&key) else {
+            return Err(self.fault(request("is not under way")));
+        };
+        let mut status = MaybeUninit::<MPI_Status>::zeroed();
+        // SAFETY: a request of ours that has not been waited for, and a variable for its status.
+        self.call(unsafe { ffi::MPI_Wait(&raw mut pending.raw, status.as_mut_ptr()) })?;
+        // SAFETY: zeroed bytes are a status, and the library has filled it in.
+        let status = unsafe { status.assume_init() };
+        let buffer = pending.buffer.take().and_then(|buffer| buffer.downcast::<Vec<T>>().ok());
+        let Some(buffer) = buffer else { return Err(self.fault(request("is of another type"))) };
+        if receives {
+            self.came::<T>(&status, buffer.len())?;
+        }
+        Ok((peer, tag, *buffer))
+    }
+}
