@@ -54,13 +54,13 @@ pub use self::runner::Sink;
 pub enum Suite {
     /// The tape: memory, records, spilling, threads.
     Tape,
-    /// Programs and their gradients: value, gradient by hand, gradient generated.
+    /// Programs and their gradients: the value, the adjoint by hand, the generated gradient.
     Programs,
     /// Time loops: overhead, disks, workers, schedules.
     Checkpoint,
-    /// The tape from C++, beside arrays of its own. Needs g++, and the source of the workspace.
+    /// The tape from C++, compared with plain C++ arrays. Needs g++ and the source of the workspace.
     Cpp,
-    /// Layers of the tape: what their size costs, and what saving every value does.
+    /// Layers of the tape: the cost of their size, and of saving every value.
     Tapeflow,
     /// Kernels and their gradients on a device, or on the emulator.
     Gpu,
@@ -96,34 +96,34 @@ impl Suite {
 /// ```
 #[derive(Args, Clone, Debug)]
 pub struct Settings {
-    /// Small sizes, a few seconds in all.
+    /// Small sizes: a few seconds.
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
-    /// The sizes of the design; minutes, and up to 17 GB of disk. This is the default.
+    /// Full sizes: minutes, and up to 17 GB of disk. This is the default.
     #[arg(long)]
     pub full: bool,
-    /// Runs only the cases whose name contains this.
+    /// Run only the cases whose name contains this text.
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
-    /// Which programs the suite `programs` runs.
+    /// The programs that the suite `programs` runs.
     #[arg(long, default_value = "reference")]
     pub set: Set,
-    /// Runs the suite `gpu` on the emulator, whatever device there is.
+    /// Run the suite `gpu` on the emulator, even if there is a device.
     #[arg(long)]
     pub emulator: bool,
-    /// Elements along an edge of the cube of the suite `lulesh`; several sizes, if not given.
+    /// Elements along an edge of the cube in the suite `lulesh`. Default: several sizes.
     #[arg(long = "size", value_name = "ELEMENTS")]
     pub edge: Option<usize>,
     /// Time steps of the suite `lulesh`.
     #[arg(long)]
     pub steps: Option<usize>,
-    /// Threads of the suite `lulesh`; as many as there are cores, if not given.
+    /// Threads of the suite `lulesh`. Default: one per core.
     #[arg(long)]
     pub threads: Option<usize>,
-    /// Runs of the suite `lulesh` only a gradient in so many MiB of memory, of 1000 steps at size 45 if these are not given.
+    /// In the suite `lulesh`, run only a gradient in this many MiB of memory. Default size and steps: 45 and 1000.
     #[arg(long, value_name = "MIB")]
     pub memory: Option<u64>,
-    /// Where spill files go; they have no name and leave nothing behind.
+    /// Directory for spill files. They are unnamed and disappear with the process.
     #[arg(long, value_name = "DIRECTORY", default_value = ".")]
     pub spill_to: PathBuf,
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use stratape_bench::{BenchError, Measurement, Settings, Sink, Suite, run};
 
-/// Measures Stratape beside its references; prints one JSON object a line. `stratape bench` draws the same figures.
+/// Run the benchmarks and print one JSON object per line. `stratape bench` draws the same results.
 #[derive(Parser)]
 #[command(version)]
 struct Cli {

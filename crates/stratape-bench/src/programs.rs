@@ -149,10 +149,10 @@ pub fn program(name: &str, scale: Scale) -> Option<Program> {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Set {
-    /// The reference programs, which the compiler is tuned for.
+    /// The reference programs, for which the compiler is tuned.
     #[default]
     Reference,
-    /// Programs as users write them, which it is not tuned for.
+    /// Programs as users write them, for which it is not tuned.
     Wild,
     /// Both.
     All,

@@ -13,24 +13,24 @@ use crate::schedule::ScheduleError;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CheckpointError {
-    /// The schedule cannot be made.
+    /// The schedule is not possible.
     Schedule(ScheduleError),
-    /// The settings contradict each other, or do not say enough.
+    /// The settings contradict each other, or are incomplete.
     Settings(String),
-    /// The budget does not hold what must be held.
+    /// The budget is too small.
     Budget {
         /// Bytes of one snapshot.
         snapshot: usize,
         /// Bytes needed at least.
         needed: usize,
-        /// Bytes there are.
+        /// Bytes available.
         memory: usize,
     },
     /// The disk cannot be used at all.
     Disk(TapeError),
-    /// The disk failed, and memory alone cannot go on.
+    /// The disk failed, and there are no slots in memory to continue with.
     DiskFailed {
-        /// What it said.
+        /// The disk's error.
         why: String,
         /// Where the run can be continued from, if it was to be resumable.
         resumable: Option<PathBuf>,
@@ -39,10 +39,10 @@ pub enum CheckpointError {
     Lost {
         /// Its step.
         step: usize,
-        /// What the store said.
+        /// The store's error.
         source: TierError,
     },
-    /// A step gave another result the second time: it depends on something outside its state.
+    /// A step gave a different result the second time: it depends on something outside its state.
     NotReproducible {
         /// The step.
         step: usize,
@@ -58,7 +58,7 @@ pub enum CheckpointError {
     Resume {
         /// The directory or file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The directory holds another run.

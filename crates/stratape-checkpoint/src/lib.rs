@@ -1,9 +1,9 @@
-//! The gradient of a time loop that is too long to be taped.
+//! The gradient of a time loop that is too long to tape.
 //!
-//! A simulation of a million steps cannot keep the tape of each. [`TimeLoop`] keeps some states (*snapshots*), in memory and on
-//! disk, and runs the steps between them again when the reversal needs them, by the [`schedule`](mod@schedule) that takes the
-//! fewest steps for the room there is. Snapshots are written and read in the background; a run can be
-//! [resumed](TimeLoop::resume) after a crash, with the same result to the last bit.
+//! A simulation of a million steps cannot keep the tape of each. [`TimeLoop`] stores some states (*snapshots*), in memory and on
+//! disk, and recomputes the steps between them when the reversal needs them, following the [`schedule`](mod@schedule) with the
+//! fewest steps for the available room. Snapshots are written and read in the background; a run can be
+//! [resumed](TimeLoop::resume) after a crash, with bit for bit the same result.
 //!
 //! ```
 //! use stratape_checkpoint::{Strategy, TimeLoop};
@@ -34,15 +34,15 @@
 //! | you have | use |
 //! |---|---|
 //! | a step and its gradient | [`TimeLoop::gradient`] |
-//! | a step that writes to a tape of yours | [`TimeLoop::gradient_taped`] |
+//! | a step that writes to your own tape | [`TimeLoop::gradient_taped`] |
 //! | the loop inside a function under `#[gradient]` | `#[checkpoint]` on the loop |
 //! | a loop in the middle of something larger | [`TimeLoop::forward`], then [`Swept::reverse`] |
 //! | several cores | [`TimeLoop::gradient_on`], [`TimeLoop::gradient_taped_on`] |
-//! | another place for snapshots than memory and disk | a [`SnapshotStore`](store::SnapshotStore) of your own |
-//! | a driver of your own | the iterators of [`schedule`](mod@schedule) |
+//! | a place for snapshots other than memory and disk | your own [`SnapshotStore`](store::SnapshotStore) |
+//! | your own driver | the iterators of [`schedule`](mod@schedule) |
 //!
 //! # Feature flags
-//! - `serde`: states that `serde` can write are snapshots, wrapped in `Serde`.
+//! - `serde`: snapshots of states that `serde` can serialise, wrapped in `Serde`.
 
 #![forbid(unsafe_code)]
 

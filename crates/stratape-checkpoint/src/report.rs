@@ -1,4 +1,4 @@
-//! What a run did, and what it is about to do.
+//! Reports and plans of runs.
 
 use std::fmt;
 use std::time::Duration;
@@ -21,15 +21,15 @@ impl fmt::Display for Size {
     }
 }
 
-/// What a reversal did and what it cost.
+/// The report of a reversal.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
     /// The number of steps of the loop.
     pub steps: usize,
-    /// The schedule, in words.
+    /// A description of the schedule.
     pub schedule: String,
-    /// Why that one, if it was chosen for you.
+    /// Why it was chosen, if `Auto` chose it.
     pub why: String,
     /// Steps run without being reversed at once: the loop itself, and what was recomputed. One more than the plan said, where a
     /// schedule records the last step: it is run to know the last state.
@@ -40,7 +40,7 @@ pub struct Report {
     pub snapshot_bytes: usize,
     /// Snapshots written to memory and to disk.
     pub writes: [u64; 2],
-    /// Snapshots taken up again from memory and from disk.
+    /// Snapshots loaded from memory and from disk.
     pub reads: [u64; 2],
     /// The most bytes of snapshots in memory at once, those on their way to disk not included.
     pub memory_peak: usize,
@@ -60,17 +60,17 @@ pub struct Report {
     pub pullback_time: Duration,
     /// Time in copying states.
     pub copy_time: Duration,
-    /// Time lost waiting for the disk, storing and loading.
+    /// Time spent waiting for the disk, storing and loading.
     pub waited: [Duration; 2],
     /// Time in choosing the schedule: measuring, and filling the table of one that has a table.
     pub planning_time: Duration,
-    /// All of the time.
+    /// The total time.
     pub total_time: Duration,
     /// The disk and how it is reached; empty when none was used.
     pub tier: String,
-    /// What went wrong and was mended: failed writes, damaged snapshots.
+    /// Failures from which the run recovered: failed writes, damaged snapshots.
     pub mended: Vec<String>,
-    /// Saves of a run to be resumed that failed: from one of them to the next that did not, a crash would have cost more than
+    /// Failed saves of a run to be resumed: between one of them and the next successful one, a crash would have cost more than
     /// promised. `mended` says why.
     pub failed_saves: u64,
     /// Steps that had been reversed by an earlier process.
@@ -131,13 +131,13 @@ impl fmt::Display for Report {
     }
 }
 
-/// What a run will do, told before it is run.
+/// The plan of a run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The schedule, in words.
+    /// A description of the schedule.
     pub schedule: String,
-    /// Why that one, if it is chosen for you.
+    /// Why it was chosen, if `Auto` chose it.
     pub why: String,
     /// Steps run without being reversed at once.
     pub advanced: u64,
@@ -185,13 +185,13 @@ impl fmt::Display for Plan {
 pub struct Progress {
     /// The number of steps of the loop, once it is known.
     pub steps: Option<usize>,
-    /// Where the loop is, or, in the reversal, where it is being run again.
+    /// The current step; in the reversal, the step being recomputed.
     pub at: usize,
     /// Steps reversed.
     pub reversed: usize,
     /// Steps run so far, all counted.
     pub advanced: u64,
-    /// Steps that will have been run in the end, where that is known.
+    /// The total number of steps to run, if known.
     pub advanced_in_all: Option<u64>,
     /// Time since the start.
     pub elapsed: Duration,

@@ -1,15 +1,15 @@
-//! [`Snapshot`]: what a state must be able to do to be stored and taken up again.
+//! [`Snapshot`]: states that can be stored and loaded.
 
 use std::fmt;
 
 /// A state that can be copied, and written as bytes.
 ///
-/// Numbers, `bool`, arrays, `Vec`, `Box`, `Option`, `String` and tuples of such are snapshots; structs and enums become ones by
-/// `#[derive(Clone, Snapshot)]`. A `Vec` of numbers is copied and written in one piece; so is a `Vec` of structs that are
-/// plain data and say so with `#[snapshot(plain)]`.
+/// Numbers, `bool`, arrays, `Vec`, `Box`, `Option`, `String` and tuples of these implement it; structs and enums derive it with
+/// `#[derive(Clone, Snapshot)]`. A `Vec` of numbers is copied and written at once; so is a `Vec` of structs that are
+/// plain data, marked with `#[snapshot(plain)]`.
 ///
-/// The written form must hold *all* that the step depends on: a cache that is left out, an open file or a random number
-/// generator behind a global would give other steps the second time. `TimeLoop::check` finds such steps.
+/// The encoded form must hold *everything* the step depends on: a cache that is left out, an open file or a random number
+/// generator behind a global would give different results the second time. `TimeLoop::check` finds such steps.
 ///
 /// ```
 /// use stratape_checkpoint::{Snapshot, snapshot};
@@ -20,7 +20,7 @@ use std::fmt;
 ///     time: f64,
 /// }
 ///
-/// // What the derive writes:
+/// // What the derive generates:
 /// impl Snapshot for Fluid {
 ///     fn encoded_len(&self) -> usize {
 ///         self.density.encoded_len() + self.time.encoded_len()

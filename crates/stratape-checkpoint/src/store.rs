@@ -1,12 +1,12 @@
-//! Where snapshots are kept: [`SnapshotStore`], and the stores there are.
+//! Stores for snapshots: the trait [`SnapshotStore`] and its implementations.
 //!
 //! | store | keeps | for |
 //! |---|---|---|
 //! | [`MemoryStore`] | states, as they are | the slots in memory of every [`TimeLoop`](crate::TimeLoop) |
 //! | [`DiskStore`] | bytes, in the background | the slots on disk, or in another [tier](stratape_tape::tier) |
-//! | one of your own | what you like | slots in page-locked memory, on a device, on another machine |
+//! | your own | anything | slots in page-locked memory, on a device, on another machine |
 //!
-//! [`TimeLoop::store`](crate::TimeLoop::store) puts a store of your own in the place of the disk. This one keeps the written form of each state:
+//! [`TimeLoop::store`](crate::TimeLoop::store) uses your own store instead of the disk. This one keeps the encoded form of each state:
 //!
 //! ```
 //! use std::collections::HashMap;
@@ -63,39 +63,39 @@ pub use memory::MemoryStore;
 /// A place for the snapshots of a time loop, by the step whose state they are.
 ///
 /// All calls come from one thread at a time. Each is waited for; a store that works in the background returns from [`put`](Self::put) as soon as it
-/// has a copy, begins to bring a snapshot back when it is [announced](Self::prefetch), and waits for it in [`get`](Self::get).
+/// has a copy, starts to load a snapshot when it is [announced](Self::prefetch), and waits for it in [`get`](Self::get).
 ///
-/// A store may fail at any moment, and loses nothing by that but time:
+/// A store may fail at any moment; this only costs time:
 ///
 /// - a `put` that fails leaves the state with the run, which keeps it in memory and stores nothing more here;
-/// - one that fails after `put` has returned is told by [`refused`](Self::refused), with the same effect;
-/// - a `get` that fails is tried again, and then the state is computed again from the snapshot before it. That is an
-///   error ([`Lost`](crate::CheckpointError::Lost)) only where there is none.
+/// - a failure after `put` has returned is reported by [`refused`](Self::refused), with the same effect;
+/// - a `get` that fails is retried, and then the state is recomputed from the snapshot before it. That is an
+///   error ([`Lost`](crate::CheckpointError::Lost)) only if there is none.
 ///
-/// One that does not do as this says is no danger either. A panic counts as a failure of the call. What `get` brings is
-/// compared with what was put, by a checksum of the written form, unless the store [does that itself](Self::verifies).
+/// A store that violates this is detected. A panic counts as a failure of the call. The state from `get` is
+/// compared with the one that was put, by a checksum of the written form, unless the store [does that itself](Self::verifies).
 pub trait SnapshotStore<S>: Send {
     /// Keeps a copy of a state. Nothing is stored for the step yet.
     ///
     /// # Errors
-    /// What the store says; nothing is stored then.
+    /// The store's error; nothing is stored then.
     fn put(&mut self, step: usize, state: &S) -> Result<(), TierError>;
 
-    /// Brings the snapshot of a step into `state`. It stays stored.
+    /// Loads the snapshot of a step into `state`. It stays stored.
     ///
     /// # Errors
-    /// What the store says; `state` may have been changed.
+    /// The store's error; `state` may have been changed.
     fn get(&mut self, step: usize, state: &mut S) -> Result<(), TierError>;
 
-    /// Says that a snapshot will be asked for soon. Does not wait.
+    /// Announces that a snapshot will be needed soon. Does not wait.
     fn prefetch(&mut self, step: usize) {
         let _ = step;
     }
 
-    /// Gives up the snapshot of a step.
+    /// Discards the snapshot of a step.
     fn remove(&mut self, step: usize);
 
-    /// The steps whose snapshots could not be kept after all, since this was asked last. It is asked often. `get` should still bring
+    /// The steps whose snapshots could not be stored, since the last call. It is called often. `get` should still return
     /// them, until they are removed.
     fn refused(&mut self) -> Vec<usize> {
         Vec::new()
@@ -104,8 +104,8 @@ pub trait SnapshotStore<S>: Send {
     /// Waits until every snapshot that was put is kept, or refused.
     fn settle(&mut self) {}
 
-    /// Whether `get` fails when it would bring something else than what was put. If not, each state is written once more for its
-    /// checksum, when it is put and when it is brought back.
+    /// Whether `get` fails if the state differs from what was put. If not, each state is encoded once more for its
+    /// checksum, when it is put and when it is loaded.
     fn verifies(&self) -> bool {
         false
     }
@@ -113,16 +113,16 @@ pub trait SnapshotStore<S>: Send {
     /// Bytes of the snapshots it holds.
     fn bytes(&self) -> u64;
 
-    /// What it has done, for the report.
+    /// Statistics, for the report.
     fn stats(&mut self) -> StoreStats {
         StoreStats::default()
     }
 
-    /// What this is, in a few words, for the report: "disk (io_uring, direct)".
+    /// A short description, for the report: "disk (io_uring, direct)".
     fn describe(&self) -> String;
 }
 
-/// What a [`SnapshotStore`] has done.
+/// Statistics of a [`SnapshotStore`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreStats {
@@ -138,7 +138,7 @@ pub struct StoreStats {
     pub waited_to_get: Duration,
 }
 
-/// What a store says when it has no snapshot of a step.
+/// The error of a store that has no snapshot of a step.
 ///
 /// ```
 /// use stratape_checkpoint::store::missing;

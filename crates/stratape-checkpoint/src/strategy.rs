@@ -15,7 +15,7 @@ pub(crate) use model::Costs;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Strategy {
-    /// Measures a few steps and chooses; the report says what and why.
+    /// Measures a few steps and chooses; the report names the choice and the reason.
     #[default]
     Auto,
     /// Keeps every state in memory.
@@ -24,7 +24,7 @@ pub enum Strategy {
     Revolve,
     /// The fewest steps for the slots in memory and on disk together.
     Multistage,
-    /// The least time for slots in memory and on disk, by the costs given, in any unit; transfers that overlap with steps cost less
+    /// The least time for slots in memory and on disk, for the given costs, in any unit; transfers that overlap with steps cost less
     /// than they take.
     HRevolve {
         /// Running a step.
@@ -38,7 +38,7 @@ pub enum Strategy {
     },
     /// A slot in memory holds a state or a record; for `gradient_taped`.
     Mixed,
-    /// A snapshot every so many steps, on disk if there is one.
+    /// A snapshot every given number of steps, on disk if there is one.
     Periodic(usize),
     /// For a loop whose end is unknown.
     Online,

@@ -15,27 +15,27 @@ use self::compare::Earlier;
 use crate::failure::Failure;
 use crate::{saving, terminal};
 
-/// Columns to draw in where nobody says.
+/// Columns to draw in if the width of the terminal is unknown.
 const COLUMNS: usize = 80;
 
-/// Measures Stratape beside its references on this machine, and draws each ratio as a bar.
+/// Run the benchmarks on this machine and draw each ratio as a bar.
 ///
-/// A bar is what we took over what the reference took, in the same run; lines stand at 1 and at what is aimed at. Below one is a win for a
-/// time, above one for a speed.
+/// A bar is our time or speed divided by that of the reference, in the same run. Lines mark 1 and the target. A time below one is a win; a
+/// speed above one is a win.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// What to measure.
+    /// The suite to run.
     #[arg(value_name = "SUITE", default_value = "programs")]
     suites: Vec<Suite>,
     #[command(flatten)]
     settings: Settings,
-    /// Prints one JSON object for each measurement instead.
+    /// Print one JSON object for each measurement instead.
     #[arg(long)]
     json: bool,
-    /// Writes the measurements to a file as well, as JSON lines.
+    /// Also write the measurements to a file, as JSON lines.
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Shows how each ratio has changed since a file was saved.
+    /// Show how each ratio has changed since this file was saved.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     compare: Option<PathBuf>,
 }

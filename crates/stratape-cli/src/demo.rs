@@ -26,23 +26,25 @@ const REORDERED: f64 = 1e-12;
 /// What central differences may differ by.
 const DIFFERENCES: f64 = 1e-5;
 
-/// Recovers the first temperatures of a plate from its last ones. The gradient goes through the whole simulation three ways: on a tape in
-/// RAM, on a tape that spills to disk, and from snapshots. They are checked against each other and against central differences.
+/// Run one gradient three ways, compare the results and write a report.
+///
+/// Recovers the initial temperatures of a plate from the final ones. The gradient through the whole simulation is computed on a tape in
+/// RAM, on a tape that spills to disk, and from snapshots, and checked against central differences.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A smaller plate, a second in all.
+    /// Use a smaller plate; takes about a second.
     #[arg(long)]
     quick: bool,
-    /// Where the report goes.
+    /// File to write the report to.
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
-    /// Memory of the tape that spills: bytes, or as 16M; 1M at least. An eighth of the tape, if nothing is said.
+    /// Memory for the tape that spills, in bytes or as in 16M; at least 1M. Default: one eighth of the tape.
     #[arg(long, value_name = "BYTES", value_parser = units::parse)]
     memory: Option<usize>,
-    /// Where the tape spills to; its file has no name and leaves nothing behind.
+    /// Directory to spill to. The file is unnamed and disappears with the process.
     #[arg(long, visible_alias = "spill-to", value_name = "DIRECTORY", default_value = ".")]
     dir: PathBuf,
-    /// Prints one JSON object instead of the table.
+    /// Print one JSON object instead of the table.
     #[arg(long)]
     json: bool,
 }
@@ -174,17 +176,17 @@ fn check(
     }
     if !same_bits(&in_ram.gradient, &spilled.gradient) || in_ram.value != spilled.value {
         return Err(Failure::new(
-            "the gradient on the tape that spilled has other bits than the one in RAM",
+            "the gradient on the tape that spilled is not bit for bit the one in RAM",
         ));
     }
     if apart > REORDERED || in_ram.value != checkpointed.value {
         return Err(Failure::new(format!(
-            "the gradient from snapshots is {apart:.1e} from the one on the tape, more than {REORDERED:.0e}"
+            "the gradient from snapshots differs from the one on the tape by {apart:.1e}, more than {REORDERED:.0e}"
         )));
     }
     if differences > DIFFERENCES {
         return Err(Failure::new(format!(
-            "central differences disagree with the gradient by {differences:.1e}"
+            "central differences differ from the gradient by {differences:.1e}"
         )));
     }
     Ok(())
@@ -224,7 +226,7 @@ fn cells(run: &Run) -> [(&'static str, String); 6] {
         ("peak memory", units::bytes(run.peak)),
         ("spilled", units::bytes(run.spilled)),
         ("waits", format!("{}, {:.3} s", run.waits, run.waited.as_secs_f64())),
-        ("steps again", run.recomputed.to_string()),
+        ("recomputed", run.recomputed.to_string()),
     ]
 }
 
@@ -259,13 +261,21 @@ fn table(runs: &[Run], columns: Option<usize>) -> String {
     text
 }
 
+/// How well a gradient agrees with the one in RAM.
+fn agreement(difference: f64) -> String {
+    match difference {
+        0.0 => "bit for bit the same".to_owned(),
+        difference => format!("relative difference {difference:.1e}"),
+    }
+}
+
 fn conclusion(findings: &Findings, arguments: &Arguments) -> String {
     let history = &findings.descent.history;
     format!(
-        "\nin RAM and spilled: the same bits; from snapshots: apart by {:.1e}; central differences: by {:.1e}\n\
+        "\ngradient in RAM and spilled: bit for bit the same; from snapshots: {}; central differences: {}\n\
          inversion: misfit {:.2e} → {:.2e} in {} iterations\n{:.1} s in all; the report is in {}",
-        findings.apart,
-        findings.differences,
+        agreement(findings.apart),
+        agreement(findings.differences),
         history.first().copied().unwrap_or(0.0),
         findings.descent.best().0,
         history.len().saturating_sub(1),

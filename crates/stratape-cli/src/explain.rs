@@ -19,18 +19,19 @@ use self::source::Source;
 use crate::failure::Failure;
 use crate::terminal::colours;
 
-/// Tells what the gradients of a file save on their tapes, where and why; what they compute again; and which loops are
-/// independent.
+/// Show what each gradient saves, and why.
+///
+/// Also shows what it recomputes, and which loops have independent iterations.
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// A Rust source file with functions under `#[gradient]`.
     file: PathBuf,
-    /// Only this function.
+    /// Explain only this function.
     function: Option<String>,
-    /// Prints a stage of the compilation instead.
+    /// Print a stage of the compilation instead.
     #[arg(long, value_name = "STAGE", conflicts_with = "json")]
     emit: Option<Stage>,
-    /// Prints one JSON object.
+    /// Print one JSON object.
     #[arg(long)]
     json: bool,
 }
@@ -41,19 +42,19 @@ enum Stage {
     Ir,
     /// Its gradient in the intermediate language.
     Adjoint,
-    /// That gradient with the schedules of its loops: strips, blocks, parts.
+    /// The gradient with the schedules of its loops: strips, blocks, parts.
     Lowered,
-    /// What the passes did, and what they left alone, by lines.
+    /// What each pass changed or left unchanged, by source line.
     Remarks,
-    /// The Rust that `#[gradient]` emits.
+    /// The Rust code that `#[gradient]` generates.
     Rust,
     /// The CUDA C++ of a kernel's gradient, or of the kernel if it has none.
     Cuda,
-    /// What the backward half needs and where it comes from, as a graph for Graphviz.
+    /// The values the backward pass needs and their sources, as a Graphviz graph.
     Dot,
-    /// What lies where on the tape, and which loop moves it when.
+    /// The layout of the tape, and which loop writes and reads each part.
     Tape,
-    /// A picture of a layer's life, as SVG. One function.
+    /// A drawing of how layers are filled and read back, as SVG. For one function.
     Layers,
 }
 

@@ -22,9 +22,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use self::failure::Failure;
 
-/// Gradients of ordinary Rust programs, on a tape that goes past memory.
+/// Gradients of ordinary Rust programs, on a tape that spills to disk.
 ///
-/// Exit codes: 0 for success, 1 for an error in what was read or run, 2 for a wrong command line, 130 for Ctrl-C.
+/// Exit codes: 0: success; 1: an error in the input or during the run; 2: a wrong command line; 130: Ctrl-C.
 #[derive(Parser)]
 #[command(name = "stratape", version)]
 struct Cli {
@@ -41,7 +41,7 @@ enum Command {
     Model(model::Arguments),
     #[cfg(feature = "bench")]
     Bench(bench::Arguments),
-    /// Prints a script that completes this command's words in a shell.
+    /// Print a shell completion script.
     Completions {
         /// The shell.
         shell: clap_complete::Shell,

@@ -12,7 +12,7 @@ use stratape_model::{Barrier, Layout, Machine, ModelError, Program, Report, size
 
 use crate::failure::Failure;
 
-/// Runs gradients on a modelled accelerator: TapeFlow's scratchpad and streams, or a cache alone.
+/// Run gradients on a modelled accelerator: TapeFlow's scratchpad and streams, or a cache alone.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -25,47 +25,47 @@ enum Command {
     Paper(paper::Arguments),
 }
 
-/// Runs the gradient of one function: cycles, misses, DRAM lines by class of data, energy.
+/// Run the gradient of one function: cycles, misses, DRAM lines by class of data, energy.
 #[derive(Args)]
 struct Run {
     /// One of the paper's nine programs, or a Rust file.
     program: String,
-    /// The function of the file; needed if it has several under `#[gradient]`.
+    /// The function in the file; required if several are under `#[gradient]`.
     function: Option<String>,
-    /// The cache: 1k, 2k, 4k, … 128k.
+    /// Size of the cache: 1k, 2k, 4k, … 128k.
     #[arg(long, default_value = "32k")]
     cache: String,
-    /// The scratchpad for the tape; 0 for none, the paper's baseline.
+    /// Size of the scratchpad for the tape; 0: none, the paper's baseline.
     #[arg(long, default_value = "512")]
     spad: String,
-    /// How the tape lies in memory where there is no scratchpad.
+    /// Layout of the tape in memory if there is no scratchpad.
     #[arg(long, value_enum, default_value = "aos")]
     layout: LayoutName,
-    /// Which values are saved: every one that the reverse pass needs, as in the paper, or those that are cheaper to save than to have again.
+    /// Which values are saved: all that the backward pass needs, as in the paper, or only those that are cheaper to save than to recompute.
     #[arg(long, value_enum, default_value = "minimal")]
     saved: SavedName,
     /// What waits at the end of a layer.
     #[arg(long, value_enum, default_value = "tape")]
     barrier: BarrierName,
-    /// How long a list is, or what a number is, as in `x=1000`; 64 if nothing is said.
+    /// The length of a list or the value of a number, as in `x=1000`. Default: 64.
     #[arg(long = "set", value_name = "PARAMETER=NUMBER")]
     settings: Vec<String>,
-    /// Millions of steps that the program may take; 5 take a second or so.
+    /// Limit on the steps of the program, in millions; 5 take about a second.
     #[arg(long, value_name = "MILLIONS", default_value_t = 100)]
     steps: u32,
-    /// Smaller inputs of the nine programs.
+    /// Use smaller inputs for the nine programs.
     #[arg(long)]
     quick: bool,
-    /// Prints a line of names and a line of figures.
+    /// Print comma-separated values: a line of names and a line of figures.
     #[arg(long)]
     csv: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum LayoutName {
-    /// Records side by side.
+    /// Array of structs: records side by side.
     Aos,
-    /// An array for each saved value.
+    /// Struct of arrays: one array for each saved value.
     Soa,
 }
 

@@ -10,7 +10,7 @@ use stratape::tape::inspect;
 use crate::failure::Failure;
 use crate::units::bytes;
 
-/// Works on saved tapes.
+/// Inspect saved tapes.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -19,11 +19,11 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Reads a saved tape from end to end, verifies its checksums, and tells what it holds.
+    /// Read a saved tape, verify its checksums and show what it holds.
     Info {
-        /// A file that `LayeredTape::save` or `RecordTape::save` has written.
+        /// A file written by `LayeredTape::save` or `RecordTape::save`.
         file: PathBuf,
-        /// Prints one JSON object.
+        /// Print one JSON object.
         #[arg(long)]
         json: bool,
     },

@@ -52,7 +52,7 @@ fn the_table_names_the_ways() -> Outcome {
     let output = demo(directory.path(), &["--memory", "1M"])?;
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8(output.stdout)?;
-    for name in ["all in RAM", "spilled to disk", "checkpointed", "the same bits"] {
+    for name in ["all in RAM", "spilled to disk", "checkpointed", "bit for bit the same"] {
         assert!(text.contains(name), "{text}");
     }
     Ok(())

@@ -106,28 +106,28 @@ fn rewritten(
     }
     let sig = &function.sig;
     let refused = [
-        sig.asyncness.as_ref().map(|one| (one.to_token_stream(), "is not `async`")),
+        sig.asyncness.as_ref().map(|one| (one.to_token_stream(), "cannot be `async`")),
         sig.abi.as_ref().map(|one| (one.to_token_stream(), "has no ABI of its own")),
         sig.generics
             .params
             .first()
-            .map(|one| (one.to_token_stream(), "is not generic: write one for each type")),
+            .map(|one| (one.to_token_stream(), "cannot be generic: write one for each type")),
         sig.variadic.as_ref().map(|one| (one.to_token_stream(), "has no variable arguments")),
     ];
     if let Some((at, what)) = refused.into_iter().flatten().next() {
-        return Err(Error::new_spanned(at, format!("a function of elements {what}")));
+        return Err(Error::new_spanned(at, format!("an elementwise function {what}")));
     }
     let syn::ReturnType::Type(_, result) = &sig.output else {
-        let message = "a function of elements returns a number, the element of the result";
+        let message = "an elementwise function returns a number, the element of the result";
         return Err(Error::new(sig.ident.span(), message));
     };
     if !matches!(&**result, syn::Type::Path(_) | syn::Type::Group(_)) {
-        let message = "a function of elements returns one number";
+        let message = "an elementwise function returns one number";
         return Err(Error::new_spanned(result, message));
     }
     let taken = sig.inputs.iter().map(taken).collect::<Result<Vec<_>>>()?;
     if !taken.iter().any(|one| matches!(one.how, How::Element)) {
-        let message = "a function of elements takes at least one parameter by value, as `x: f64`: the elements of a buffer. \
+        let message = "an elementwise function takes at least one parameter by value, as in `x: f64`: the elements of a buffer. \
                        Parameters behind references are the same for all elements";
         return Err(Error::new(sig.ident.span(), message));
     }
@@ -150,22 +150,21 @@ fn rewritten(
 
 fn taken(input: &syn::FnArg) -> Result<Taken<'_>> {
     let syn::FnArg::Typed(input) = input else {
-        let message = "a function of elements is no method: it takes numbers";
+        let message = "an elementwise function cannot be a method: it takes numbers";
         return Err(Error::new_spanned(input, message));
     };
     let syn::Pat::Ident(pattern) = &*input.pat else {
-        let message = "a parameter of a function of elements has a name, as `x: f64`";
+        let message = "a parameter of an elementwise function needs a name, as in `x: f64`";
         return Err(Error::new_spanned(&input.pat, message));
     };
     if let Some(by) = &pattern.by_ref {
-        let message = "a parameter of a function of elements has a name, as `x: f64`";
+        let message = "a parameter of an elementwise function needs a name, as in `x: f64`";
         return Err(Error::new_spanned(by, message));
     }
     let how = match &*input.ty {
         syn::Type::Reference(reference) => {
             if let Some(mutable) = &reference.mutability {
-                let message =
-                    "a function of elements changes nothing: it returns the element of the result";
+                let message = "an elementwise function writes to no parameter: it returns the element of the result";
                 return Err(Error::new_spanned(mutable, message));
             }
             match &*reference.elem {

@@ -211,7 +211,7 @@ pub(crate) fn without_marks(item: &TokenStream) -> TokenStream {
 /// `#[parallel]` where no gradient reads it.
 pub fn only_on_loops(name: &str, item: &TokenStream) -> TokenStream {
     let message = format!(
-        "`#[{name}]` means something only on a loop in a function under `#[gradient]`, or in a \
+        "`#[{name}]` is only valid on a loop in a function under `#[gradient]`, or in a \
          `#[stratape::differentiable] mod`"
     );
     let error = Error::new(Span::call_site(), message).to_compile_error();

@@ -22,8 +22,8 @@ pub(crate) use self::raw::{RawBuffer, Shape, Store, clear_cells, element_name, e
 /// [`alloc_like`](crate::Device::alloc_like); the memory is given back when the buffer is dropped, after every launch that
 /// uses it.
 ///
-/// Copies from and to slices of [page-locked memory](crate::PinnedSource) are made by the device itself, at the speed of the bus;
-/// other memory is copied by way of the driver's own.
+/// Copies from and to slices of [page-locked memory](crate::PinnedSource) are done by the device itself, at the speed of the bus;
+/// other memory is copied through the driver's own.
 ///
 /// ```
 /// use stratape_cuda::Device;
@@ -323,7 +323,7 @@ impl<'a, T> From<&'a mut Buffer<T>> for Shadow<'a, T> {
 }
 
 impl<'a, T: Element> Shadow<'a, T> {
-    /// Whether adjoints overwrite what the buffer holds.
+    /// Whether adjoints overwrite the contents of the buffer.
     pub fn is_fresh(&self) -> bool {
         self.fresh
     }
@@ -334,7 +334,7 @@ impl<'a, T: Element> Shadow<'a, T> {
     }
 }
 
-/// A shadow that is overwritten instead of added to: what the buffer holds does not matter.
+/// A shadow that is overwritten instead of added to: its contents do not matter.
 ///
 /// ```
 /// use stratape_cuda::{Device, Shadow, fresh};

@@ -25,7 +25,7 @@ use crate::grid::Limits;
 /// # Ok::<(), stratape_cuda::GpuError>(())
 /// ```
 ///
-/// The environment has a say: `STRATAPE_GPU=emulator` makes [`Device::new`] return the emulator, `STRATAPE_GPU=cuda` makes it
+/// Environment variables: `STRATAPE_GPU=emulator` makes [`Device::new`] return the emulator, `STRATAPE_GPU=cuda` makes it
 /// fail where it would; `STRATAPE_GPU_CHECK=1` or `0` turns [checking](Self::checking) on or off for every new device.
 #[derive(Clone)]
 pub struct Device {
@@ -125,7 +125,7 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// If there is a device and it cannot be used; if `STRATAPE_GPU` asks for what is not there.
+    /// If there is a device and it cannot be used; if the device of `STRATAPE_GPU` does not exist.
     pub fn new() -> Result<Self, GpuError> {
         match std::env::var("STRATAPE_GPU").ok().as_deref() {
             Some("emulator") => return Ok(Self::fallback("as STRATAPE_GPU asks")),
@@ -168,7 +168,7 @@ impl Device {
 
     /// An emulated device: the same kernels on the CPU, with every check.
     ///
-    /// Each call makes a device of its own, as if the machine had several.
+    /// Each call creates another device, as if the machine had several.
     ///
     /// ```
     /// let device = stratape_cuda::Device::emulator();
@@ -178,7 +178,7 @@ impl Device {
         Self::with(Kind::Emulator(Emulator::new("emulator".to_owned())), true)
     }
 
-    /// What `new` returns without a CUDA device. It is one device, as the CUDA device would be.
+    /// The emulator that `new` returns without a CUDA device. It is one device, as the CUDA device would be.
     fn fallback(reason: &str) -> Self {
         static SHARED: OnceLock<Arc<Emulator>> = OnceLock::new();
         let emulator = SHARED.get_or_init(|| Emulator::new(format!("emulator ({reason})")));
@@ -233,7 +233,7 @@ impl Device {
         matches!(self.kind, Kind::Emulator(_))
     }
 
-    /// What the device is: `NVIDIA H200 (CUDA device 0)`, `emulator (no CUDA driver found)`.
+    /// A description of the device: `NVIDIA H200 (CUDA device 0)`, `emulator (no CUDA driver found)`.
     ///
     /// ```
     /// assert_eq!(stratape_cuda::Device::emulator().name(), "emulator");
@@ -259,7 +259,7 @@ impl Device {
         Ok(buffer)
     }
 
-    /// A buffer of so many zeros.
+    /// A buffer of this many zeros.
     ///
     /// ```
     /// let device = stratape_cuda::Device::emulator();

@@ -1,4 +1,4 @@
-//! What a buffer holds: scalars that a kernel knows, and fixed arrays of them.
+//! Elements of buffers: scalars that kernels support, and fixed arrays of them.
 //!
 //! On a CUDA device an element lies as in Rust. The emulator keeps one 64-bit *cell* for each scalar: the bits of a float
 //! (those of an `f32` in the low half), integers extended to 64 bits as their sign asks, `bool` as 0 or 1.
@@ -106,8 +106,8 @@ impl fmt::Display for ScalarType {
     }
 }
 
-/// What a [`Buffer`](crate::Buffer) may hold: `f32`, `f64`, the integers of up to 64 bits, `bool`, and fixed arrays of these,
-/// nested as deeply as one likes.
+/// An element of a [`Buffer`](crate::Buffer): `f32`, `f64`, the integers of up to 64 bits, `bool`, and fixed arrays of these,
+/// nested to any depth.
 ///
 /// The trait is sealed: copies between host and device rely on elements without padding.
 ///

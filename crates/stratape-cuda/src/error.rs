@@ -1,4 +1,4 @@
-//! [`GpuError`]: what went wrong, what still holds, what to do.
+//! [`GpuError`]: what went wrong, what is still valid, what to do.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use stratape_tape::{ErrorKind, TapeError};
 
 /// An operation of a device failed.
 ///
-/// Nothing of the host is lost by any of them; what becomes of buffers, each variant says.
+/// None of them loses data on the host; each variant says what happens to buffers.
 ///
 /// ```
 /// use stratape_cuda::{Device, GpuError};
@@ -50,14 +50,14 @@ pub enum GpuError {
         kernel: String,
         /// Its text, as it was given to the compiler.
         text: String,
-        /// What the compiler said.
+        /// The compiler's error.
         log: String,
     },
     /// A launch is larger than the device allows.
     GridLimit {
         /// Which extent.
         what: String,
-        /// What was asked for.
+        /// What was requested.
         asked: u64,
         /// The most that is allowed.
         limit: u64,
@@ -112,7 +112,7 @@ pub enum GpuError {
     ElementType {
         /// What it holds.
         expected: String,
-        /// What was asked for.
+        /// What was requested.
         found: String,
     },
     /// A layer below device memory failed: no memory of the host, or a disk.
@@ -124,7 +124,7 @@ pub enum GpuError {
     Fault(KernelFault),
     /// A kernel made the device unusable for the rest of the process.
     ContextLost {
-        /// What the driver said.
+        /// The driver's error.
         message: String,
     },
     /// The tape of a host function's gradient failed.
@@ -138,7 +138,7 @@ pub enum GpuError {
     Driver {
         /// The call.
         call: &'static str,
-        /// What the driver said.
+        /// The driver's error.
         message: String,
     },
 }

@@ -1,4 +1,4 @@
-//! [`Grid`]: how many blocks and threads a launch has, and what else it asks for.
+//! [`Grid`]: the blocks and threads of a launch, and its other settings.
 
 use crate::error::GpuError;
 use crate::stream::Stream;
@@ -74,7 +74,7 @@ impl<X: Count, Y: Count, Z: Count> From<(X, Y, Z)> for Dim3 {
     }
 }
 
-/// How a kernel is launched: blocks, threads of a block, and what is optional.
+/// How a kernel is launched: blocks, threads of a block, and optional settings.
 ///
 /// ```
 /// use stratape_cuda::Grid;

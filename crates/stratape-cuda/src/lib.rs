@@ -8,7 +8,7 @@
 //! | the shape of a launch | [`Grid`] |
 //! | launches beside each other | [`Stream`] |
 //! | a shadow that is overwritten | [`fresh`] |
-//! | a stack of buffers that goes on past device memory | [`DeviceTape`] |
+//! | a stack of buffers larger than device memory | [`DeviceTape`] |
 //! | the state of a time loop, or its snapshots, on a device | a [`Buffer`], [`DeviceStore`] |
 //! | slabs of tapes, and other host memory, that the device copies by itself | [`PinnedSource`] |
 //! | to know why a launch failed | [`GpuError`], [`Device::checking`] |
@@ -20,7 +20,7 @@
 //! println!("running on {gpu}");
 //! let x = gpu.upload(&[1.0, 2.0, 3.0])?;
 //! let grid = Grid::blocks(x.len().div_ceil(256)).threads(256);
-//! // `axpy::launch(&gpu, grid, …)?`, as `#[stratape::kernel]` makes it
+//! // `axpy::launch(&gpu, grid, …)?`, as `#[stratape::kernel]` generates it
 //! assert_eq!(x.download()?, [1.0, 2.0, 3.0]);
 //! # let _ = grid;
 //! # Ok::<(), stratape_cuda::GpuError>(())

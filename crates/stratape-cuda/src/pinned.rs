@@ -76,7 +76,7 @@ impl PinnedSource {
         Self { shared: Arc::new(shared) }
     }
 
-    /// The same source with a limit: it gives no more than so many bytes at a time.
+    /// The same source with a limit on the bytes in use.
     ///
     /// ```
     /// use stratape_cuda::{Device, PinnedSource};

@@ -20,7 +20,7 @@ use stratape::Workspace;
 use stratape::tape::TapeOptions;
 use stratape_lulesh::{Problem, Run, STOP_TIME, Vec3, evolve_grad_in, run};
 
-/// The gas around the blast has this much of its energy in every element, so that none is empty and all can be differentiated by.
+/// The gas around the blast has this much of its energy in every element, so that none is empty and the gradient is defined with respect to all.
 const WARMTH: f64 = 1e-4;
 /// Memory for the tape; what is more goes to disk.
 const MEMORY: usize = 1 << 30;

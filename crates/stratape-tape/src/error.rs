@@ -14,11 +14,11 @@ pub use tier::TierError;
 /// An operation of a tape failed.
 ///
 /// The value is one pointer wide, so that results stay in registers on the hot path.
-/// [`kind`](Self::kind) tells failures apart; the text says what happened, what still holds, and
+/// [`kind`](Self::kind) distinguishes failures; the text says what happened, what is still valid, and
 /// what to do about it.
 ///
-/// Failures of the store below leave the tape whole: nothing that was pushed is lost, and the
-/// same call may be made again. The one exception is a tier that breaks its contract:
+/// Failures of the store below leave the tape intact: nothing that was pushed is lost, and the
+/// same call may be repeated. The one exception is a tier that breaks its contract:
 /// [`ErrorKind::Lost`].
 pub struct TapeError(Box<ErrorKind>);
 
@@ -32,29 +32,29 @@ pub enum ErrorKind {
     SpillDirectory {
         /// The directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The I/O engine that was asked for is not to be had here.
+    /// The requested I/O engine is not available here.
     EngineUnavailable {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A slab could not be written to the tier below, and the memory budget is used up.
     Spill {
         /// The slab, counted from the bottom.
         slab: usize,
-        /// What the tier said.
+        /// The tier's error.
         source: TierError,
     },
     /// A slab could not be read back from the tier below.
     Fetch {
         /// The slab, counted from the bottom.
         slab: usize,
-        /// What the tier said.
+        /// The tier's error.
         source: TierError,
     },
-    /// A slab is gone: the tier below broke its contract while it had the slab's memory.
+    /// A slab is lost: the tier below broke its contract while it had the slab's memory.
     Lost {
         /// The slab, counted from the bottom.
         slab: usize,
@@ -72,7 +72,7 @@ pub enum ErrorKind {
     OutOfMemory(OutOfMemory),
     /// The source of blocks that the tape was given failed, or broke its contract.
     Source(SourceError),
-    /// A record was popped as something else than what was pushed.
+    /// A record was popped as another type than it was pushed.
     Mismatch {
         /// What the caller asked for.
         asked: String,
@@ -81,13 +81,13 @@ pub enum ErrorKind {
     },
     /// Something whose steps are recorded on the tape failed.
     Attached(Box<dyn std::error::Error + Send + Sync>),
-    /// A loop that is reversed from snapshots could not be.
+    /// A loop could not be reversed from snapshots.
     Snapshots(String),
     /// A saved tape could not be read or written.
     SavedFile {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A file is not a saved tape, or not one this version, type or layout can read.
@@ -122,7 +122,7 @@ impl TapeError {
     ///     }
     /// };
     /// assert!(error.is_full());
-    /// tape.set_memory(1 << 20)?; // go on in RAM
+    /// tape.set_memory(1 << 20)?; // continue in RAM
     /// tape.push(1.0)?;
     /// # Ok::<(), stratape_tape::TapeError>(())
     /// ```

@@ -1,4 +1,4 @@
-//! [`Lanes`]: a tape a worker, one budget and one I/O engine for all.
+//! [`Lanes`]: one tape per worker, with one budget and one I/O engine for all.
 
 use std::ops::{Deref, DerefMut};
 
@@ -12,7 +12,7 @@ use crate::stats::TapeStats;
 ///
 /// Each lane is a [`LayeredTape`] of its own: pushing and popping share nothing with the other
 /// lanes. They share the spill file and its engine, and the memory budget in equal parts. Lanes
-/// are a slice, so they go into `rayon`'s `par_iter_mut` or into scoped threads as they are; a
+/// are a slice, so they work with `rayon`'s `par_iter_mut` and with scoped threads; a
 /// lane can also leave the set, with its contents, for another thread.
 ///
 /// ```
@@ -25,7 +25,7 @@ use crate::stats::TapeStats;
 ///         scope.spawn(move || lane.push(number as f64));
 ///     }
 /// });
-/// // Results are combined in the order of the lanes, whoever finished first.
+/// // Results are combined in the order of the lanes, whichever finished first.
 /// let mut tops = Vec::new();
 /// for lane in lanes.iter_mut() {
 ///     tops.extend(lane.pop()?);

@@ -161,7 +161,7 @@ impl<T: Pod> LayeredTape<T> {
     ///
     /// # Errors
     /// As [`push`](Self::push). The values before the one that found no room are on the tape;
-    /// [`len`](Self::len) tells how many.
+    /// [`len`](Self::len) says how many.
     pub fn extend_from_slice(&mut self, mut values: &[T]) -> Result<(), TapeError> {
         while !values.is_empty() {
             if self.head.is_full() {
@@ -242,7 +242,7 @@ impl<T: Pod> LayeredTape<T> {
         }
     }
 
-    /// The present height, to come back to with [`rewind`](Self::rewind).
+    /// The current position, to return to with [`rewind`](Self::rewind).
     pub fn mark(&self) -> Mark {
         Mark(self.len())
     }
@@ -269,12 +269,12 @@ impl<T: Pod> LayeredTape<T> {
         Iter::new(self)
     }
 
-    /// Hands memory that holds no element to the pool.
+    /// Returns memory that holds no element to the pool.
     pub fn shrink_to_fit(&mut self) {
         self.ladder.shrink();
     }
 
-    /// Changes the memory budget: up to go on after the disk has failed, down to give way.
+    /// Changes the memory budget: raise it to continue after the disk has failed, lower it to free memory.
     ///
     /// # Errors
     /// When the budget cannot hold two slabs.
@@ -282,7 +282,7 @@ impl<T: Pod> LayeredTape<T> {
         self.ladder.set_memory(bytes)
     }
 
-    /// What the tape has done, and where its elements are.
+    /// Statistics: what the tape has done, and where its elements are.
     pub fn stats(&self) -> TapeStats {
         TapeStats {
             elements: self.len() as u64,
@@ -297,7 +297,7 @@ impl<T: Pod> LayeredTape<T> {
     }
 
     /// Writes the tape to a durable file, from which [`load`](Self::load) continues, also in
-    /// another process. The tape stays as it is.
+    /// another process. The tape is unchanged.
     ///
     /// The file appears under its name only when it is complete and on the disk: a crash leaves
     /// the file that was there before, or the new one.

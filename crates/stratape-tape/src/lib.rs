@@ -1,20 +1,19 @@
-//! A layered tape for reverse-mode differentiation: as fast as a raw array while it is small,
-//! never moving an element, and going on past the size of memory without the reverse pass
-//! noticing.
+//! A layered tape for reverse-mode differentiation: as fast as a raw array while it is small.
+//! It never moves an element, and spills to disk in the background when it outgrows memory.
 //!
 //! # Which tape do I need?
 //!
 //! | you have | use |
 //! |---|---|
 //! | values of any type, in memory | [`Tape`] |
-//! | plain numbers, perhaps more than memory holds | [`LayeredTape`], opened with [`TapeOptions`] |
+//! | plain numbers, possibly more than memory holds | [`LayeredTape`], opened with [`TapeOptions`] |
 //! | records of different plain types, emitted by a compiler | [`RecordTape`], in memory or in layers |
 //! | several workers, each recording its own part | [`Lanes`] |
 //! | several threads that must share one stack | [`SharedTape`] |
-//! | elements that only another language knows the type of | [`RawTape`] |
-//! | blocks that come and go in another order than a stack's | [`Stash`] |
-//! | another place to spill to than a disk | a [`Tier`](tier::Tier) of your own |
-//! | slabs in memory of another kind (page-locked, say) | a [`BlockSource`](source::BlockSource) of your own |
+//! | elements whose type only another language knows | [`RawTape`] |
+//! | blocks that are not used in stack order | [`Stash`] |
+//! | a place to spill to other than a disk | your own [`Tier`](tier::Tier) |
+//! | slabs in another kind of memory (such as page-locked) | your own [`BlockSource`](source::BlockSource) |
 //!
 //! ```
 //! use stratape_tape::{LayeredTape, Tape, TapeOptions};
@@ -27,7 +26,7 @@
 //!     .memory(1 << 20) // bytes of slabs kept in RAM
 //!     .spill_to(std::env::temp_dir())
 //!     .open()?;
-//! tape.push(1.0)?; // may have to wait for, or hear of, the disk
+//! tape.push(1.0)?; // may wait for the disk, or return its error
 //! assert_eq!(tape.pop()?, Some(1.0));
 //! println!("{}", tape.stats());
 //! # Ok::<(), stratape_tape::TapeError>(())
@@ -35,7 +34,7 @@
 //!
 //! # Your own elements
 //!
-//! What spills is plain data: the trait [`Pod`], derived for `#[repr(C)]` structs without padding. The
+//! Only plain data spills: the trait [`Pod`], derived for `#[repr(C)]` structs without padding. The
 //! derives need to know where `bytemuck` is, unless you depend on it yourself:
 //!
 //! ```
@@ -52,10 +51,10 @@
 //!
 //! # Layers
 //!
-//! A tape begins in a buffer inside the object, goes on over slabs, and, if it is layered, writes
-//! its deepest slabs to a [`tier`] in the background once the memory budget fills up. On the way
-//! back the next slabs are read before they are needed. [`TapeStats`] tells what happened and what
-//! it cost; `tracing` events tell it as it happens (`trace` for every slab moved, `debug` for
+//! A tape starts in a buffer inside the object, continues in slabs, and, if it is layered, writes
+//! its deepest slabs to a [`tier`] in the background once the memory budget fills up. In the
+//! backward pass slabs are read before they are needed. [`TapeStats`] counts transfers and
+//! waits; `tracing` events report them as they happen (`trace` for every slab moved, `debug` for
 //! stalls, `warn` for failures).
 //!
 //! # Feature flags
@@ -64,8 +63,8 @@
 //!
 //! # Platforms
 //!
-//! Linux is where it is fast: `io_uring`, direct I/O, space given back as the tape shrinks. Where
-//! one of these is missing the tape does without, and says so in its statistics.
+//! Performance is tuned for Linux: `io_uring`, direct I/O, disk space freed as the tape shrinks. If
+//! one of these is missing, the tape works without it and its statistics say so.
 
 mod block;
 mod codec;

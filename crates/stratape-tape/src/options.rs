@@ -1,6 +1,6 @@
-//! [`TapeOptions`]: how much memory, where the rest goes, and by which way.
+//! [`TapeOptions`]: the memory budget, the place to spill to, and the I/O engine.
 //!
-//! Data and nothing else. `setup.rs` makes of it what a tape consists of, `open.rs` has the calls that open one.
+//! Only data. `setup.rs` builds the parts of a tape from it, `open.rs` has the calls that open one.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -84,8 +84,8 @@ impl TapeOptions {
 
     /// Bytes of slabs kept in RAM. Default 1 GiB.
     ///
-    /// Slabs in transit count. Give what the machine can spare: the part of the tape that fits
-    /// never touches the disk. It must hold two slabs; from about sixteen on, transfers overlap
+    /// Slabs in transit are included. Use what the machine can spare: the part of the tape that fits
+    /// is never written to disk. It must hold two slabs; from about sixteen, transfers overlap
     /// well.
     #[must_use]
     pub fn memory(mut self, bytes: usize) -> Self {
@@ -95,7 +95,7 @@ impl TapeOptions {
 
     /// The directory for the spill file. Default: the system's directory for temporary files.
     ///
-    /// Choose a directory on a fast local disk. On many systems the default lies in memory
+    /// Choose a directory on a fast local disk. On many systems the default is in memory
     /// (tmpfs), where spilling gains nothing; the statistics say so.
     #[must_use]
     pub fn spill_to(mut self, directory: impl AsRef<Path>) -> Self {
@@ -103,7 +103,7 @@ impl TapeOptions {
         self
     }
 
-    /// Bytes of a slab, the unit that moves between layers. Default 1 MiB, or an eighth of the
+    /// Bytes of a slab, the unit that moves between layers. Default: 1 MiB, or one eighth of the
     /// budget if that is less.
     ///
     /// Larger slabs help disks with a high latency (2 to 8 MiB for spinning or network disks);
@@ -125,10 +125,10 @@ impl TapeOptions {
         self
     }
 
-    /// How long to wait for a tier that answers no request at all. Default two minutes.
+    /// How long to wait for a tier that does not answer. Default: two minutes.
     ///
     /// Then the waiting call fails with [`TierError::Silent`](crate::tier::TierError::Silent). The
-    /// tape is as before, and the same call waits again: answers may come as late as they like.
+    /// tape is unchanged, and repeating the call waits again: a late answer is still accepted.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -138,7 +138,7 @@ impl TapeOptions {
     /// Whether slabs carry a crc32c that is verified when they come back. Default on.
     ///
     /// The checksum is computed in the background at several times the speed of a disk. Turn it
-    /// off to measure, or where the tier checks its data itself.
+    /// off to measure, or if the tier checks its data itself.
     #[must_use]
     pub fn checksum(mut self, on: bool) -> Self {
         self.checksum = on;
@@ -148,8 +148,8 @@ impl TapeOptions {
     /// Whether slabs of `f32` or `f64` are compressed (with `pco`) before they leave RAM.
     /// Default off.
     ///
-    /// Smooth data shrinks three to four times, at about 0.1 GB/s: turn it on when the disk is
-    /// too small or far away, not for speed. Needs the feature `compression`.
+    /// Smooth data shrinks three to four times, at about 0.1 GB/s: turn it on if the disk is
+    /// too small or remote, not for speed. Needs the feature `compression`.
     #[cfg(feature = "compression")]
     #[must_use]
     pub fn compression(mut self, on: bool) -> Self {
@@ -159,14 +159,14 @@ impl TapeOptions {
 
     /// The I/O engine. Default [`IoEngine::Auto`].
     ///
-    /// Name one to compare them, or to hear of it when `io_uring` is missing.
+    /// Select one to compare them, or to get an error if `io_uring` is missing.
     #[must_use]
     pub fn engine(mut self, engine: IoEngine) -> Self {
         self.engine = engine;
         self
     }
 
-    /// Whether to bypass the page cache where the file system can. Default on.
+    /// Whether to bypass the page cache if the file system supports it. Default: on.
     ///
     /// Through the page cache the spilled data competes with the memory it was to free, and
     /// backward reads are several times slower. Turn it off to measure, or on a file system that
@@ -177,7 +177,7 @@ impl TapeOptions {
         self
     }
 
-    /// The most bytes the spill file may hold. Default: what the disk has.
+    /// The maximum size of the spill file, in bytes. Default: no limit but the disk's.
     ///
     /// Beyond it, push fails with an error for which [`TapeError::is_full`](crate::TapeError::is_full) holds.
     #[must_use]
@@ -186,8 +186,8 @@ impl TapeOptions {
         self
     }
 
-    /// A tier of your own instead of a spill file; the options about directory, engine and disk
-    /// then mean nothing.
+    /// Your own tier instead of a spill file; the options for directory, engine and disk
+    /// are then ignored.
     #[must_use]
     pub fn tier(mut self, tier: Arc<dyn Tier>) -> Self {
         self.tier = Some(tier);
@@ -201,10 +201,10 @@ impl TapeOptions {
         self
     }
 
-    /// Memory of another kind for the slabs, from a source of your own. See [`source`](crate::source).
+    /// Another kind of memory for the slabs, from your own source. See [`source`](crate::source).
     ///
     /// The tape gets a pool of its own on the source, which keeps up to [`DEFAULT_POOL_LIMIT`](crate::DEFAULT_POOL_LIMIT) idle bytes until the tape
-    /// and these options are gone. To share one, or to set its limit, make it with [`Pool::with_source`] and give it to
+    /// and these options are dropped. To share one, or to set its limit, create it with [`Pool::with_source`] and pass it to
     /// [`pool`](Self::pool). A source that has less memory than the budget fails before anything is spilled: give both the same limit.
     #[must_use]
     pub fn source(self, source: Arc<dyn BlockSource>) -> Self {

@@ -1,8 +1,8 @@
 //! Warm slabs, shared between tapes and between calls.
 //!
-//! The first write to fresh memory costs a page fault for every 4 KiB, several times the price of
-//! the store itself. A [`Pool`] keeps the slabs of tapes that are gone, up to a byte limit, and
-//! hands them to the next tape. What it does not have it takes from the system, or from a [source](crate::source).
+//! The first write to fresh memory costs a page fault for every 4 KiB, several times the cost of
+//! the store itself. A [`Pool`] keeps the slabs of dropped tapes, up to a byte limit, and
+//! gives them to the next tape. Further slabs come from the system, or from a [source](crate::source).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::error::SourceError;
 use crate::source::{self, BlockSource};
 use crate::sync::lock;
 
-/// How many idle bytes the [global](Pool::global) pool keeps unless told otherwise.
+/// How many idle bytes the [global](Pool::global) pool keeps by default.
 pub const DEFAULT_POOL_LIMIT: usize = 256 << 20;
 
 /// A stock of idle slabs. Cloning makes another handle to the same stock.
@@ -25,7 +25,7 @@ pub const DEFAULT_POOL_LIMIT: usize = 256 << 20;
 /// for _ in 0..3 {
 ///     let mut tape: Tape<f64> = Tape::with_pool(&pool);
 ///     tape.extend((0..10_000).map(f64::from));
-/// } // each round reuses the memory of the one before
+/// } // each round reuses the memory of the previous one
 /// assert!(pool.idle_bytes() >= 10_000 * 8 - 64 * 8);
 /// pool.trim(0);
 /// assert_eq!(pool.idle_bytes(), 0);
@@ -50,13 +50,13 @@ struct Stock {
 static GLOBAL: LazyLock<Pool> = LazyLock::new(|| Pool::new(DEFAULT_POOL_LIMIT));
 
 impl Pool {
-    /// A pool that keeps at most `limit` idle bytes; what comes back beyond that goes to the
+    /// A pool that keeps at most `limit` idle bytes and returns the rest to the
     /// system. A limit of zero keeps nothing.
     pub fn new(limit: usize) -> Self {
         Self::of(None, limit)
     }
 
-    /// A pool that takes its blocks from a source of the user's, and gives those beyond `limit` idle bytes back to it.
+    /// A pool that takes its blocks from the user's source, and returns those beyond `limit` idle bytes to it.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -77,7 +77,7 @@ impl Pool {
         Self { shared: Arc::new(Shared { stock, source }) }
     }
 
-    /// The pool that tapes use when they are given none.
+    /// The pool that tapes use by default.
     pub fn global() -> &'static Self {
         &GLOBAL
     }
@@ -92,7 +92,7 @@ impl Pool {
         self.stock().limit
     }
 
-    /// Changes the limit, and gives back what is now too much.
+    /// Changes the limit, and frees what exceeds it.
     pub fn set_limit(&self, limit: usize) {
         self.stock().limit = limit;
         self.trim(limit);
@@ -134,7 +134,7 @@ impl Pool {
         self.take(len)
     }
 
-    /// Hands a block's memory back for the next one. See [`block`](Self::block).
+    /// Returns a block's memory for the next one. See [`block`](Self::block).
     pub fn recycle(&self, block: Block) {
         self.give(block);
     }

@@ -40,7 +40,7 @@ const MOST_ALIGN: usize = crate::block::BLOCK_ALIGN;
 /// A stack of records of different plain types, in memory or in layers.
 ///
 /// Values come back in reverse order, each as the type it was pushed as. In debug builds the tape
-/// checks this, and answers a wrong pop with [`ErrorKind::Mismatch`]; in release builds a wrong
+/// checks this, and returns [`ErrorKind::Mismatch`] for a wrong pop; in release builds a wrong
 /// pop gives wrong values, never invalid ones.
 ///
 /// ```
@@ -71,7 +71,7 @@ pub struct RecordTape {
     attachments: Vec<Box<dyn Any + Send>>,
 }
 
-/// A height of a [`RecordTape`], to come back to with [`RecordTape::rewind`].
+/// A position of a [`RecordTape`], to return to with [`RecordTape::rewind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordMark {
     /// All words on the tape, wherever its slabs began at the time.
@@ -197,8 +197,8 @@ impl RecordTape {
         Ok(unsafe { std::slice::from_raw_parts_mut(frame, count) })
     }
 
-    /// How many of `count` records to reserve at once, for a program that needs not have them in one
-    /// piece: they fit any budget, and are enough for the cost of a region not to matter.
+    /// How many of `count` records to reserve at once, for a program that does not need them
+    /// contiguous: they fit any budget, and are enough for the cost of a region not to matter.
     ///
     /// ```
     /// # use stratape_tape::RecordTape;
@@ -214,7 +214,7 @@ impl RecordTape {
         count.min((bytes / size_of::<R>().max(1)).max(1))
     }
 
-    /// Keeps the first `count` records of the region on top and gives the rest of its room back.
+    /// Keeps the first `count` records of the region on top and frees the rest.
     ///
     /// # Errors
     /// [`ErrorKind::Mismatch`] when the top is no region of at least `count` records of `R`.
@@ -267,7 +267,7 @@ impl RecordTape {
         self.words() * WORD
     }
 
-    /// The present height, to come back to with [`rewind`](Self::rewind).
+    /// The current position, to return to with [`rewind`](Self::rewind).
     pub fn mark(&self) -> RecordMark {
         RecordMark { words: self.words(), audit: self.audit.mark() }
     }
@@ -315,7 +315,7 @@ impl RecordTape {
         self.attachments.clear();
     }
 
-    /// Keeps a thing that is no plain data, as a stack of its own beside the records.
+    /// Keeps a value that is not plain data, on a separate stack beside the records.
     ///
     /// ```
     /// use stratape_tape::RecordTape;
@@ -330,7 +330,7 @@ impl RecordTape {
         self.attachments.push(Box::new(thing));
     }
 
-    /// Takes the thing attached last.
+    /// Takes the value attached last.
     ///
     /// # Errors
     /// [`ErrorKind::Mismatch`] when there is none, or one of another type, which then stays.
@@ -354,7 +354,7 @@ impl RecordTape {
         !self.attachments.is_empty()
     }
 
-    /// Hands memory that holds nothing to the pool.
+    /// Returns unused memory to the pool.
     pub fn shrink_to_fit(&mut self) {
         self.ladder.shrink();
     }
@@ -367,7 +367,7 @@ impl RecordTape {
         self.ladder.set_memory(bytes)
     }
 
-    /// What the tape has done, and where its data is.
+    /// Statistics: what the tape has done, and where its data is.
     pub fn stats(&self) -> TapeStats {
         TapeStats {
             elements: self.words() as u64,

@@ -57,7 +57,7 @@ pub struct SharedTape<T> {
     stack: Arc<Mutex<Stack<T>>>,
 }
 
-/// A handle that pushes under a name of its own, and takes back what it pushed.
+/// A handle that pushes under its own name, and pops what it pushed.
 ///
 /// Clones share the name: the reverse pass may run on another thread than the forward pass.
 pub struct Writer<T> {
@@ -123,7 +123,7 @@ impl<T> SharedTape<T> {
         self.stack().pop().map(|(value, _)| value)
     }
 
-    /// Takes the topmost entry, and tells who pushed it.
+    /// Takes the topmost entry, with its owner.
     pub fn pop_with_owner(&self) -> Option<(T, Owner)> {
         self.stack().pop()
     }
@@ -178,7 +178,7 @@ impl<T> Writer<T> {
         self.tape.stack().push(self.owner, value);
     }
 
-    /// Takes back the latest entry this owner has on the tape, wherever it lies.
+    /// Takes this owner's latest entry, wherever it is on the tape.
     #[inline]
     pub fn pop(&self) -> Option<T> {
         self.tape.stack().pop_own(self.owner)

@@ -1,12 +1,12 @@
 //! Where the memory of blocks comes from.
 //!
 //! A tape takes its slabs from a [`Pool`](crate::Pool) of idle blocks, and the pool takes those it does not have from a
-//! [`BlockSource`]. Unless told otherwise that is the system's memory. Another source provides memory of another kind, such as pages that are locked
+//! [`BlockSource`]. By default that is the system's memory. Another source provides another kind of memory, such as pages locked
 //! in RAM, which a device can read and write without a copy. [`TapeOptions::source`](crate::TapeOptions::source) sets it for
 //! one tape, [`Pool::with_source`](crate::Pool::with_source) for all that share a pool.
 //!
-//! A source makes a block of anything that lends its bytes (`AsMut<[u8]>`) with [`Block::owning`]; the memory goes back in the destructor of
-//! that object. This one counts the bytes that are out:
+//! A source creates a block from anything that lends its bytes (`AsMut<[u8]>`) with [`Block::owning`]; the destructor of
+//! that object frees the memory. This one counts the bytes in use:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -19,7 +19,7 @@
 //!     out: Arc<AtomicUsize>,
 //! }
 //!
-//! /// Memory that says when it is given back.
+//! /// Memory that counts when it is freed.
 //! struct Counted {
 //!     memory: Block,
 //!     out: Arc<AtomicUsize>,
@@ -58,9 +58,9 @@
 //!
 //! # What the host must be able to do
 //!
-//! A program pushes with ordinary stores, and checksums are computed by ordinary loads. So the memory of a block is memory that the host can
-//! address: page-locked, managed or mapped memory, but not plain memory of a device. What the host cannot address belongs
-//! into a [`Tier`](crate::tier::Tier), which can ask a block for its [kind](Block::kind) to choose how to copy it.
+//! A program pushes with ordinary stores, and checksums are computed by ordinary loads. So the host must be able to address the memory of a block:
+//! page-locked, managed or mapped memory, but not plain device memory. Memory that the host cannot address belongs
+//! in a [`Tier`](crate::tier::Tier), which can ask a block for its [kind](Block::kind) to choose how to copy it.
 
 use crate::block::BLOCK_ALIGN;
 pub use crate::block::{Block, MemoryKind};
@@ -69,12 +69,12 @@ use crate::sync::shielded;
 
 /// Provides memory for blocks.
 ///
-/// Safe to implement. What a source gives is looked at before it is used: memory that is too small or misaligned, a failure, and a
-/// panic are an error of the call that needed the block ([`ErrorKind::Source`](crate::ErrorKind::Source)), and leave the tape as
-/// it was. A source is asked from whatever thread needs memory, several at once, and is waited for.
+/// Safe to implement. Blocks are checked before they are used: memory that is too small or misaligned, a failure, and a
+/// panic are errors of the call that needed the block ([`ErrorKind::Source`](crate::ErrorKind::Source)), and leave the tape
+/// unchanged. A source is called from any thread that needs memory, from several at once, and the call blocks.
 ///
-/// There is no call to give memory back: dropping a [`Block`] drops the object that it was made of, on any thread. Tapes and pools keep
-/// blocks and use them again, so that memory that is expensive to get is asked for rarely.
+/// There is no call to free memory: dropping a [`Block`] drops the object that it was created from, on any thread. Tapes and pools keep
+/// blocks and reuse them, so that expensive allocations are rare.
 pub trait BlockSource: Send + Sync {
     /// A block of at least `len` bytes at a multiple of `align`.
     ///

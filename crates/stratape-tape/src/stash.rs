@@ -20,12 +20,12 @@ use crate::pool::Pool;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(u64);
 
-/// Where a block lies in the tier, for a program that finds it there again.
+/// The place of a block in the tier, for a program that looks it up later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// Its name in the tier.
     pub key: SlabKey,
-    /// Bytes of it that mean something.
+    /// Bytes in use.
     pub used: usize,
     /// Checksum of those.
     pub checksum: u32,
@@ -93,7 +93,7 @@ enum Place {
     GivenUp(Duration),
 }
 
-/// What a [`Stash`] has done.
+/// Statistics of a [`Stash`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct StashStats {
@@ -105,7 +105,7 @@ pub struct StashStats {
     pub writing: u64,
     /// Bytes of blocks in memory: moving, read back, or not to be written.
     pub resident: u64,
-    /// The most there ever were.
+    /// The peak of that.
     pub resident_peak: u64,
     /// Writes that failed; the blocks stayed in memory.
     pub failed_writes: u64,
@@ -138,7 +138,7 @@ impl Stash {
         self.pool.take(len).map_err(|error| error.as_out_of_memory(len))
     }
 
-    /// Hands a block's memory back for the next one.
+    /// Returns a block's memory for the next one.
     pub fn recycle(&self, block: Block) {
         self.pool.give(block);
     }
@@ -167,7 +167,7 @@ impl Stash {
         Ticket(serial)
     }
 
-    /// Takes over a block that is in the tier already. To be done before any is put; no two may have the same serial number.
+    /// Adopts a block that is already in the tier. Must be called before any `put`; no two may have the same serial number.
     pub fn adopt(&mut self, stored: Stored) -> Ticket {
         let Stored { key, used, checksum } = stored;
         let serial = key.serial;
@@ -181,7 +181,7 @@ impl Stash {
         Ticket(serial)
     }
 
-    /// Where a block lies, once it is written.
+    /// The place of a block, once it is written.
     pub fn stored(&mut self, ticket: Ticket) -> Option<Stored> {
         self.collect();
         let held = self.held.get(&ticket.0)?;
@@ -189,7 +189,7 @@ impl Stash {
         Some(Stored { key: held.key, used: receipt.used, checksum: receipt.checksum? })
     }
 
-    /// Bytes of a block that mean something.
+    /// Bytes of a block in use.
     pub fn used(&self, ticket: Ticket) -> Option<usize> {
         self.held.get(&ticket.0).map(|held| held.used)
     }
@@ -208,7 +208,7 @@ impl Stash {
     /// The block's bytes, read back if need be. The copy below stays until it is [forgotten](Self::forget).
     ///
     /// # Errors
-    /// What the tier said. The same call reads it again.
+    /// The tier's error. Repeating the call reads it again.
     pub fn take(&mut self, ticket: Ticket) -> Result<Block, TierError> {
         loop {
             self.fetch(ticket);
@@ -247,7 +247,7 @@ impl Stash {
         }
     }
 
-    /// Gives a block up, wherever it is.
+    /// Discards a block, wherever it is.
     pub fn forget(&mut self, ticket: Ticket) {
         self.collect();
         let Some(held) = self.held.remove(&ticket.0) else { return };
@@ -278,8 +278,8 @@ impl Stash {
         })
     }
 
-    /// Takes a block back that could not be written, which is its only copy. The ticket names nothing afterwards. None if the block
-    /// is written, or on its way.
+    /// Takes a block back that could not be written, which is its only copy. The ticket is invalid afterwards. None if the block
+    /// is written, or being written.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -307,7 +307,7 @@ impl Stash {
         Some(block)
     }
 
-    /// Why a write has failed, the last one since this was asked. See [`reclaim`](Self::reclaim).
+    /// The error of the last failed write since the last call. See [`reclaim`](Self::reclaim).
     pub fn failure(&mut self) -> Option<TierError> {
         self.collect();
         self.failure.take()
@@ -338,7 +338,7 @@ impl Stash {
         self.depot.has_checksums()
     }
 
-    /// Waits until a transfer has ended, and says how long that took; returns at once when none is under way.
+    /// Waits until a transfer has ended, and returns how long that took; returns immediately if none is in flight.
     ///
     /// When the tier's time is up ([`TapeOptions::patience`](crate::TapeOptions::patience)), the transfers under way count as failed: their blocks are gone
     /// unless the tier answers after all.
@@ -356,7 +356,7 @@ impl Stash {
         waited
     }
 
-    /// Waits until nothing is being written, and says how long that took.
+    /// Waits until nothing is being written, and returns how long that took.
     pub fn settle(&mut self) -> Duration {
         let mut waited = Duration::ZERO;
         while self.stats().writing > 0 {
@@ -365,13 +365,13 @@ impl Stash {
         waited
     }
 
-    /// What it has done so far.
+    /// Statistics so far.
     pub fn stats(&mut self) -> StashStats {
         self.collect();
         self.tally
     }
 
-    /// The tier, in a few words.
+    /// A short description of the tier.
     pub fn describe(&self) -> String {
         self.depot.describe()
     }

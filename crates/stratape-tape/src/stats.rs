@@ -15,7 +15,7 @@ pub struct TapeStats {
     pub memory: u64,
     /// Bytes of slabs in RAM now, spare ones and those in transit included.
     pub resident: u64,
-    /// The most there ever were.
+    /// The peak of that.
     pub resident_peak: u64,
     /// The most bytes held in transfer buffers beside the slabs (packed copies).
     pub io_buffers_peak: u64,
@@ -39,7 +39,7 @@ pub struct TapeStats {
     pub slabs_read: u64,
     /// Their bytes.
     pub bytes_read: u64,
-    /// Slabs that were there when the reverse pass reached them because they had been read ahead.
+    /// Slabs that were read before the backward pass reached them.
     pub read_ahead_hits: u64,
     /// Slabs read ahead and dropped again unused.
     pub read_ahead_wasted: u64,
@@ -47,11 +47,11 @@ pub struct TapeStats {
     pub read_ahead_distance: u64,
     /// How often push waited for the tier below.
     pub push_waits: u64,
-    /// For how long in all.
+    /// For how long in total.
     pub push_waited: Duration,
     /// How often pop (or a random read) waited for the tier below.
     pub pop_waits: u64,
-    /// For how long in all.
+    /// For how long in total.
     pub pop_waited: Duration,
     /// Writes that failed; the slabs stayed in RAM.
     pub failed_writes: u64,
@@ -59,7 +59,7 @@ pub struct TapeStats {
     pub failed_reads: u64,
     /// Bytes stored in the tier below (for lanes: by all of them).
     pub tier_bytes: u64,
-    /// The tier below and its I/O engine, in words; empty for a tape in memory.
+    /// A description of the tier below and its I/O engine; empty for a tape in memory.
     pub tier: String,
 }
 

@@ -33,7 +33,7 @@ pub use iter::{IntoIter, Iter, IterMut, Slices};
 /// Elements kept inside a [`Tape`] object unless its second parameter says otherwise.
 pub const DEFAULT_INLINE: usize = 64;
 
-/// A stack of `T` that never moves an element and costs what a raw array costs.
+/// A stack of `T` that never moves an element and is as fast as a raw array.
 ///
 /// `N` is the number of elements kept inside the object; raise it for many short tapes, set it to
 /// zero for tapes of large elements. [`Tape::new`] uses the default, [`Tape::with_inline`] any.
@@ -59,7 +59,7 @@ pub struct Tape<T, const N: usize = DEFAULT_INLINE> {
     owns: PhantomData<T>,
 }
 
-/// A height of a tape, to come back to with `rewind`.
+/// A position of a tape, to return to with `rewind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark(pub(crate) usize);
 
@@ -136,10 +136,10 @@ impl<T, const N: usize> Tape<T, N> {
         }
     }
 
-    /// Puts `value` on top, or hands it back when there is no memory for another slab.
+    /// Puts `value` on top, or returns it if there is no memory for another slab.
     ///
     /// # Errors
-    /// The value, with what was asked of the system. The tape is as before.
+    /// The value, with the size of the failed request. The tape is unchanged.
     #[inline]
     pub fn try_push(&mut self, value: T) -> Result<(), (T, OutOfMemory)> {
         if self.head.is_full() && self.inline_len >= Self::INLINE && !self.grow() {
@@ -215,7 +215,7 @@ impl<T, const N: usize> Tape<T, N> {
         Self::INLINE.saturating_add(self.slabs.as_ref().map_or(0, |slabs| slabs.capacity()))
     }
 
-    /// The present height, to come back to with [`rewind`](Self::rewind).
+    /// The current position, to return to with [`rewind`](Self::rewind).
     ///
     /// ```
     /// # use stratape_tape::Tape;
@@ -270,9 +270,9 @@ impl<T, const N: usize> Tape<T, N> {
         self.truncate(0);
     }
 
-    /// Hands the slabs that hold no element to the pool.
+    /// Returns empty slabs to the pool.
     ///
-    /// The pool keeps them warm for other tapes up to its limit; [`Pool::trim`] gives them back
+    /// The pool keeps them for other tapes up to its limit; [`Pool::trim`] returns them
     /// to the system.
     pub fn shrink_to_fit(&mut self) {
         if self.is_in_slab() && self.head.is_empty() {

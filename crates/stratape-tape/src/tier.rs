@@ -1,13 +1,13 @@
 //! Where slabs go when RAM is full.
 //!
-//! A [`Tier`] stores slabs by key: write one, read one, forget one. The calls return at once and
-//! the answer comes through a callback, on whatever thread the tier likes. The tape above does
-//! not know what a tier is made of, and a tier does not know what a tape is: it sees keys and
+//! A [`Tier`] stores slabs by key: write one, read one, forget one. The calls return immediately and
+//! a callback reports the result, on any thread. The tape does
+//! not know how a tier stores its data, and a tier knows nothing of tapes: it sees keys and
 //! blocks of bytes.
 //!
 //! | tier | for |
 //! |---|---|
-//! | [`DiskTier`] | the usual one: an unlinked file, io_uring or threads, direct I/O |
+//! | [`DiskTier`] | the default: an unlinked file, io_uring or threads, direct I/O |
 //! | [`MemoryTier`] | tests, and a second budget in RAM (compressed, say) |
 //! | [`StackedTier`] | two tiers, the deepest slabs in the lower one |
 //! | [`FaultyTier`] | tests: fails, delays, damages or withholds chosen operations |
@@ -42,23 +42,23 @@ pub use faulty::{Fault, FaultyTier, Operation};
 pub use memory::MemoryTier;
 pub use stacked::StackedTier;
 
-/// Called once with the block and how the operation went.
+/// Called once with the block and the result of the operation.
 ///
-/// A block that was written comes back unchanged, whatever happened. A block that was read into
-/// holds the data if the result is `Ok`, anything otherwise. Another block of the same length will
-/// do if a checksum proves that it holds the same bytes.
+/// A block that was written is returned unchanged, whatever the result. A block that was read into
+/// holds the data if the result is `Ok`, arbitrary bytes otherwise. Another block of the same length is
+/// accepted if its checksum proves that it holds the same bytes.
 ///
-/// What a tape hands out reports a failure by itself when it is dropped without being called.
+/// If the callback is dropped without being called, it reports a failure.
 pub type Done = Box<dyn FnOnce(Block, Result<(), TierError>) + Send>;
 
 /// A place for slabs.
 ///
-/// Every operation must call its `done` in the end, with the block it was given.
+/// Every operation must finally call its `done`, with the block it was given.
 ///
-/// A tier that does otherwise is an error value at the tape, never more: panicking, or dropping
-/// `done`, is a failure of the operation; handing back another block after a write, or none, loses
-/// the slab, and the tape says so ([`ErrorKind::Lost`](crate::ErrorKind::Lost)); keeping `done` for
-/// ever ends the tape's [patience](crate::TapeOptions::patience).
+/// A tier that violates this only causes errors of the tape: panicking, or dropping
+/// `done`, is a failure of the operation; returning another block after a write, or none, loses
+/// the slab ([`ErrorKind::Lost`](crate::ErrorKind::Lost)); if `done` is never called, the operation fails
+/// after the tape's [patience](crate::TapeOptions::patience).
 ///
 /// Operations on different keys may overlap and finish in any order. The tape reads or forgets a
 /// key only after its write has been reported.
@@ -69,10 +69,10 @@ pub trait Tier: Send + Sync {
     /// Fills the block with the bytes stored under `key`; it has the length of the one written.
     fn read(&self, key: SlabKey, block: Block, done: Done);
 
-    /// Gives up what is stored under `key`.
+    /// Discards what is stored under `key`.
     fn forget(&self, key: SlabKey);
 
-    /// Called when nothing else is to be done: a moment for cleaning up. Returns whether there is
+    /// Called when the tier is idle, to clean up. Returns whether there is
     /// more to clean.
     fn tidy(&self) -> bool {
         false
@@ -81,6 +81,6 @@ pub trait Tier: Send + Sync {
     /// Bytes stored now.
     fn stored_bytes(&self) -> u64;
 
-    /// What this is, in a few words, for statistics: "disk (io_uring, direct)".
+    /// A short description, for statistics: "disk (io_uring, direct)".
     fn describe(&self) -> String;
 }

@@ -170,7 +170,7 @@ fn check(grid: Grid, start: &[f64], data: &[f64], gradient: &[f64]) -> Result<()
     let expected = (value(h) - value(-h)) / (2.0 * h);
     let error = ((gradient[at] - expected) / expected).abs();
     println!(
-        "gradient by point {at}: {:.9e}, central differences {expected:.9e}: apart by {error:.1e}",
+        "derivative at point {at}: {:.9e}, central differences {expected:.9e}: relative difference {error:.1e}",
         gradient[at]
     );
     if error > 1e-5 {

@@ -1,7 +1,7 @@
 //! A time loop too long to be taped: `cargo run --release --example checkpoint -p stratape [-- STEPS]`.
 //!
 //! Two functions that differ in one line. The gradient of the first saves something at every step; that of the second keeps
-//! twenty states and runs steps again. The gradients agree.
+//! twenty states and recomputes steps. The gradients agree.
 
 use std::error::Error;
 
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         SLOTS * 2 * size_of::<f64>(),
         1.0 + again
     );
-    println!("angle {:.6}, by first angle {:.6}, by friction {:.6}", found.0, found.1, found.2);
+    println!("angle {:.6}; d/d(first angle) {:.6}, d/d(friction) {:.6}", found.0, found.1, found.2);
     let apart = |a: f64, b: f64| (a - b).abs() / b.abs();
     let error = apart(found.1, expected.1).max(apart(found.2, expected.2));
     if found.0 != expected.0 || error > 1e-12 {

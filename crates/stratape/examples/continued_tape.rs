@@ -50,7 +50,7 @@ fn reverse(path: &Path) -> Result<(), Box<dyn Error>> {
         steps += 1;
     }
     println!("process {}: {steps} steps backward from {last:.6}", std::process::id());
-    println!("by the first angle {:.6}, by friction {by_friction:.6}", adjoint[0]);
+    println!("d/d(first angle) {:.6}, d/d(friction) {by_friction:.6}", adjoint[0]);
 
     let end = |angle: f64, friction: f64| {
         let mut state = [angle, START[1]];

@@ -74,7 +74,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         - misfit(&gpu, &start, &wanted, rate - 1e-6, steps)?)
         / 2e-6;
     worst = worst.max((drate - difference).abs() / (1.0 + difference.abs()));
-    println!("gradient by 256 initial values and the rate; away from differences by {worst:.1e}");
+    println!(
+        "gradient with respect to 256 initial values and the rate; largest error against differences {worst:.1e}"
+    );
     if worst > 1e-6 {
         return Err("the gradient is not that of differences".into());
     }

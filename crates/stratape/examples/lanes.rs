@@ -15,7 +15,7 @@ use stratape::tape::{LayeredTape, TapeError, TapeOptions};
 
 const TRAJECTORIES: usize = 64;
 
-/// Sum over a piece's trajectories of the final state, differentiated by the parameter.
+/// Sum over a piece's trajectories of the final state, differentiated with respect to the parameter.
 fn piece(
     lane: &mut LayeredTape<f64>,
     starts: &[f64],

@@ -172,7 +172,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let difference = (channel.momentum(&first, omega + by)?
         - channel.momentum(&first, omega - by)?)
         / (2.0 * by);
-    println!("by the relaxation rate: {domega:.9}, and by differences {difference:.9}");
+    println!("d/d(relaxation rate): {domega:.9}, from differences {difference:.9}");
     let mut worst = (domega - difference).abs() / (1.0 + difference.abs());
     // Some of the elements of the first state, those of all directions among them.
     for at in (0..first.len()).step_by((first.len() / 20).max(1)) {

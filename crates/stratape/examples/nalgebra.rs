@@ -1,4 +1,4 @@
-//! A gradient by a matrix of `nalgebra`: `cargo run --release --example nalgebra -p stratape --features nalgebra`.
+//! A gradient with respect to a matrix of `nalgebra`: `cargo run --release --example nalgebra -p stratape --features nalgebra`.
 //!
 //! An affine map of the plane is found from points and their images. Matrices lie in memory column by column: what `flat` hands to
 //! the function is in this order. Here the gradient is also known by algebra, 2/n·(A·P − Q)·Pᵀ, and compared.

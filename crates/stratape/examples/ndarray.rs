@@ -1,4 +1,4 @@
-//! A gradient by an array of `ndarray`: `cargo run --release --example ndarray -p stratape --features ndarray`.
+//! A gradient with respect to an array of `ndarray`: `cargo run --release --example ndarray -p stratape --features ndarray`.
 //!
 //! Noise is taken out of a picture by gradient descent. The picture is an `Array2`; `flat` hands it to the function as a slice,
 //! without a copy, and the gradient is an `Array2` too.

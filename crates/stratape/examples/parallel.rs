@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let x: Vec<f64> = (0..n).map(|i| f64::from(i).sin()).collect();
     let y: Vec<f64> = (0..n).map(|i| (0.7 * f64::from(i)).cos()).collect();
     let mut workspace = Workspace::new();
-    // The best time of five, and the gradient by the charges' first coordinates.
+    // The best time of five, and the gradient with respect to the charges' first coordinates.
     let mut once = |lanes: usize| -> Result<(f64, Vec<f64>), Box<dyn Error>> {
         workspace.set_lanes(lanes);
         let (mut seconds, mut gradient) = (f64::INFINITY, Vec::new());

@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         - mean_energy(angle, speed, friction - h, drive, steps))
         / (2.0 * h);
     let (_, _, _, d_friction, d_drive) = in_ram;
-    println!("mean energy {value:.6}, by friction {d_friction:.6}, by drive {d_drive:.6}");
+    println!("mean energy {value:.6}; d/d(friction) {d_friction:.6}, d/d(drive) {d_drive:.6}");
     let error = (d_friction - by_friction).abs() / by_friction.abs();
     if error > 1e-4 {
         return Err(format!("central differences say {by_friction}: off by {error:e}").into());

@@ -75,7 +75,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("reverse  {:6.2} s", start.elapsed().as_secs_f64());
     println!("\n{}", tape.stats());
 
-    // The same states once more, and the derivative by b carried along.
+    // The same states once more, and the derivative with respect to b carried along.
     let (mut x, mut tangent, mut forward_mode) = (x0, 0.0, 0.0);
     // The weights of `fold`, from its last state to its first.
     let (mut expected, mut weight) = (0_u64, 1_u64);
@@ -87,7 +87,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         x = recurrence.step(x);
     }
     let error = ((by_b - forward_mode) / forward_mode).abs();
-    println!("gradient by b: {by_b:.6}; forward mode says {forward_mode:.6}");
+    println!("derivative with respect to b: {by_b:.6}; in forward mode: {forward_mode:.6}");
     if seen != expected {
         return Err("the popped states are not the pushed ones".into());
     }

@@ -7,11 +7,11 @@ use ::argmin::core::{CostFunction, Error, Gradient};
 
 use crate::flat::{Flat, FlatMut, Float};
 
-/// What a solver of `argmin` minimises: a function and its gradient, both on slices.
+/// The problem for a solver of `argmin`: a function and its gradient, both on slices.
 ///
 /// It is a [`CostFunction`] and a [`Gradient`] of parameters `P`: `Vec<f64>`, or, with the features `ndarray` and `nalgebra`,
-/// their vectors and matrices; whatever is [`Flat`]. The shadow that the gradient's closure gets is zero. A closure may return a
-/// `Result`: errors come out of the solver.
+/// their vectors and matrices; anything [`Flat`]. The gradient's closure receives a zeroed shadow. A closure may return a
+/// `Result`: the solver returns its errors.
 ///
 /// ```
 /// use argmin::core::Executor;
@@ -43,7 +43,7 @@ use crate::flat::{Flat, FlatMut, Float};
 /// # Ok::<(), argmin::core::Error>(())
 /// ```
 ///
-/// Solvers ask more of their parameters than `Objective` does; the crate `argmin-math` has it, by its features: `vec`,
+/// Solvers require more traits of their parameters than `Objective` does; the crate `argmin-math` implements them, with its features: `vec`,
 /// `ndarray_v0_16-nolinalg`, `nalgebra_v0_34`. The version of `ndarray` or `nalgebra` must then be the one that is named there; see
 /// [`flat`](crate::flat).
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ pub struct Objective<P, F, G> {
 }
 
 impl<P: Flat, F, G> Objective<P, F, G> {
-    /// An objective from a function and what adds its gradient to a shadow.
+    /// An objective from a function and a closure that adds its gradient to a shadow.
     ///
     /// Both may return a `Result`, as gradients on a [`Workspace`](crate::Workspace) do:
     ///

@@ -1,6 +1,6 @@
-//! A gradient against differences: is it the derivative of the function?
+//! Compares a gradient with finite differences of its function.
 //!
-//! [`gradient`] takes a point, the function and its gradient, as closures over the point's parts, and compares along random
+//! [`gradient`] takes a point, the function and its gradient, as closures over the point's parts, and compares them along random
 //! directions. Use it in a test of any function you differentiate:
 //!
 //! ```
@@ -29,7 +29,7 @@
 //! # Ok::<(), check::Mismatch>(())
 //! ```
 //!
-//! A function that writes to `&mut` arguments is checked through a number made of what it leaves, with the weights of that number
+//! A function that writes to `&mut` arguments is checked through a weighted sum of its results, with the weights
 //! as seeds:
 //!
 //! ```
@@ -63,9 +63,9 @@
 //! # How it compares
 //!
 //! For every argument, and for all together, the derivative along a few random directions is taken from central differences at
-//! shrinking steps, extrapolated to a step of zero (Ridders' method), which also tells how far it can be trusted. The
-//! gradient must agree within a multiple of that, or within a tolerance of the size of its terms. Where differences cannot
-//! decide, because the function has a kink nearby or is too noisy, the report says so instead of blaming the gradient.
+//! shrinking steps, extrapolated to a step of zero (Ridders' method), which also estimates its error. The
+//! gradient must agree within a multiple of that error, or within a tolerance relative to the size of its terms. If differences cannot
+//! decide, because the function has a kink nearby or is too noisy, the report says so and the check does not fail.
 
 use std::fmt;
 
@@ -119,12 +119,12 @@ mod sealed {
     }
 }
 
-/// Compares a gradient with differences of its function, at a point of named arguments. See the [module](self).
+/// Compares a gradient with finite differences of its function, at a point of named arguments. See the [module](self).
 ///
-/// `gradient` is handed shadows that hold zeros, adds the derivatives, and returns the function's value.
+/// `gradient` receives zeroed shadows, adds the derivatives, and returns the function's value.
 ///
 /// # Errors
-/// [`Mismatch`], which tells which arguments, and which of their elements, are off.
+/// [`Mismatch`], which names the arguments and elements that are wrong.
 pub fn gradient<T: Real, const N: usize>(
     point: [(&str, &[T]); N],
     function: impl Fn([&[T]; N]) -> T,
@@ -133,7 +133,7 @@ pub fn gradient<T: Real, const N: usize>(
     Check::new().gradient(point, function, gradient)
 }
 
-/// How to compare.
+/// Settings of a comparison.
 ///
 /// ```
 /// use stratape::check::Check;
@@ -165,7 +165,7 @@ impl Default for Check {
 }
 
 impl Check {
-    /// The usual way.
+    /// The default settings.
     pub fn new() -> Self {
         Self::default()
     }
@@ -176,27 +176,27 @@ impl Check {
         self
     }
 
-    /// The relative error that is always accepted, in parts of the size of the derivative's terms. Default: 1e-7 for `f64`, 2e-3 for
+    /// The relative error that is always accepted, relative to the size of the derivative's terms. Default: 1e-7 for `f64`, 2e-3 for
     /// `f32`.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
         self.tolerance = Some(tolerance);
         self
     }
 
-    /// The largest step, in parts of the size of an argument's numbers (or of 1, if that is larger). Default: 0.01. Smaller where
+    /// The largest step, relative to the size of an argument's numbers (or to 1, if that is larger). Default: 0.01. Use a smaller one if
     /// the function has kinks nearby.
     pub fn step(mut self, step: f64) -> Self {
         self.step = step.abs().max(f64::MIN_POSITIVE);
         self
     }
 
-    /// Another seed gives other directions. Default: 0.
+    /// The seed of the random directions. Default: 0.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Whether the value that the gradient returns must have the bits of the function's. Default: it must.
+    /// Whether the value that the gradient returns must be bit for bit that of the function. Default: true.
     pub fn same_value(mut self, same: bool) -> Self {
         self.same_value = same;
         self
@@ -205,7 +205,7 @@ impl Check {
     /// Compares. See [`gradient()`].
     ///
     /// # Errors
-    /// [`Mismatch`], which tells which arguments, and which of their elements, are off.
+    /// [`Mismatch`], which names the arguments and elements that are wrong.
     pub fn gradient<T: Real, const N: usize>(
         &self,
         point: [(&str, &[T]); N],
@@ -278,45 +278,45 @@ fn parts_mut<T, const N: usize>(lists: &mut [Vec<T>]) -> [&mut [T]; N] {
     std::array::from_fn(|_| lists.next().map(Vec::as_mut_slice).unwrap_or_default())
 }
 
-/// What differences say of one argument.
+/// The result of the comparison for one argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// The gradient is what differences say.
+    /// The gradient agrees with differences.
     Right,
-    /// It is not.
+    /// The gradient disagrees with differences.
     Wrong,
     /// Differences do not converge: a kink nearby, noise, or a value that is not finite.
     Undecided,
 }
 
-/// What was found of an argument.
+/// The findings for one argument.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Finding {
     /// The argument.
     pub name: String,
-    /// What differences say.
+    /// The outcome.
     pub verdict: Verdict,
-    /// The derivative along the direction that fits least, by the gradient.
+    /// The derivative along the direction with the worst agreement, from the gradient.
     pub gradient: f64,
-    /// The same, by differences.
+    /// The same, from differences.
     pub difference: f64,
-    /// How far that can be trusted.
+    /// The estimated error of the differences.
     pub uncertainty: f64,
-    /// How far the two are apart, in parts of the size of the derivative's terms.
+    /// The difference between the two, relative to the size of the derivative's terms.
     pub error: f64,
 }
 
-/// What a comparison found.
+/// The result of a comparison.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
     /// The function's value.
     pub value: f64,
-    /// What was found of each argument.
+    /// The findings for each argument.
     pub arguments: Vec<Finding>,
-    /// Along directions in which all arguments change; `None` if there is one argument only.
+    /// Along directions in which all arguments change; `None` if there is only one argument.
     pub together: Option<Box<Finding>>,
 }
 
@@ -325,12 +325,12 @@ impl Report {
         self.arguments.iter().chain(self.together.as_deref())
     }
 
-    /// The greatest relative error that was found.
+    /// The largest relative error.
     pub fn worst(&self) -> f64 {
         self.findings().map(|finding| finding.error).fold(0.0, f64::max)
     }
 
-    /// Whether differences decided of every argument.
+    /// Whether differences were conclusive for every argument.
     pub fn is_decided(&self) -> bool {
         self.findings().all(|finding| finding.verdict != Verdict::Undecided)
     }
@@ -358,27 +358,27 @@ impl fmt::Display for Report {
     }
 }
 
-/// An element whose derivative is off.
+/// An element whose derivative is wrong.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Element {
     /// As `x[3]`.
     pub name: String,
-    /// Its derivative, by the gradient.
+    /// Its derivative, from the gradient.
     pub gradient: f64,
-    /// The same, by differences.
+    /// The same, from differences.
     pub difference: f64,
 }
 
-/// A gradient that is not the derivative of its function, as far as differences can tell.
+/// A gradient that disagrees with finite differences of its function.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Mismatch {
     /// The function's value and the one the gradient returned, if their bits differ.
     pub value: Option<(f64, f64)>,
-    /// The elements that are farthest off.
+    /// The elements with the largest errors.
     pub elements: Vec<Element>,
-    /// What was found of each argument.
+    /// The findings for each argument.
     pub report: Report,
 }
 

@@ -1,7 +1,7 @@
 //! Arrays of other crates as the slices that a gradient works on.
 //!
-//! A function under [`gradient`](crate::gradient) takes slices. Vectors, matrices and arrays of `ndarray` and `nalgebra` lie in
-//! memory as slices do: [`Flat`] hands them over without a copy, and makes shadows of the same shape.
+//! A function under [`gradient`](crate::gradient) takes slices. Vectors, matrices and arrays of `ndarray` and `nalgebra` are
+//! contiguous in memory: [`Flat`] passes them as slices without a copy, and creates shadows of the same shape.
 //!
 //! ```
 //! use stratape::flat::{Flat, FlatMut, NotContiguous};
@@ -12,7 +12,7 @@
 //!     0.5 * x.iter().map(|v| v * v * v).sum::<f64>()
 //! }
 //!
-//! /// For whatever holds numbers: the gradient has the argument's shape.
+//! /// For any container of numbers: the gradient has the shape of the argument.
 //! fn slope<X: Flat<Elem = f64>>(x: &X) -> Result<X::Owned, NotContiguous> {
 //!     let mut dx = x.zeros_like();
 //!     energy_grad(x.flat()?, dx.flat_mut()?, 1.0);
@@ -46,8 +46,8 @@
 //! ```
 //!
 //! The features accept `ndarray` 0.16 and 0.17, and `nalgebra` 0.33 to 0.35. Where a program depends on an older one of these,
-//! Cargo may choose a newer one for this crate, and the program's arrays are then not `Flat`. `cargo tree -i ndarray` shows it,
-//! and `cargo update -p ndarray@0.17.2 --precise 0.16.1` mends it.
+//! Cargo may choose a newer one for this crate, and the program's arrays are then not `Flat`. `cargo tree -i ndarray` shows this,
+//! and `cargo update -p ndarray@0.17.2 --precise 0.16.1` fixes it.
 
 #[cfg(feature = "nalgebra")]
 mod nalgebra;
@@ -89,7 +89,7 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// Numbers that lie in memory one after the other.
+/// Numbers that are contiguous in memory.
 ///
 /// ```
 /// use stratape::flat::{Flat, NotContiguous};
@@ -105,14 +105,14 @@ mod sealed {
 pub trait Flat {
     /// The type of the numbers.
     type Elem: Float;
-    /// What owns numbers in the same shape: a gradient by this.
+    /// The owned type of the same shape: that of a gradient with respect to this.
     type Owned: FlatMut<Elem = Self::Elem>;
 
     /// All the numbers, without a copy.
     ///
     /// # Errors
-    /// [`NotContiguous`] when they do not lie one after the other, in the order of the shape. Only arrays of `ndarray` may say so;
-    /// for the others it is known from their type.
+    /// [`NotContiguous`] if they are not contiguous, in the order of the shape. Only arrays of `ndarray` can return it;
+    /// other types are always contiguous.
     ///
     /// ```
     /// use stratape::flat::Flat;
@@ -122,7 +122,7 @@ pub trait Flat {
     /// ```
     fn flat(&self) -> Result<&[Self::Elem], NotContiguous>;
 
-    /// Zeros in the same shape: a shadow to begin with. What is made here can always be had as a slice.
+    /// Zeros in the same shape, to use as a shadow. The result is always contiguous.
     ///
     /// ```
     /// use stratape::flat::Flat;
@@ -132,7 +132,7 @@ pub trait Flat {
     fn zeros_like(&self) -> Self::Owned;
 }
 
-/// Numbers that lie in memory one after the other, and can be written.
+/// Numbers that are contiguous in memory and can be written.
 ///
 /// ```
 /// use stratape::flat::{FlatMut, NotContiguous};
@@ -253,9 +253,9 @@ impl<X: FlatMut + ?Sized> FlatMut for &mut X {
     }
 }
 
-/// An array whose numbers do not lie one after the other: transposed, reversed, or every other one of a larger array.
+/// An array that is not contiguous: transposed, reversed, or every other element of a larger array.
 ///
-/// It can be copied into one whose numbers do; a gradient is taken by that one.
+/// Copy it into a contiguous one, and differentiate with respect to that.
 ///
 /// ```
 /// # #[cfg(feature = "ndarray")] {
@@ -292,7 +292,7 @@ impl NotContiguous {
         &self.shape
     }
 
-    /// How many numbers further in memory the next element along each axis lies.
+    /// The distance in memory to the next element along each axis, in elements.
     ///
     /// ```
     /// # #[cfg(feature = "ndarray")] {

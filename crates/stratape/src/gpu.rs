@@ -1,7 +1,7 @@
-//! Kernels on a GPU, or on an emulator where there is none; their gradients; and buffers on a device.
+//! Kernels on a GPU, or on an emulator if there is none; their gradients; and buffers on a device.
 //!
-//! A kernel is a function under [`kernel`](crate::kernel) that every thread of a grid runs. In its place stands a type of its name, with a `launch`; with
-//! `#[gradient]` below `#[kernel]` there is another for its derivative.
+//! A kernel is a function under [`kernel`](crate::kernel) that every thread of a grid runs. The attribute replaces it by a type of its name, with a `launch`;
+//! `#[gradient]` below `#[kernel]` generates another for its derivative.
 //!
 //! ```
 //! use stratape::gpu::{Device, Grid, GpuError};
@@ -22,7 +22,7 @@
 //! axpy::launch(&gpu, &grid, (&mut y, &x, 10.0))?;
 //! assert_eq!(y.download()?, [10.5, 20.5, 30.5]);
 //!
-//! // The weights of what is written, and shadows to add to.
+//! // The weights of the results, and shadows to add to.
 //! let mut dy = gpu.upload(&[1.0, 1.0, 2.0])?;
 //! let (mut dx, mut da) = (gpu.zeros(3)?, gpu.zeros(1)?);
 //! axpy_grad::launch(&gpu, &grid, (&mut y, &mut dy, &x, &mut dx, 10.0, &mut da))?;
@@ -36,11 +36,11 @@
 //!
 //! [`sum`], [`dot`], [`product`], [`max`], [`min`]; [`inclusive_scan`], [`exclusive_scan`], [`adjacent_difference`]; [`inclusive_scan_by_key`], [`exclusive_scan_by_key`], [`reduce_by_key`], [`sort_by_key`];
 //! [`gather`], [`scatter`], [`scatter_add`]; [`matmul`]; and `map` of functions under [`elementwise`](crate::elementwise). They take buffers and return new buffers or numbers. The pullback of each has the name
-//! of the function and `_pullback`, takes the shadow of each differentiated buffer behind it, and adds to it.
+//! of the function and `_pullback`, takes the shadow of each differentiated buffer after that buffer, and adds to it.
 //!
 //! # In kernels
 //!
-//! The functions of this module that stand for what a thread has ([`thread_idx`], [`sync_threads`], [`shared`], …) are called in kernels and in functions under
+//! The functions of this module that describe a thread ([`thread_idx`], [`sync_threads`], [`shared`], …) are called in kernels and in functions under
 //! [`device`](crate::device), without a path. `docs/gpu.md` of the repository is the guide.
 
 mod by_key;
@@ -114,7 +114,7 @@ pub fn block_dim() -> Coordinates {
 /// #[stratape::kernel]
 /// fn squares(x: &mut [f64]) {
 ///     let first = thread_idx().x + block_idx().x * block_dim().x;
-///     // A grid-stride loop: any grid does.
+///     // A grid-stride loop: works with any grid.
 ///     for i in (first..x.len()).step_by(block_dim().x * grid_dim().x) {
 ///         x[i] *= x[i];
 ///     }
@@ -139,14 +139,14 @@ pub fn warp_size() -> usize {
     outside("warp_size")
 }
 
-/// Waits until all threads of the block have come here. What they wrote before is seen afterwards.
+/// Waits until all threads of the block have reached this point. Their earlier writes are then visible.
 ///
 /// See [`shared`] for an example.
 pub fn sync_threads() {
     outside("sync_threads")
 }
 
-/// Memory that the threads of a block share: an array of numbers, made at the top of a kernel. It holds nothing before it is written.
+/// Memory that the threads of a block share: an array of numbers, declared at the top of a kernel. It is uninitialised.
 ///
 /// ```
 /// # use stratape::gpu::{Device, Grid, GpuError};
@@ -171,7 +171,7 @@ pub fn shared<T>() -> T {
     outside("shared")
 }
 
-/// Memory that the threads of a block share, of a length that is known at the launch, which must allow as many bytes: `Grid::shared`.
+/// Memory that the threads of a block share, of a length that is known at the launch, which must reserve the bytes with `Grid::shared`.
 ///
 /// ```
 /// # use stratape::gpu::{Device, Grid, GpuError};
@@ -198,7 +198,7 @@ pub fn dynamic_shared<T>(len: usize) -> &'static mut [T] {
     outside("dynamic_shared")
 }
 
-/// Adds to a number in memory that other threads may change at the same time. Returns what was there before.
+/// Adds to a number in memory that other threads may change at the same time. Returns the old value.
 ///
 /// ```
 /// # use stratape::gpu::{Device, Grid, GpuError};
@@ -222,7 +222,7 @@ pub fn atomic_add<T>(place: &mut T, value: T) -> T {
     outside("atomic_add")
 }
 
-/// The lesser of a number in memory and another takes its place. Returns what was there before.
+/// Replaces a number in memory by the lesser of it and another. Returns the old value.
 ///
 /// See [`atomic_add`] for an example.
 pub fn atomic_min<T>(place: &mut T, value: T) -> T {
@@ -230,7 +230,7 @@ pub fn atomic_min<T>(place: &mut T, value: T) -> T {
     outside("atomic_min")
 }
 
-/// The greater of a number in memory and another takes its place. Returns what was there before.
+/// Replaces a number in memory by the greater of it and another. Returns the old value.
 ///
 /// See [`atomic_add`] for an example.
 pub fn atomic_max<T>(place: &mut T, value: T) -> T {
@@ -239,7 +239,7 @@ pub fn atomic_max<T>(place: &mut T, value: T) -> T {
 }
 
 /// Adds the numbers of all threads of a block to one number in memory: in the block first, in a fixed order, then once for each block, atomically. All threads of the block
-/// come to it, with 0.0 if they have nothing to add, and name the same place.
+/// must reach it, with 0.0 if they have nothing to add, and name the same element.
 ///
 /// ```
 /// # use stratape::gpu::{Device, Grid, GpuError};
@@ -264,7 +264,7 @@ pub fn block_add<T>(place: &mut T, value: T) {
     outside("block_add")
 }
 
-/// The number of the thread that is so many lanes above in the warp; the own one where there is none. All threads of the warp take part.
+/// The number of the thread that is this many lanes above in the warp; the thread's own number if there is none. All threads of the warp take part.
 ///
 /// ```
 /// # use stratape::gpu::{Device, Grid, GpuError};
@@ -295,7 +295,7 @@ pub fn shuffle_down<T>(value: T, by: usize) -> T {
     outside("shuffle_down")
 }
 
-/// The number of the thread that is so many lanes below in the warp; the own one where there is none. All threads of the warp take part.
+/// The number of the thread that is this many lanes below in the warp; the thread's own number if there is none. All threads of the warp take part.
 ///
 /// See [`shuffle_down`] for an example.
 pub fn shuffle_up<T>(value: T, by: usize) -> T {

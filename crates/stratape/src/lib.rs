@@ -1,5 +1,4 @@
-//! Stratape: gradients of ordinary Rust programs on stable Rust, on a tape that goes on past the
-//! size of memory.
+//! Gradients of ordinary Rust programs on stable Rust, by source transformation, on a tape that spills to disk.
 //!
 //! ```
 //! use stratape::gradient;
@@ -26,32 +25,33 @@
 //! |---|---|
 //! | a function of floats, slices, arrays | [`gradient`] on it |
 //! | functions that call each other, structs, constants | [`differentiable`] on their module |
-//! | a function whose derivative you know better | [`pullback`] |
-//! | a function without derivative | [`constant`] |
+//! | a function whose derivative you know | [`pullback`] |
+//! | a function whose derivative is zero | [`constant`] |
 //! | a loop whose iterations are independent, and several cores | [`parallel`] |
-//! | a tape larger than memory, or the wish to see its size | a [`Workspace`] and `f_grad_in` |
-//! | a time loop too long to be taped | [`checkpoint`](macro@checkpoint) on the loop; [`TimeLoop`](checkpoint::TimeLoop) |
-//! | an AD tool of your own that needs a tape | [`tape`] |
+//! | a tape larger than memory, or to measure its size | a [`Workspace`] and `f_grad_in` |
+//! | a time loop too long to tape | [`checkpoint`](macro@checkpoint) on the loop; [`TimeLoop`](checkpoint::TimeLoop) |
+//! | your own AD tool that needs a tape | [`tape`] |
 //! | a GPU | `kernel` with [`gradient`] below it, `elementwise`, and the primitives of `gpu` |
 //! | arrays of `ndarray` or `nalgebra` | [`flat`], and their features |
-//! | doubts about a gradient | [`check`] compares it with differences; `#[gradient(plain)]` is made without reordering and fusion |
-//! | matrices to multiply, to solve, to factor | `linalg`, and its feature |
-//! | a minimum to find with a solver of `argmin` | `argmin::Objective`, and its feature |
+//! | doubts about a gradient | [`check`] compares it with finite differences; `#[gradient(plain)]` disables reordering and fusion |
+//! | matrix products, linear systems, factorisations | `linalg`, and its feature |
+//! | a solver of `argmin` | `argmin::Objective`, and its feature |
 //!
 //! # The guide
 //!
 //! Pages in the folder `docs` of the repository, in the order in which most people need them: `first-gradient.md`, `gradient.md`
-//! (convention, modules, derivatives by hand, kinks, memory), `accepted.md` (every construct with an example), `explain.md` (why a tape
-//! is as large as it is), `tape.md`, `checkpointing.md`, `threads.md`, `performance.md`, `troubleshooting.md` (by error message).
+//! (convention, modules, derivatives by hand, kinks, memory), `several-files.md`, `accepted.md` (every construct with an example), `explain.md` (what
+//! a gradient saves, and why), `tape.md`, `checkpointing.md`, `threads.md`, `performance.md`, `troubleshooting.md` (by error message).
 //!
 //! # Feature flags
 //!
-//! None is on by default. The oldest Rust that will do is 1.95.
+//! Only `gpu` is on by default. Minimum supported Rust version: 1.95.
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `compression` | slabs of `f32` and `f64` are compressed before they leave RAM: `TapeOptions::compression` |
-//! | `serde` | states that `serde` can write are snapshots: `checkpoint::Serde` |
+//! | `gpu` | kernels and their gradients, on CUDA devices and on an emulator: `gpu` |
+//! | `compression` | compresses slabs of `f32` and `f64` before they leave RAM: `TapeOptions::compression` |
+//! | `serde` | snapshots of states that `serde` can serialise: `checkpoint::Serde` |
 //! | `ndarray` | its arrays and views as slices, without a copy: [`flat`] |
 //! | `nalgebra` | its vectors and matrices as slices, without a copy: [`flat`] |
 //! | `argmin` | gradients for its solvers: `argmin::Objective` |
@@ -77,12 +77,12 @@ mod private;
 mod time_loop;
 mod workspace;
 
-/// Gradients of time loops too long to be taped: schedules, snapshots in memory and on disk, resume after a crash. See
+/// Gradients of time loops too long to tape: schedules, snapshots in memory and on disk, resume after a crash. See
 /// [`TimeLoop`](checkpoint::TimeLoop).
 pub mod checkpoint {
     pub use stratape_checkpoint::*;
 
-    /// Makes a struct or an enum a state that can be stored: all fields must be such.
+    /// Implements `Snapshot` for a struct or an enum; all fields must implement it.
     ///
     /// ```
     /// use stratape::checkpoint::{Snapshot, TimeLoop, snapshot};
@@ -99,7 +99,7 @@ pub mod checkpoint {
     ///     Turbulent { since: f64 },
     /// }
     ///
-    /// // Plain data is written in one piece, also in a `Vec`.
+    /// // Plain data is written at once, also in a `Vec`.
     /// #[derive(Clone, Copy, Snapshot, stratape::tape::Pod, stratape::tape::Zeroable)]
     /// #[snapshot(plain)]
     /// #[bytemuck(crate = "stratape::tape::bytemuck")]
@@ -117,12 +117,12 @@ pub mod checkpoint {
     pub use stratape_macros::Snapshot;
 }
 
-/// Marks a loop of a function under [`gradient`]: its gradient does not tape the loop, but stores some states on the way and
-/// runs the steps between them again, by a [`checkpoint`](mod@checkpoint) schedule.
+/// Marks a loop of a function under [`gradient`]: its gradient does not tape the loop, but stores some states and
+/// recomputes the steps between them, following a [`checkpoint`](mod@checkpoint) schedule.
 ///
-/// The compiler finds all that is carried from one iteration to the next by itself. `slots = …` or `memory = …` (bytes) say
-/// how much is stored in memory, `disk = "directory"` with `disk_slots = …` or `disk_bytes = …` how much on disk,
-/// `schedule = Revolve` by which [`Strategy`](checkpoint::Strategy).
+/// The compiler finds everything that is carried from one iteration to the next. `slots = …` or `memory = …` (bytes) limit
+/// the states in memory, `disk = "directory"` with `disk_slots = …` or `disk_bytes = …` those on disk;
+/// `schedule = Revolve` selects a [`Strategy`](checkpoint::Strategy).
 ///
 /// ```
 /// use stratape::gradient;
@@ -170,17 +170,17 @@ pub use stratape_macros::checkpoint;
 #[cfg(feature = "gpu")]
 pub use stratape_macros::device;
 
-/// A function of numbers, computed for each element of buffers by a kernel on a GPU or on the emulator; and its derivative. See [`gpu`].
+/// A function of numbers that a kernel on a GPU or on the emulator applies to each element of buffers; and its derivative. See [`gpu`].
 ///
-/// Parameters by value are the elements of buffers of one length; those behind references are the same for all elements: numbers, and slices, for which a buffer is passed. In place of the function stand the
-/// types that [`kernel`] and [`gradient`] would make of this kernel, each with a `launch`:
+/// Parameters by value are the elements of buffers of one length; those behind references are the same for all elements: numbers, and slices, for which a buffer is passed. The attribute replaces the function by the
+/// types that [`kernel`] and [`gradient`] would generate for this kernel, each with a `launch`:
 ///
 /// ```text
 /// fn axpy(out: &mut [f64], x: &[f64], y: &[f64], a: f64)
 /// ```
 ///
-/// and beside `launch` there are `map`, which makes the results and chooses the grid, and `pullback`, which adds to the shadow behind each buffer of floats and returns the adjoints of floats behind
-/// references, summed over all elements. A function that returns an integer has no gradient. `#[gradient(…)]` below it takes other arguments than the usual ones; `pullback` is then left out.
+/// and, beside `launch`, `map`, which allocates the results and chooses the grid, and `pullback`, which adds to the shadow that follows each buffer of floats and returns the adjoints of floats behind
+/// references, summed over all elements. A function that returns an integer has no gradient. `#[gradient(…)]` below it sets other arguments than the default; `pullback` is then not generated.
 ///
 /// ```
 /// use stratape::gpu::{Device, GpuError};
@@ -208,12 +208,12 @@ pub use stratape_macros::device;
 #[cfg(feature = "gpu")]
 pub use stratape_macros::elementwise;
 
-/// A function that all threads of a grid run, on a GPU or on the emulator; with [`gradient`] below it, its derivative, too. See [`gpu`].
+/// A function that all threads of a grid run, on a GPU or on the emulator; with [`gradient`] below it, also its derivative. See [`gpu`].
 #[cfg(feature = "gpu")]
 pub use stratape_macros::kernel;
 
-/// Marks a function, in a module or alone, as one without derivative: neither its result nor
-/// what it writes to `&mut` slices depends on anything.
+/// Marks a function, in a module or alone, as constant: its derivative is zero, and neither its result nor
+/// what it writes to `&mut` slices depends on any input.
 ///
 /// ```
 /// #[stratape::differentiable]
@@ -233,9 +233,9 @@ pub use stratape_macros::kernel;
 /// ```
 pub use stratape_macros::constant;
 
-/// A function, struct, enum, constant or alias, or a module of them, that [`gradient`] can see into.
+/// Lets [`gradient`] see into a function, struct, enum, constant or alias, or a module of them.
 ///
-/// On a single item it goes in any file, and in other crates:
+/// On a single item, in any file and in other crates:
 ///
 /// ```
 /// mod shapes {
@@ -255,8 +255,8 @@ pub use stratape_macros::constant;
 /// # }
 /// ```
 ///
-/// `#[differentiable(halves)]` compiles a function once, where it stands, instead of repeating its text in every gradient that calls it. In a
-/// module everything is seen at once, methods and operators too:
+/// `#[differentiable(halves)]` compiles a function once, where it is defined, instead of inlining it into every gradient that calls it. In a
+/// module, everything inside is visible, including methods and operators:
 ///
 /// ```
 /// #[stratape::differentiable]
@@ -283,12 +283,12 @@ pub use stratape_macros::constant;
 /// ```
 pub use stratape_macros::differentiable;
 
-/// Generates the gradient of a function beside it: `f_grad`, and `f_grad_in` for a [`Workspace`] of yours.
+/// Generates the gradient of a function beside it: `f_grad`, and `f_grad_in`, which takes a [`Workspace`].
 ///
 /// References are followed by their shadows, to which adjoints are added; adjoints of scalars are
-/// returned after the value; the seed comes last. `#[gradient(wrt(x, a))]` differentiates by some
-/// parameters only, `#[gradient(name = my_grad)]` chooses the name. The guide (docs/gradient.md in the
-/// repository) has the whole convention, and what is accepted.
+/// returned after the value; the last argument is the seed: the weight of the result, usually 1. `#[gradient(wrt(x, a))]` selects the inputs to
+/// differentiate with respect to, `#[gradient(name = my_grad)]` sets the name. The guide (docs/gradient.md in the
+/// repository) has the whole convention, and the accepted constructs.
 ///
 /// ```
 /// use stratape::gradient;
@@ -304,13 +304,13 @@ pub use stratape_macros::differentiable;
 /// ```
 pub use stratape_macros::gradient;
 
-/// Marks a `for` loop whose iterations are independent: in the gradient its iterations, forward and backward, run in
-/// parallel.
+/// Marks a `for` loop whose iterations are independent: the gradient runs its iterations in parallel, in the forward and in the
+/// backward pass.
 ///
-/// That they are independent is proved; if it cannot be, the error says which of them stands in another's way. Every
-/// iteration may read what it likes, write to elements of its own, and add to sums. The number of
-/// [lanes](Workspace::set_lanes) decides how the iterations are divided; the result depends on nothing else.
-/// `#[gradient(parallel)]` marks all outermost loops that are independent. The function itself stays as it is.
+/// The compiler proves that they are independent; otherwise the error names the conflict. An
+/// iteration may read any memory that no iteration writes, write to its own elements, and add to sums. The number of
+/// [lanes](Workspace::set_lanes) determines how the iterations are divided; the result depends on nothing else.
+/// `#[gradient(parallel)]` marks all outermost loops that are independent. The function itself is unchanged.
 ///
 /// ```
 /// use stratape::gradient;
@@ -397,9 +397,9 @@ pub use stratape_macros::parallel;
 /// assert_eq!(f_grad(2.0, 1.0), (12.0, 12.0));
 /// ```
 pub use stratape_macros::effect;
-/// Marks a function as the pullback of another, of its module or of another crate: its derivative by hand.
+/// Marks a function as the pullback of another function, of its module or of another crate: its derivative by hand.
 ///
-/// It takes what `f_grad` would take: the arguments of the function, each slice of floats followed by its
+/// It takes the arguments that `f_grad` would take: the arguments of the function, each slice of floats followed by its
 /// shadow, and the adjoint of the result; and returns the adjoints of its float scalars.
 ///
 /// ```

@@ -1,6 +1,6 @@
-//! Dense linear algebra on plain slices, whose derivatives are known: nobody tapes a triple loop.
+//! Dense linear algebra on plain slices, with known derivatives: no triple loop is taped.
 //!
-//! Every function can be called inside a function under [`gradient`](macro@crate::gradient), where it is a call of a fast kernel in both directions. Matrices are
+//! Every function can be called inside a function under [`gradient`](macro@crate::gradient), where it calls a fast kernel in the forward and the backward pass. Matrices are
 //! row-major: element `(i, j)` of one with `n` columns is `a[i * n + j]`. The functions here take `f64`; those of [`single`] take `f32`.
 //!
 //! ```
@@ -36,8 +36,8 @@
 //! assert!((dwidth - difference).abs() < 1e-6);
 //! ```
 //!
-//! A matrix without inverse, or one that is not positive definite where it must be, gives infinities and NaN, as a division by zero does. The
-//! length of a slice that does not fit the dimensions is a panic, as an index out of bounds is.
+//! A singular matrix, or one that is not positive definite where it must be, gives infinities and NaN, like a division by zero. A
+//! slice whose length does not match the dimensions panics, like an index out of bounds.
 
 mod kernel;
 
@@ -135,7 +135,7 @@ macro_rules! functions {
         #[doc = concat!("use ", $path, "::solve_spd;")]
         ///
         /// let mut x = [0.0; 2];
-        /// // What stands above the diagonal does not matter.
+        /// // Elements above the diagonal are not read.
         /// solve_spd(&[4.0, -7.0, 2.0, 2.0], &[8.0, 6.0], &mut x, 2);
         /// assert!((x[0] - 1.0).abs() < 1e-5 && (x[1] - 2.0).abs() < 1e-5);
         /// ```
@@ -157,7 +157,7 @@ macro_rules! functions {
             kernel::solve_spd_back((a, da), db, (x, dx), n);
         }
 
-        /// Solves `l x = b` for a lower triangular matrix; what stands above its diagonal is not read.
+        /// Solves `l x = b` for a lower triangular matrix; elements above its diagonal are not read.
         ///
         /// ```
         #[doc = concat!("use ", $path, "::solve_lower;")]

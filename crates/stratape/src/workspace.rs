@@ -11,8 +11,8 @@ use crate::parallel::Lane;
 /// What a gradient needs besides its arguments: the tape, kept from call to call so that only
 /// the first one pays for fresh memory.
 ///
-/// `f_grad` uses one of the thread's own, in memory. Give your own to `f_grad_in` to set a budget,
-/// to spill to disk, to read statistics:
+/// `f_grad` uses a thread-local one, in memory. Pass your own to `f_grad_in` to set a budget,
+/// to spill to disk, or to read statistics:
 ///
 /// ```
 /// use stratape::{Workspace, gradient, tape::TapeOptions};
@@ -73,7 +73,7 @@ impl Workspace {
         Ok(Self { tape, options: Some(options), ..Self::default() })
     }
 
-    /// What the tape has done since the workspace was made; where there were parallel loops, all tapes together, and
+    /// Statistics of the tape since the workspace was created; with parallel loops, of all tapes together,
     /// since the number of lanes was last set.
     pub fn stats(&self) -> TapeStats {
         let mut total = self.tape.stats();
@@ -82,10 +82,10 @@ impl Workspace {
     }
 
     /// The number of parts that the iterations of a [`parallel`](crate::parallel) loop are divided into, at most: short
-    /// loops are divided into fewer. Each part has a tape of its own, with an equal share of the budget.
-    /// If it is not set, it is the number of the machine's cores.
+    /// loops are divided into fewer. Each part has its own tape, with an equal share of the budget.
+    /// Default: the number of cores.
     ///
-    /// Gradients depend in their last bits on this number. They do not depend on the number of threads.
+    /// The last bits of gradients depend on this number, but not on the number of threads.
     ///
     /// ```
     /// let mut workspace = stratape::Workspace::new();
@@ -107,7 +107,7 @@ impl Workspace {
         }
     }
 
-    /// Bytes on the tape at the end of the last gradient's forward half: what it saved.
+    /// Bytes on the tape at the end of the last gradient's forward pass: what it saved.
     ///
     /// ```
     /// use stratape::{Workspace, gradient};
@@ -124,7 +124,7 @@ impl Workspace {
     /// let (x, mut dx) = (vec![1.0; 1000], vec![0.0; 1000]);
     /// let mut workspace = Workspace::new();
     /// product_grad_in(&mut workspace, &x, &mut dx, 1.0)?;
-    /// // The product so far, at each step, and a few bytes for the region they lie in.
+    /// // The product so far, at each step, and a few bytes for their region.
     /// assert!((8000..8100).contains(&workspace.last_bytes()));
     /// # Ok::<(), stratape::tape::TapeError>(())
     /// ```

@@ -1,4 +1,4 @@
-//! [`Swept`]: a loop between its two halves.
+//! [`Swept`]: a loop between its forward and its backward pass.
 
 use crate::error::CheckpointError;
 use crate::report::Report;
@@ -44,7 +44,7 @@ impl<S: Snapshot> Swept<S> {
         Ok((adjoint, self.run.finish()))
     }
 
-    /// Reverses the loop by a function that keeps the adjoint itself, and may do with the state what it likes.
+    /// Reverses the loop with a function that keeps the adjoint itself, and may change the state.
     ///
     /// # Errors
     /// As [`TimeLoop::gradient`].

@@ -15,8 +15,8 @@ type WorkerStep<'a, S> = &'a (dyn Fn(usize, &mut S) + Sync);
 type WorkerRecord<'a, S, L> = &'a (dyn Fn(usize, &mut S, &mut L) + Sync);
 
 impl<S: Snapshot> TimeLoop<S> {
-    /// [`gradient`](Self::gradient) on several cores: `workers` threads run the steps again, ahead of this one, which carries the adjoint. The result
-    /// has the same bits. States of one segment for each worker and one more are in memory besides the snapshots.
+    /// [`gradient`](Self::gradient) on several cores: `workers` threads recompute steps, ahead of this one, which carries the adjoint. The result
+    /// is bit for bit the same. The states of `workers + 1` segments are in memory besides the snapshots.
     ///
     /// ```
     /// use stratape_checkpoint::TimeLoop;
@@ -31,7 +31,7 @@ impl<S: Snapshot> TimeLoop<S> {
     ///
     /// # Errors
     /// As [`gradient`](Self::gradient). The number of steps must be known, and such a run cannot be resumed or checked. Its schedule
-    /// is its own (segments, or Revolve over segments in memory when there are too few slots for all their starts), and progress is not told.
+    /// is its own (segments, or Revolve over segments in memory when there are too few slots for all their starts), and progress is not reported.
     pub fn gradient_on<A>(
         self,
         workers: usize,
@@ -58,7 +58,7 @@ impl<S: Snapshot> TimeLoop<S> {
         self.ahead(workers, segment, starts, (&step, &record), seed, reverse)
     }
 
-    /// [`gradient_taped`](Self::gradient_taped) on several cores. Each segment is recorded on a lane, a tape `L` that is handed from
+    /// [`gradient_taped`](Self::gradient_taped) on several cores. Each segment is recorded on a lane, a tape `L` that is passed from
     /// a worker to this thread and back: no tape is shared. `segment` is the number of steps on a lane; with 0 it is chosen so that there is
     /// a slot for the start of every segment.
     ///

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use super::{Findings, cells, charts, picture};
+use super::{Findings, agreement, cells, charts, picture};
 use crate::failure::Failure;
 use crate::page::{self, figure};
 use crate::saving;
@@ -51,7 +51,7 @@ fn page(findings: &Findings) -> Result<String, Box<dyn Error>> {
             charts::occupancy(&spilled.samples, findings.memory, frame)
         })?;
     let schedule = figure(
-        "Which steps are run and reversed when, and which states are kept",
+        "When steps are run and reversed, and which states are stored",
         charts::SCHEDULE,
         |frame| charts::schedule(steps, slots, frame),
     )?;
@@ -59,8 +59,8 @@ fn page(findings: &Findings) -> Result<String, Box<dyn Error>> {
         charts::convergence(&findings.descent.history, frame)
     })?;
     let fields: String = [
-        ("the plate at first", &findings.truth[..]),
-        ("at the end: the data, and the first guess", &findings.data),
+        ("the initial plate", &findings.truth[..]),
+        ("the final plate: the data, and the first guess", &findings.data),
         ("recovered", found),
     ]
     .into_iter()
@@ -74,12 +74,12 @@ fn page(findings: &Findings) -> Result<String, Box<dyn Error>> {
     let body = format!(
         "<h1>One gradient, three ways</h1>\n\
          <p>Heat in a plate of {side} × {side} cells whose conductivity grows with its temperature, {steps_run} steps. The gradient \
-         of the misfit by the {cells} first temperatures goes through all of them.</p>\n\
+         of the misfit with respect to the {cells} initial temperatures goes through all steps.</p>\n\
          <table><thead><tr><td></td>{heads}</tr></thead><tbody>\n{rows}</tbody></table>\n\
-         <p>In RAM and spilled: the same bits. From snapshots: apart by {apart:.1e}. Central differences: apart by \
-         {differences:.1e}.</p>\n\
+         <p>Gradient in RAM and spilled: bit for bit the same. From snapshots: {apart}. Central differences: \
+         {differences}.</p>\n\
          <h2>The tape that spilled</h2><p>What its layers held while the gradient ran, with {memory} of memory.</p>\n{occupancy}\n\
-         <h2>Time loops</h2><p>A loop under <code>#[checkpoint]</code> keeps some states and runs the steps between them again. \
+         <h2>Time loops</h2><p>A loop under <code>#[checkpoint]</code> stores some states and recomputes the steps between them. \
          Drawn for {steps} steps and {slots} slots; the run above had {steps_run} and {slots_run}.</p>\n{schedule}\n\
          <h2>The inversion</h2><p>The misfit fell to {misfit:.2e} in {iterations} iterations.</p>\n{convergence}\n\
          <div class=\"fields\">{fields}</div>\n\
@@ -89,8 +89,8 @@ fn page(findings: &Findings) -> Result<String, Box<dyn Error>> {
         steps_run = problem.steps,
         slots_run = problem.slots,
         cells = problem.cells(),
-        apart = findings.apart,
-        differences = findings.differences,
+        apart = agreement(findings.apart),
+        differences = agreement(findings.differences),
         memory = bytes(findings.memory as u64),
         iterations = problem.iterations,
     );

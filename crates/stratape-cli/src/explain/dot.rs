@@ -13,9 +13,9 @@ const LONGEST: usize = 24;
 pub(super) fn digraph(source: &Source, subject: &Subject) -> String {
     let name = subject.item.sig.ident.to_string();
     let legend = format!(
-        "what the backward half of {name} needs\\n\
-         filled box: saved; ellipse: computed again; dashed ellipse: read again; grey: still there\\n\
-         double: the backward half asks for it, single: others are made from it; blue: derivatives flow through it"
+        "values that the backward pass of {name} needs\\n\
+         filled box: saved; ellipse: recomputed; dashed ellipse: reloaded; grey: kept in a variable\\n\
+         double: used by the backward pass itself, single: others are recomputed from it; blue: derivatives flow through it"
     );
     let mut text = format!("digraph {} {{\n", quoted(&name));
     text.push_str("  rankdir=LR;\n  labelloc=b;\n  fontname=\"sans-serif\";\n");

@@ -64,13 +64,18 @@ fn list(names: impl IntoIterator<Item = String>) -> String {
     names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The function, what it is differentiated by, and what that takes.
+/// The function, the inputs of its gradient, and the size of the tape.
 fn head<'a>(source: &'a Source, one: &'a Explanation) -> Group<'a> {
     let names = |active: bool| {
         let chosen = one.parameters.iter().filter(move |parameter| parameter.active == active);
         list(chosen.map(|parameter| parameter.name.clone()))
     };
-    let title = format!("`{}` is the gradient of `{}` by {}", one.gradient, one.name, names(true));
+    let title = format!(
+        "`{}` is the gradient of `{}` with respect to {}",
+        one.gradient,
+        one.name,
+        names(true)
+    );
     let mark = source.place(one.span).map(|place| AnnotationKind::Primary.span(place.bytes.into()));
     let mut group = Level::INFO.no_name().primary_title(title).element(snippet(source, mark));
     let rest = names(false);
@@ -85,7 +90,7 @@ fn head<'a>(source: &'a Source, one: &'a Explanation) -> Group<'a> {
         }
         let text = if totals.is_empty() {
             format!(
-                "the tape{whose} is empty: all that the backward half needs is still there, or made again"
+                "the tape{whose} is empty: everything the backward pass needs is kept in variables or recomputed"
             )
         } else {
             format!("the tape{whose} holds {}", totals.join(" + "))
@@ -118,7 +123,7 @@ fn snapshots<'a>(source: &'a Source, part: &'a Part) -> Option<Group<'a>> {
     let mark = AnnotationKind::Primary.span(place.bytes.into()).label("reversed from snapshots");
     let group = Level::INFO
         .with_name("time loop")
-        .primary_title("this loop is run again from snapshots instead of being taped")
+        .primary_title("this loop is recomputed from snapshots instead of being taped")
         .element(snippet(source, [mark]))
         .element(Level::NOTE.message(format!("a snapshot holds {holds}")));
     Some(group)
@@ -138,7 +143,7 @@ fn records<'a>(source: &'a Source, part: &'a Part) -> Vec<Group<'a>> {
 /// What saving the values one by one would take.
 fn group_instead(group: &[&Saved]) -> Option<String> {
     let instead = group.iter().find_map(|saved| saved.instead_of.as_ref())?;
-    Some(format!("the values that are read from it would take {instead}, saved one by one"))
+    Some(format!("saving the values read from it one by one would take {instead}"))
 }
 
 /// A loop that saves, and the values in its records.
@@ -149,7 +154,7 @@ fn record<'a>(source: &'a Source, place: Option<Place>, group: &[&'a Saved]) -> 
     for value in group.iter().flat_map(|saved| &saved.values) {
         let name =
             value.name.as_ref().map_or_else(|| "a value".to_owned(), |name| format!("`{name}`"));
-        let why = value.reason.map_or("needed by the backward half", |reason| reason.text());
+        let why = value.reason.map_or("needed by the backward pass", |reason| reason.text());
         let text = format!("{name}, {}: {why}", value.ty);
         match source.place(value.span) {
             Some(place) => labels.entry(place).or_default().insert(text),
@@ -165,11 +170,11 @@ fn record<'a>(source: &'a Source, place: Option<Place>, group: &[&'a Saved]) -> 
             ),
             Some(Purpose::Kept) => (
                 format!("the state `{name}` at the end of its block: {totals}"),
-                "gone when the backward half runs",
+                "no longer there when the backward pass runs",
             ),
             Some(Purpose::Rewound) => (
                 format!("the state `{name}` before it is overwritten: {totals}"),
-                "overwritten, and put back by the backward half",
+                "overwritten; the backward pass restores it",
             ),
         },
         [saved] => (
@@ -233,9 +238,8 @@ fn layers<'a>(source: &'a Source, part: &'a Part) -> Vec<Group<'a>> {
         let Some(place) = source.place(event.span) else { continue };
         if told.insert(place.clone()) {
             let mark = AnnotationKind::Primary.span(place.bytes.into());
-            let title = format!(
-                "a record of {bytes} bytes goes on the tape by itself, without layers: {why}"
-            );
+            let title =
+                format!("a record of {bytes} bytes is pushed by itself, without layers: {why}");
             let group = Level::NOTE.with_name("alone").primary_title(title);
             groups.push(group.element(snippet(source, [mark])));
         }
@@ -249,7 +253,7 @@ fn recomputed<'a>(source: &'a Source, part: &'a Part) -> Option<Group<'a>> {
     for one in &part.recomputed {
         // Indices are made again everywhere, at no cost worth a word.
         if let Some(place) = source.place(one.span).filter(|_| one.ty.is_float()) {
-            let how = if one.read { "read again" } else { "computed again" };
+            let how = if one.read { "reloaded" } else { "recomputed" };
             labels.entry(place).or_insert(how);
         }
     }
@@ -267,7 +271,7 @@ fn recomputed<'a>(source: &'a Source, part: &'a Part) -> Option<Group<'a>> {
         .collect();
     let mut group = Level::HELP
         .with_name("recomputed")
-        .primary_title("these values are not saved: making them again costs less")
+        .primary_title("these values are not saved: recomputing or reloading them costs less")
         .element(snippet(source, marks));
     if more > 0 {
         group = group

@@ -19,34 +19,34 @@ use crate::failure::Failure;
 use crate::page::Frame;
 use crate::{saving, terminal};
 
-/// Where figures go if nothing is said.
+/// The default folder for figures.
 const FOLDER: &str = "model-figures";
 
-/// Runs the paper's nine programs on the modelled accelerator, with its scratchpad and without, and compares with what was published.
+/// Run the paper's nine programs on the modelled accelerator, with and without its scratchpad, and compare with the published results.
 ///
-/// Without `--figure`: the table of speed-ups, DRAM traffic and energy, saving every value and saving what must be; with `--out` or `--report` all
-/// figures as well.
+/// Without `--figure`: prints the table of speed-ups, DRAM traffic and energy, saving every value and saving only what must be saved; with `--out` or `--report`,
+/// all figures as well.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Makes a figure of the paper, by its number: 6, 7, 10 to 18. May be given several times.
+    /// Draw this figure of the paper: 6, 7, 10 to 18. May be repeated.
     #[arg(long = "figure", value_name = "NUMBER", value_parser = known_figure)]
     figures: Vec<u32>,
-    /// Where each figure goes, as an SVG and as a CSV; the folder `model-figures` if figures are named and nothing is said.
+    /// Folder for the figures, each as SVG and CSV. Default with `--figure`: `model-figures`.
     #[arg(long, value_name = "DIRECTORY")]
     out: Option<PathBuf>,
-    /// Writes one page with the table and the figures.
+    /// Write one HTML page with the table and the figures.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Smaller inputs: under a minute.
+    /// Use smaller inputs; takes under a minute.
     #[arg(long)]
     quick: bool,
-    /// Writes the table to a file, as comma-separated values.
+    /// Write the table to a file, as comma-separated values.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Where results of runs are kept, so that they need not be run again; `stratape/model` in the user's cache directory, if nothing is said.
+    /// Folder in which results are cached. Default: `stratape/model` in the user's cache directory.
     #[arg(long, value_name = "DIRECTORY", conflicts_with = "no_cache")]
     cache_dir: Option<PathBuf>,
-    /// Keeps no results, and takes none that are kept.
+    /// Neither read nor write cached results.
     #[arg(long)]
     no_cache: bool,
 }

@@ -340,7 +340,7 @@ impl<'a> Run<'a> {
         if options.wrt.is_none() && ad::inputs(&function, &wanted).is_empty() {
             return Err(Error::new(
                 self.sources.span(function.span),
-                "there is nothing to differentiate by: no parameter is or holds a float",
+                "there is nothing to differentiate with respect to: no parameter is or holds a float",
             ));
         }
         let gradient = self.differentiate(&function, &wanted)?;
@@ -457,7 +457,7 @@ fn check_wrt(wrt: &[Ident], function: &Function) -> Result<()> {
         if ad::inputs(function, &options).is_empty() {
             return Err(Error::new(
                 name.span(),
-                format!("`{name}` holds no float: there is no derivative by it"),
+                format!("`{name}` holds no float: there is no derivative with respect to it"),
             ));
         }
     }

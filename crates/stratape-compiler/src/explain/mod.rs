@@ -278,7 +278,7 @@ pub struct Parameter {
     pub name: String,
     /// Where it stands.
     pub span: Span,
-    /// Whether the gradient differentiates by it.
+    /// Whether the gradient is taken with respect to it.
     pub active: bool,
 }
 
@@ -342,14 +342,14 @@ pub struct Refused {
 }
 
 impl Reason {
-    /// The reason in words.
+    /// The reason as text.
     pub fn text(self) -> &'static str {
         match self {
-            Self::Carried => "carried from the iteration before",
+            Self::Carried => "carried over from the previous iteration",
             Self::Overwritten => "read from memory that is overwritten later",
-            Self::Gone => "read from memory that is gone by then",
+            Self::Gone => "read from memory that no longer exists by then",
             Self::Outcome => "the outcome of a branch or a loop",
-            Self::Cheaper => "saving it costs less than computing it again",
+            Self::Cheaper => "saving it costs less than recomputing it",
         }
     }
 }

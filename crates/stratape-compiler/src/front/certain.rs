@@ -79,8 +79,8 @@ pub(super) fn no_alternatives(items: &[Item]) -> Result<()> {
         {
             return Err(unsupported(
                 name.span(),
-                &format!("a `{name}` that is not the library's"),
-                "give it a name of its own",
+                &format!("a type of your own called `{name}`"),
+                "rename it",
             ));
         }
         let (name, attributes) = match item {

@@ -34,7 +34,7 @@ impl Lowerer<'_> {
         if let Some(parallel) = attributes.iter().find(|other| is_marked(other, &["parallel"])) {
             return Err(Error::new(
                 parallel.path().span(),
-                "a loop goes step by step (`#[checkpoint]`) or all at once (`#[parallel]`), not both",
+                "a loop is either checkpointed (`#[checkpoint]`) or parallel (`#[parallel]`), not both",
             ));
         }
         let checkpoint = self.checkpoint(attribute)?;

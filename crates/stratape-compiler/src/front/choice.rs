@@ -119,7 +119,7 @@ pub(super) fn choice_in_memory(span: Span) -> Error {
     unsupported(
         span,
         "an `Option`, `Result` or enum with data in a parameter",
-        "take numbers, and `bool`s or integers that say which there is; make it of them in the function",
+        "take numbers, and a `bool` or integer that selects the variant; build the value in the function",
     )
 }
 

@@ -278,8 +278,8 @@ impl Lowerer<'_> {
             if !self.can_be_exchanged(memory) {
                 return Err(unsupported(
                     span,
-                    "exchanging a parameter",
-                    "take a copy with `to_vec()`, and exchange that",
+                    "swapping a parameter",
+                    "copy it with `to_vec()`, and swap the copy",
                 ));
             }
         }

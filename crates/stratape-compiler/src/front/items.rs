@@ -374,11 +374,15 @@ impl Items {
         let itself = format!("the type `{name}` is not one");
         let again = format!("`{name}` cannot be looked into");
         if why.contains(&itself) || why.contains(&again) {
-            let why = "holds itself: keep all of them in a `Vec`, and their positions there (`usize`) where it holds others";
+            let why = "contains itself: keep all of them in a `Vec`, and store positions (`usize`) in place of the inner ones";
             self.refused.insert(name.to_string(), format!("`{name}` {why}"));
             return;
         }
-        if self.refused.get(&name.to_string()).is_some_and(|known| known.contains("holds itself")) {
+        if self
+            .refused
+            .get(&name.to_string())
+            .is_some_and(|known| known.contains("contains itself"))
+        {
             return;
         }
         self.refused.insert(name.to_string(), format!("`{name}` {why}"));

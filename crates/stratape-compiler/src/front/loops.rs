@@ -178,7 +178,7 @@ impl Lowerer<'_> {
         {
             return Err(unsupported(
                 mark.path().span(),
-                "this mark on a loop over such an iterator",
+                "this attribute on a loop over such an iterator",
                 "loop over a range or a slice",
             ));
         }

@@ -72,8 +72,8 @@ impl Lowerer<'_> {
             "s" => Err(unsupported(
                 mac.path.span(),
                 "`s!` here",
-                "use it as the only argument of `slice` and `slice_mut`, with at least one range and with steps that are literals; what is written to goes \
-                 forwards",
+                "use it as the only argument of `slice` and `slice_mut`, with at least one range and with literal steps, which must be positive in a slice that is \
+                 written to",
             )),
             "azip" => Err(unsupported(
                 mac.path.span(),

@@ -34,7 +34,7 @@ pub(super) fn only_on_for(attributes: &[Attribute]) -> Result<()> {
     match parallel(attributes)? {
         Some(span) => Err(Error::new(
             span,
-            "`#[parallel]` goes on a `for` loop: how often this one runs is not known beforehand",
+            "`#[parallel]` goes on a `for` loop: the number of iterations of this one is not known in advance",
         )),
         None => Ok(()),
     }

@@ -353,7 +353,7 @@ impl<'m> Lowerer<'m> {
                 return Err(unsupported(
                     input.ty.span(),
                     "a parameter that holds references, functions, a `Box` or a `VecDeque`",
-                    "take slices and numbers as parameters, and make the rest of them in the function",
+                    "take slices and numbers as parameters, and build the rest in the function",
                 ));
             }
             let span = name.span();

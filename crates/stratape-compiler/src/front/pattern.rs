@@ -249,7 +249,7 @@ impl Lowerer<'_> {
             },
             Expr::Path(_) if matches!(self.operand(target)?, Val::Ref(_)) => Err(unsupported(
                 span,
-                "a variable that refers now to one number or struct, now to another",
+                "a variable that refers to one number or struct first, and to another later",
                 "let it refer to elements of a list, choose by `if` where it is used, or write through it with `*`",
             )),
             _ => {

@@ -58,8 +58,8 @@ pub(super) fn output(sig: &syn::Signature, module: &Items) -> Result<Option<Type
         (Type::Scalar(scalar), None) if scalar.is_float() => Ok(Some(written.ty)),
         (Type::Slice(_), _) | (_, Some(_)) => Err(Error::new(
             ty.span(),
-            "`#[gradient]` differentiates functions that return `f64`, `f32` or nothing: write what is referred to \
-             to a `&mut` parameter",
+            "`#[gradient]` differentiates functions that return `f64`, `f32` or nothing: write the result \
+             to a `&mut` parameter instead",
         )),
         (ty_read, _) if !ty_read.has_float() => Err(Error::new(
             ty.span(),

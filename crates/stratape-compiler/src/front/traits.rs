@@ -246,7 +246,7 @@ fn without_mut(tokens: TokenStream, words: &mut Vec<String>) {
 fn differs(span: Span, exclusive: &str, shared: &str) -> Error {
     unsupported(
         span,
-        &format!("an `{exclusive}` that does other than `{shared}`"),
-        "let both do the same, word for word, but for `mut`",
+        &format!("an `{exclusive}` that differs from `{shared}`"),
+        "write the same body in both, except for `mut`",
     )
 }

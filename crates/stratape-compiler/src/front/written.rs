@@ -234,7 +234,9 @@ impl Visible<'_> {
         if self.aliases.contains_key(&name) {
             return Err(Error::new(
                 span,
-                format!("the alias `{name}` leads out of this module: name the type itself"),
+                format!(
+                    "the alias `{name}` refers to a type outside this module: name the type itself"
+                ),
             ));
         }
         if let Some(why) = self.refused.get(&name) {
@@ -258,7 +260,7 @@ impl Visible<'_> {
             span,
             if self.complete {
                 format!(
-                    "the type `{name}` is not one the compiler can look into: declare it in this module as \
+                    "the compiler cannot see into the type `{name}`: declare it in this module as \
                      a struct of floats, integers, arrays or `Vec`s, or as an enum without data"
                 )
             } else {

@@ -341,10 +341,10 @@ pub(crate) fn instead_of(method: &str) -> &'static str {
     ];
     match method {
         _ if ITERATED.contains(&method) => {
-            "use `cholesky`, `lu` or `try_inverse` where they do, or call it in a function with a `#[stratape::pullback]`, which gives its derivative in closed form"
+            "use `cholesky`, `lu` or `try_inverse` if possible, or call it in a function with a `#[stratape::pullback]`, which gives its derivative in closed form"
         }
         "slice" | "slice_mut" | "slice_move" => {
-            "write `s![…]` as its argument, with at least one range and with steps that are literals; what is written to goes forwards"
+            "write `s![…]` as its argument, with at least one range and with literal steps, which must be positive in a slice that is written to"
         }
         "into_shape" => "use `to_shape`, which goes by rows whatever the layout",
         _ if method.starts_with("par_") => {

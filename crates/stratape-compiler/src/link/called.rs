@@ -31,7 +31,7 @@ pub(super) fn signature(id: &Ident, read: &syn::ItemFn, items: &Items) -> Result
     let refuse = |span| {
         Error::new(
             span,
-            "a function that is called, not read as text, takes numbers and slices of numbers, and returns a number or nothing: pass the \
+            "a function that gradients call instead of inlining takes numbers and slices of numbers, and returns a number or nothing: pass the \
              fields one by one, or put it into a `#[stratape::differentiable] mod` together with its types",
         )
     };

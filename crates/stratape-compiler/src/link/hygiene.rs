@@ -26,7 +26,7 @@ pub(super) fn check(item: &Item, host: &Host<'_>) -> Option<Error> {
     let words = if hidden.is_empty() { Vec::new() } else { words_of(item.to_token_stream()) };
     words.into_iter().find(|(word, _)| hidden.contains(word)).map(|(word, span)| {
         let message = format!(
-            "`#[gradient]` takes `{word}` for the one of the library, but this file has one of its own: rename that"
+            "`#[gradient]` takes `{word}` to be that of the library, but this file defines its own: rename it"
         );
         Error::new(span, message)
     })

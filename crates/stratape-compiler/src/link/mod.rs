@@ -76,13 +76,13 @@ impl Noticed {
         if let Some(span) = self.in_messages.first() {
             return Err(Error::new(
                 *span,
-                "a message that is read elsewhere can name variables only: bind it with `let` first",
+                "a message in a function that is inlined elsewhere can name variables only: bind it with `let` first",
             ));
         }
         match self.imports.first() {
             Some(span) => Err(Error::new(
                 *span,
-                "an import inside a function that is read elsewhere: move the `use` out of the function",
+                "an import inside a function that is inlined elsewhere: move the `use` out of the function",
             )),
             None => Ok(()),
         }
@@ -269,7 +269,7 @@ fn head(item: &Item) -> Result<(Ident, syn::Visibility)> {
         Item::Type(item) => Ok((item.ident.clone(), item.vis.clone())),
         Item::Impl(item) => Err(Error::new(
             item.impl_token.span(),
-            "`#[differentiable]` cannot tell who uses an `impl`: put it and its struct into one \
+            "`#[differentiable]` does not work on an `impl` alone: put it and its struct into one \
              `#[stratape::differentiable] mod { … }`",
         )),
         other => Err(Error::new(

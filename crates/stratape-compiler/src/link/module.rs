@@ -334,7 +334,7 @@ impl Answers<'_> {
             }
             if text.bound_to_its_place {
                 return Some(format!(
-                    "`{}` has a message or an import that means something only there",
+                    "`{}` has a message or an import that is only valid there",
                     text.name
                 ));
             }

@@ -49,8 +49,8 @@ pub use self::store::DeviceStore;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The written form, for snapshots on disk and for checks, goes by way of memory of the host. One that is read anew, as in a run that is resumed,
-/// is made on the device that the first was on: the CUDA device of the same number, or an emulated one. A buffer that cannot be copied holds
+/// The encoded form, for snapshots on disk and for checks, goes through host memory. A buffer that is decoded, as in a resumed run,
+/// is allocated on the device that the original was on: the CUDA device of the same number, or an emulated one. A buffer that cannot be copied holds
 /// the error, as with [`Clone`]; one that cannot be written is malformed when it is read.
 impl<T: Element> Snapshot for Buffer<T> {
     fn encoded_len(&self) -> usize {

@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::device_tape::{Key, Layers};
 use crate::element::Element;
 
-/// A state of a time loop that is made of buffers, and of values in memory of the host.
+/// A state of a time loop that consists of buffers and of values in host memory.
 ///
 /// Buffers, numbers, `bool`, arrays, lists and tuples of such are; lists must have the same length at all times. Implement it for structs of your
 /// own by naming every part, in the same order both times:
@@ -34,7 +34,7 @@ use crate::element::Element;
 ///     }
 /// }
 ///
-/// // What `#[derive(Snapshot)]` of the crate `stratape` writes:
+/// // What `#[derive(Snapshot)]` of the crate `stratape` generates:
 /// impl Snapshot for Fluid {
 ///     fn encoded_len(&self) -> usize {
 ///         self.density.encoded_len() + self.time.encoded_len()

@@ -88,7 +88,7 @@ impl DeviceTapeOptions {
 }
 
 impl DeviceStore {
-    /// What the layers hold and have done.
+    /// Statistics of the layers.
     ///
     /// ```
     /// use stratape_cuda::{Device, DeviceTapeOptions};

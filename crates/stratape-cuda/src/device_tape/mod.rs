@@ -1,4 +1,4 @@
-//! [`DeviceTape`]: a stack of device buffers that goes on past the memory of the device.
+//! [`DeviceTape`]: a stack of device buffers that spills to host memory and disk.
 //!
 //! ```text
 //! DeviceTape          keys in the order of a stack             mod.rs
@@ -27,8 +27,8 @@ pub use self::stats::{DeviceTapeStats, LayerStats};
 
 /// A stack of buffers of one device, of any length and type of elements.
 ///
-/// Buffers lie in device memory up to a budget, then in page-locked memory of the host, then on disk; the deepest ones, which are needed last, go
-/// down, and come up again before they are popped. Copies between device and host run on streams of the tape's own. A kernel waits for
+/// Buffers are in device memory up to a budget, then in page-locked memory of the host, then on disk; the deepest ones, which are needed last, are moved
+/// down, and moved up again before they are popped. Copies between device and host run on the tape's own streams. A kernel waits for
 /// one only if it needs the buffer that is copied; pushes and pops wait for none, unless the budget is full of copies that have not ended, or
 /// the disk is too slow. `stats` counts these waits.
 ///
@@ -55,8 +55,8 @@ pub use self::stats::{DeviceTapeStats, LayerStats};
 /// ```
 ///
 /// # Faults
-/// A failure loses nothing that was pushed, and the same call tries again. Where device memory is exhausted, buffers go down earlier. A buffer that the
-/// disk cannot take stays in memory. If the device itself is lost, what lies below it can be had with [`pop_to_host`](Self::pop_to_host).
+/// A failure loses nothing that was pushed, and the same call may be repeated. If device memory is exhausted, buffers are moved down earlier. A buffer that the
+/// disk cannot take stays in memory. If the device itself is lost, [`pop_to_host`](Self::pop_to_host) reads the buffers on the lower layers.
 pub struct DeviceTape {
     layers: Layers,
     len: u64,
@@ -146,9 +146,9 @@ impl DeviceTape {
         }
     }
 
-    /// Puts a copy of a buffer on the tape, made on the device's own stream. What writes to the buffer next waits for the copy, on the device.
+    /// Puts a copy of a buffer on the tape, made on the device's own stream. The next write to the buffer waits for the copy, on the device.
     ///
-    /// Where the device has no memory for the copy, the tape makes room; where it cannot, the copy is made to memory of the host.
+    /// If the device has no memory for the copy, the tape makes room; if it cannot, it copies to host memory.
     ///
     /// ```
     /// # use stratape_cuda::{Device, DeviceTape};
@@ -275,7 +275,7 @@ impl DeviceTape {
         true
     }
 
-    /// Frees device memory that the tape holds within its budget, for buffers of the program's own: at least so many bytes, or all. Waits for
+    /// Frees device memory that the tape holds within its budget, for other buffers of the program: at least this many bytes, or all. Waits for
     /// the copies that this takes, and returns how many bytes were freed.
     ///
     /// ```
@@ -294,7 +294,7 @@ impl DeviceTape {
         self.layers.spill(bytes)
     }
 
-    /// What the tape holds and has done.
+    /// Statistics of the tape.
     ///
     /// ```
     /// # use stratape_cuda::{Device, DeviceTape};
@@ -318,7 +318,7 @@ impl fmt::Debug for DeviceTape {
 
 /// A buffer that could not be pushed, and why.
 ///
-/// Becomes a [`GpuError`] by `?`, where the buffer is not needed any more.
+/// `?` converts it to a [`GpuError`] and drops the buffer.
 ///
 /// ```
 /// use stratape_cuda::{Device, DeviceTape, GpuError};

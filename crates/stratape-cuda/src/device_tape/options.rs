@@ -76,7 +76,7 @@ impl DeviceTapeOptions {
 
     /// Bytes of page-locked memory of the host, those on their way to and from the disk included. Default 1 GiB.
     ///
-    /// The memory is got as it is needed, and kept until the tape is dropped. Locking pages takes long: the first pass over a tape is slower than those that
+    /// The memory is allocated as needed, and kept until the tape is dropped. Locking pages is slow: the first pass over a tape is slower than those that
     /// follow. One buffer is let through on its way to the disk, whatever its length.
     ///
     /// ```
@@ -96,7 +96,7 @@ impl DeviceTapeOptions {
         self
     }
 
-    /// The directory for the spill file, which is made when it is needed. Default: the system's directory for temporary files.
+    /// The directory for the spill file, which is created when it is needed. Default: the system's directory for temporary files.
     ///
     /// ```
     /// use stratape_cuda::{Device, DeviceTapeOptions};
@@ -112,7 +112,7 @@ impl DeviceTapeOptions {
         self
     }
 
-    /// All that can be said about the lowest layer: directory, engine, limit, checksums, patience, or a tier of your own. Budget, slab size,
+    /// All settings of the lowest layer: directory, engine, limit, checksums, patience, or your own tier. Budget, slab size,
     /// pool and source of these options mean nothing here.
     ///
     /// ```

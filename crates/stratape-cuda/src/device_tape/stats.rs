@@ -1,9 +1,9 @@
-//! What the layers hold and have moved.
+//! Statistics of the layers.
 
 use std::fmt;
 use std::time::Duration;
 
-/// What a [`DeviceTape`](crate::DeviceTape) holds and has done.
+/// Statistics of a [`DeviceTape`](crate::DeviceTape).
 ///
 /// A buffer may have copies in several layers at once, and is counted in each.
 ///
@@ -51,7 +51,7 @@ pub struct DeviceTapeStats {
     pub tier: String,
 }
 
-/// What one layer of a [`DeviceTape`](crate::DeviceTape) holds.
+/// Statistics of one layer of a [`DeviceTape`](crate::DeviceTape).
 ///
 /// ```
 /// use stratape_cuda::{Device, DeviceTape};

@@ -188,7 +188,7 @@ impl Prover<'_> {
         if node.exit.is_some() || !matches!(node.range, Range::UpTo { .. }) {
             let message =
                 "iterations are not independent: one of them can end the loop. Run all of \
-                           them, and leave `break` and `return` to a loop of their own"
+                           them, and move `break` and `return` to a loop of their own"
                     .to_owned();
             return Err(Conflict { message, span: node.span });
         }
@@ -252,10 +252,7 @@ impl Prover<'_> {
         let writes = || accesses.iter().filter(|access| access.kind != Kind::Read);
         let (what, span) = if let Some(write) = writes().find(|write| !alone(write)) {
             let place = self.text(object, write);
-            (
-                format!("{place} is written by more than one of them, as far as can be seen"),
-                write.span,
-            )
+            (format!("{place} may be written by more than one of them"), write.span)
         } else {
             let write = writes().next();
             let stride = |access: &Access| self.affine.of(access.at?.0).split(counter);

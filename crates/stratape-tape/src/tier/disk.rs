@@ -34,7 +34,7 @@ const TIDY_LOT: u64 = 4 << 20;
 /// Bytes given back at a time on a disk that is nearly full.
 const CROWDED_LOT: u64 = 64 << 20;
 
-/// Which way blocks reach the disk.
+/// The I/O engine of a disk tier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoEngine {
     /// `io_uring` where the kernel allows it, threads otherwise. The statistics say which.
@@ -49,7 +49,7 @@ pub enum IoEngine {
 /// How a [`DiskTier`] is set up. [`TapeOptions`](crate::TapeOptions) fills this in for a tape.
 #[derive(Clone)]
 pub struct DiskOptions {
-    /// Where the file is made. It must exist and be writable.
+    /// The directory of the file. It must exist and be writable.
     pub directory: PathBuf,
     /// See [`IoEngine`].
     pub engine: IoEngine,
@@ -57,7 +57,7 @@ pub struct DiskOptions {
     pub direct: bool,
     /// Transfers kept going at once.
     pub in_flight: usize,
-    /// The most bytes stored at a time; `None` for no limit but the device's.
+    /// The maximum number of bytes stored; `None` for no limit but the device's.
     pub limit: Option<u64>,
     /// For tests: damages chosen system calls.
     pub faults: Option<DiskFaults>,
@@ -113,10 +113,10 @@ pub struct DiskTier {
 }
 
 impl DiskTier {
-    /// Makes the file and starts an engine for it alone, on whose threads the callbacks run.
+    /// Creates the file and starts its own engine, on whose threads the callbacks run.
     ///
     /// # Errors
-    /// When the directory cannot take a file, or the engine asked for is not to be had.
+    /// When the directory cannot take a file, or the requested engine is not available.
     pub fn open(options: DiskOptions) -> Result<Self, TapeError> {
         let in_flight = options.in_flight.max(1);
         Self::on(options, |wanted, _| own_engine(wanted, in_flight))

@@ -1,4 +1,4 @@
-//! A tier for tests: does what the one below it does, except where a plan says otherwise.
+//! A tier for tests: passes operations to the one below it, except where a plan says otherwise.
 
 use std::fmt;
 use std::io;
@@ -18,12 +18,12 @@ pub enum Operation {
     Read,
 }
 
-/// What shall happen to an operation.
+/// What happens to an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Nothing: it is passed on.
     Pass,
-    /// It fails with this error of the system, without having any effect.
+    /// It fails with this system error, without any effect.
     Fail(io::ErrorKind),
     /// It is passed on, but one bit of the data is changed on the way.
     FlipBit,
@@ -91,7 +91,7 @@ impl<T: Tier> FaultyTier<T> {
         self.operations.load(Ordering::Relaxed)
     }
 
-    /// Lets the operations that were held go on.
+    /// Lets the operations that were held continue.
     pub fn release(&self) {
         let held = std::mem::take(&mut *lock(&self.held));
         for Held { operation, key, block, done } in held {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use super::{Block, Done, OutOfMemory, SlabKey, Tier, TierError};
 use crate::sync::lock;
 
-/// Slabs in a map. Answers at once, on the caller's thread.
+/// Slabs in a map. Answers immediately, on the caller's thread.
 ///
 /// ```
 /// use stratape_tape::tier::{MemoryTier, Tier};
@@ -46,7 +46,7 @@ impl MemoryTier {
         Self::default()
     }
 
-    /// A tier that holds at most `limit` bytes, and says so when asked for more.
+    /// A tier that holds at most `limit` bytes, and returns an error beyond that.
     pub fn with_limit(limit: u64) -> Self {
         Self { limit: Some(limit), ..Self::default() }
     }

@@ -252,6 +252,14 @@ impl Reverse<'_> {
         let (before, rest) = block.split_at(place.at);
         let Some((node, after)) = rest.split_first() else { return false };
         let makes_shadow = |node: &Stmt| matches!(node, Stmt::New { object, .. } if self.facts.activity.object(*object));
+        // What acts outside of the program does so in reverse order in the backward half, after all of the forward half: never iteration for iteration.
+        let mut outside = false;
+        walk(std::slice::from_ref(node), &mut |node| {
+            outside |= matches!(node, Stmt::Call(call) if call.acts_outside());
+        });
+        if outside {
+            return false;
+        }
         // What a call leaves on the tape cannot be taken before it is left, nor what it is passed before it is there.
         let mut calls = false;
         walk(after, &mut |node| {
