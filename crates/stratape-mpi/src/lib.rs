@@ -48,17 +48,20 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod comm;
+mod cuts;
 mod error;
 mod functions;
 mod halves;
 mod number;
 mod state;
+mod time_loop;
 mod traffic;
 
 pub use self::comm::Comm;
 pub use self::error::{Fault, MpiError};
 pub use self::functions::double::*;
 pub use self::functions::single;
+pub use self::time_loop::{RunError, RunReport, TimeLoop};
 pub use self::traffic::{Count, Spread, Traffic};
 
 /// The rank of nobody, for neighbours beyond an edge: nothing is sent there, and nothing comes from there.

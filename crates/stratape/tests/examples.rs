@@ -30,7 +30,7 @@ examples! {
     burgers("burgers.svg", "128", "512") says "times less, in 60 iterations";
     checkpoint("20000") says "the values have the same bits";
     cnn_layer [if "gpu"] ("8") says "largest difference from central differences";
-    device_time_loop [if "gpu"] () says "away from differences by";
+    device_time_loop [if "gpu"] () says "largest error against differences";
     continued_tape() says "200000 steps backward";
     lanes("10000") says "the same bits in four runs";
     layers("layers.svg", "400000") says "samples drawn in layers.svg";

@@ -11,6 +11,7 @@ mod checkpoint;
 mod complex;
 mod control;
 mod convention;
+mod effects;
 mod extremes;
 mod float_library;
 mod frames;
