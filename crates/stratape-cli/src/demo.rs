@@ -49,12 +49,6 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-impl Default for Arguments {
-    fn default() -> Self {
-        Self { quick: false, out: "report.html".into(), memory: None, dir: ".".into(), json: false }
-    }
-}
-
 /// What was found out.
 struct Findings {
     problem: Problem,

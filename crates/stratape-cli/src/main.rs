@@ -26,11 +26,10 @@ use self::failure::Failure;
 ///
 /// Exit codes: 0: success; 1: an error in the input or during the run; 2: a wrong command line; 130: Ctrl-C.
 #[derive(Parser)]
-#[command(name = "stratape", version)]
+#[command(name = "stratape", version, arg_required_else_help = true)]
 struct Cli {
-    /// What to do; the demo, if nothing is said.
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Command,
 }
 
 #[derive(Subcommand)]
@@ -49,7 +48,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command.unwrap_or_else(|| Command::Demo(demo::Arguments::default()))) {
+    match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }

@@ -162,3 +162,15 @@ fn a_directory_without_rights_is_told_with_the_way_out() -> Outcome {
     }
     Ok(())
 }
+
+/// A command that is given nothing to do says what it can do, and writes nothing.
+#[test]
+fn a_bare_command_prints_help() -> Outcome {
+    let directory = tempfile::tempdir()?;
+    let output = stratape().current_dir(directory.path()).output()?;
+    let text = String::from_utf8(output.stderr)?;
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text.contains("Usage: stratape <COMMAND>") && text.contains("demo"), "{text}");
+    assert!(is_empty(directory.path())?);
+    Ok(())
+}

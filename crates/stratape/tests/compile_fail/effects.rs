@@ -44,8 +44,10 @@ struct Nothing;
 
 #[stratape::differentiable]
 mod model {
-    #[stratape::effect(forward = f, backward = b)]
-    fn inside(x: f64) {}
+    #[stratape::effect(forward = super::send_forward, backward = super::send_backward)]
+    fn inside(x: f64) {
+        println!("{x}");
+    }
 
     #[gradient]
     pub fn uses(x: f64) -> f64 {

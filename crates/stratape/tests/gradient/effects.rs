@@ -206,15 +206,16 @@ fn steps_plain(u: &mut [f64], count: usize) {
 #[test]
 fn in_loops_with_and_without_snapshots() {
     let start = [0.3, 0.8, 1.2];
-    let run = |gradient: fn(&mut [f64], &mut [f64], usize)| {
-        let (mut u, mut du) = (start, [1.0, 2.0, 3.0]);
-        gradient(&mut u, &mut du, 9);
-        taken_log();
-        assert!(MAILBOX.with_borrow(|mailbox| {
-            mailbox.letters.is_empty() && mailbox.adjoints.is_empty()
-        }));
-        (u, du)
-    };
+    let run =
+        |gradient: fn(&mut [f64], &mut [f64], usize)| {
+            let (mut u, mut du) = (start, [1.0, 2.0, 3.0]);
+            gradient(&mut u, &mut du, 9);
+            taken_log();
+            assert!(MAILBOX.with_borrow(|mailbox| {
+                mailbox.letters.is_empty() && mailbox.adjoints.is_empty()
+            }));
+            (u, du)
+        };
     let taped = run(steps_grad);
     assert_eq!(taped, run(steps_again_grad));
     assert_eq!(taped, run(steps_plain_grad));
