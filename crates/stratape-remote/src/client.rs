@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 use std::io::Read;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::StreamExt;
 use futures_util::stream;
+use futures_util::{FutureExt, StreamExt};
 use object_store::path::Path;
 use object_store::{GetOptions, GetResultPayload, ObjectMeta, ObjectStore, PutOptions};
 use stratape_tape::tier::Block;
@@ -62,8 +63,13 @@ impl Client {
         request: impl Future<Output = object_store::Result<T>>,
     ) -> Result<T, Failure> {
         let limit = self.options.request_timeout;
-        match timeout(limit, request).await {
-            Ok(result) => result.map_err(Failure::Store),
+        // A client may be the user's own; what it throws must not take a slab with it.
+        match timeout(limit, AssertUnwindSafe(request).catch_unwind()).await {
+            Ok(Ok(result)) => result.map_err(Failure::Store),
+            Ok(Err(_)) => {
+                let source = "the client panicked".into();
+                Err(Failure::Store(object_store::Error::Generic { store: "client", source }))
+            }
             Err(_) => Err(Failure::Timeout(limit)),
         }
     }

@@ -19,6 +19,8 @@ pub const DEFAULT_OLDER_THAN: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// So many heartbeats in a row an owner may miss, whatever age is asked for.
 const MISSED: u32 = 4;
+/// Stores tell times in seconds, and clocks differ a little.
+const BLUR: Duration = Duration::from_secs(2);
 /// How often a heartbeat is taken to be written that does not say so.
 const ASSUMED: Duration = Duration::from_secs(60);
 
@@ -104,7 +106,7 @@ impl std::ops::AddAssign for Removed {
 impl Leftover {
     /// Whether the owner is taken for dead: its heartbeat is `older_than` old, and at least four times as old as it should ever become.
     pub fn is_dead(&self, older_than: Duration) -> bool {
-        let late = self.every.unwrap_or(ASSUMED).saturating_mul(MISSED);
+        let late = self.every.unwrap_or(ASSUMED).saturating_mul(MISSED).saturating_add(BLUR);
         self.age >= older_than.max(late)
     }
 }

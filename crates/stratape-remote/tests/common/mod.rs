@@ -163,7 +163,7 @@ fn failed() -> Error {
     Error::Generic { store: "troubled", source: "a failure that may pass".into() }
 }
 
-fn result_of(path: &Path, said: u64, bytes: Vec<u8>) -> GetResult {
+fn result_of(path: &Path, said: u64, bytes: &[u8]) -> GetResult {
     let meta = ObjectMeta {
         location: path.clone(),
         last_modified: Default::default(),
@@ -222,11 +222,11 @@ impl ObjectStore for Troubled {
             Trouble::CutOff => bytes.truncate(said as usize - 100),
             Trouble::Shorter => {
                 bytes.truncate(said as usize - 4096);
-                return Ok(result_of(path, said - 4096, bytes));
+                return Ok(result_of(path, said - 4096, &bytes));
             }
             Trouble::Longer => {
                 bytes.extend([0; 4096]);
-                return Ok(result_of(path, said + 4096, bytes));
+                return Ok(result_of(path, said + 4096, &bytes));
             }
             Trouble::Overflow => bytes.extend([7; 300]),
             Trouble::NotThere => {
@@ -245,7 +245,7 @@ impl ObjectStore for Troubled {
             Trouble::FailAfter => return Err(failed()),
             _ => {}
         }
-        Ok(result_of(path, said, bytes))
+        Ok(result_of(path, said, &bytes))
     }
 
     fn delete_stream(
