@@ -103,6 +103,19 @@ impl Client {
         }
     }
 
+    /// What is known of an object.
+    pub(crate) async fn head(&self, path: &Path) -> Outcome<ObjectMeta> {
+        let mut tries = self.tries("head");
+        loop {
+            tries.begin();
+            let options = GetOptions { head: true, ..GetOptions::default() };
+            match self.limited(self.store().get_opts(path, options)).await {
+                Err(failure) if tries.again(&failure).await => {}
+                result => return tries.end(result.map(|found| found.meta)),
+            }
+        }
+    }
+
     /// Fills a block, whose length is that of the object. `None` in place of the block if it is lost to a panic.
     pub(crate) async fn fill(&self, path: &Path, block: Block) -> (Option<Block>, Outcome<()>) {
         let mut kept = Some(block);

@@ -5,6 +5,7 @@
 //! | slabs of a tape in a bucket | [`RemoteTier`], given to [`TapeOptions::tier`](stratape_tape::TapeOptions::tier) |
 //! | a local disk between RAM and the bucket | [`StackedTier`](stratape_tape::tier::StackedTier) of a `DiskTier` over a [`RemoteTier`] |
 //! | snapshots of a time loop in a bucket | [`RemoteStore`], given to [`TimeLoop::store`](stratape_checkpoint::TimeLoop::store) |
+//! | a time loop that another machine can go on with | [`RemoteRun`], given to [`TimeLoop::resume_in`](stratape_checkpoint::TimeLoop::resume_in) |
 //! | to find and remove what a killed process left | [`Sweep`], or `stratape tape sweep URL` |
 //!
 //! ```
@@ -43,6 +44,7 @@ mod loan;
 mod options;
 mod owner;
 mod place;
+mod run;
 mod store;
 mod sweep;
 mod tier;
@@ -52,6 +54,7 @@ pub use object_store;
 pub use counters::RemoteStats;
 pub use error::RemoteError;
 pub use options::RemoteOptions;
+pub use run::RemoteRun;
 pub use store::RemoteStore;
 pub use sweep::{DEFAULT_OLDER_THAN, Leftover, Removed, Sweep};
 pub use tier::RemoteTier;

@@ -6,6 +6,7 @@ mod common;
 
 use std::sync::Arc;
 
+use common::oscillators::{State, plain, pullback, seed, start, step};
 use common::{Request, Trouble, Troubled, hasty, objects, on_every_store};
 use stratape_checkpoint::{CheckpointError, Report, Strategy, TimeLoop};
 use stratape_remote::{RemoteStore, RemoteTier};
@@ -13,51 +14,7 @@ use stratape_tape::tier::Tier;
 
 const STEPS: usize = 150;
 
-type State = Vec<f64>;
 type Outcome = Result<(State, State, Report), CheckpointError>;
-
-fn start() -> State {
-    (0..700).map(|i| 0.3 + f64::from(i) * 1e-3).collect()
-}
-
-fn step(n: usize, x: &mut State) {
-    for i in 0..x.len() {
-        let next = x[(i + 1) % x.len()];
-        x[i] = (x[i] + 0.1 * next + n as f64 * 1e-3).sin();
-    }
-}
-
-fn pullback(n: usize, x: &State, dx: &mut State) {
-    // What each element was computed from: the first ones are changed when the last one is.
-    let mut after = x.clone();
-    let mut before = Vec::with_capacity(x.len());
-    for i in 0..x.len() {
-        let next = after[(i + 1) % x.len()];
-        before.push(after[i] + 0.1 * next + n as f64 * 1e-3);
-        after[i] = before[i].sin();
-    }
-    for i in (0..x.len()).rev() {
-        let d = dx[i] * before[i].cos();
-        dx[i] = d;
-        let next = (i + 1) % x.len();
-        dx[next] += 0.1 * d;
-    }
-}
-
-fn plain() -> (State, State) {
-    let mut states = vec![start()];
-    for n in 0..STEPS {
-        let mut next = states[n].clone();
-        step(n, &mut next);
-        states.push(next);
-    }
-    let last = states[STEPS].clone();
-    let mut dx = vec![1.0; last.len()];
-    for n in (0..STEPS).rev() {
-        pullback(n, &states[n], &mut dx);
-    }
-    (last, dx)
-}
 
 fn on(store: RemoteStore, memory: usize) -> Outcome {
     TimeLoop::new(start())
@@ -65,12 +22,12 @@ fn on(store: RemoteStore, memory: usize) -> Outcome {
         .slots(memory)
         .store(store, 8)
         .schedule(Strategy::Multistage)
-        .gradient(step, |x| vec![1.0; x.len()], pullback)
+        .gradient(step, seed, pullback)
 }
 
 #[test]
 fn the_same_bits_as_without() {
-    let expected = plain();
+    let expected = plain(STEPS);
     on_every_store(|url| {
         let (last, dx, report) = on(RemoteStore::open_with(url, hasty()).unwrap(), 2).unwrap();
         assert_eq!((&last, &dx), (&expected.0, &expected.1));
@@ -85,7 +42,7 @@ fn the_same_bits_as_without() {
             .disk_slots("", 8)
             .tier(Arc::clone(&tier) as Arc<dyn Tier>)
             .schedule(Strategy::Multistage)
-            .gradient(step, |x| vec![1.0; x.len()], pullback)
+            .gradient(step, seed, pullback)
             .unwrap();
         assert_eq!((&last, &dx), (&expected.0, &expected.1));
         assert!(report.writes[1] > 0);
@@ -102,7 +59,7 @@ fn no_object_is_left() {
 
 #[test]
 fn a_store_in_trouble_costs_time_and_not_the_gradient() {
-    let expected = plain();
+    let expected = plain(STEPS);
     let troubles = [
         Trouble::Fail,
         Trouble::Refuse,

@@ -33,6 +33,10 @@ fn up_and_down_far_beyond_the_budget() {
         for value in 0..most {
             tape.push(value).unwrap();
         }
+        wait_until("nothing is under way", || {
+            let stats = tier.stats();
+            stats.in_flight == 0 && stats.objects_written * SLAB as u64 == tier.stored_bytes()
+        });
         let stats = tape.stats();
         assert!(stats.resident_peak <= 8 * SLAB as u64);
         assert!(stats.tier.contains("object store") && stats.tier.contains("requests"), "{stats}");

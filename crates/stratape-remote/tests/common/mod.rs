@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "no test file uses all of it")]
 
+pub(crate) mod oscillators;
+
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
