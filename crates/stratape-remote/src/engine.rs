@@ -69,12 +69,15 @@ impl Engine {
         self.stop.notify_one();
     }
 
-    /// Runs a future there and waits for it; `None` after `limit`.
+    /// Runs a future there and waits for it; `None` after `limit`, and where there is nobody to run it.
     pub(crate) fn run<T: Send + 'static>(
         &self,
         limit: Duration,
         future: impl Future<Output = T> + Send + 'static,
     ) -> Option<T> {
+        if !self.is_here() || self.is_current() {
+            return None;
+        }
         let (report, result) = mpsc::channel();
         self.handle.spawn(async move {
             let _ = report.send(future.await);

@@ -37,10 +37,10 @@ impl RemoteOptions {
     pub fn new() -> Self {
         Self {
             in_flight: 32,
-            attempts: 6,
+            attempts: 5,
             first_pause: Duration::from_millis(50),
             longest_pause: Duration::from_secs(5),
-            request_timeout: Duration::from_secs(30),
+            request_timeout: Duration::from_secs(20),
             heartbeat: Duration::from_secs(60),
             closing: Duration::from_secs(30),
         }
@@ -56,7 +56,7 @@ impl RemoteOptions {
         self
     }
 
-    /// How often a request is tried before its failure is reported. Default 6.
+    /// How often a request is tried before its failure is reported. Default 5.
     ///
     /// Failures that another attempt does not change (a missing object, refused credentials, a full device) are reported at once.
     #[must_use]
@@ -75,7 +75,7 @@ impl RemoteOptions {
         self
     }
 
-    /// How long an answer, and each part of one, is waited for. Default 30 s.
+    /// How long an answer, and each part of one, is waited for. Default 20 s. The clients of the clouds give up after 30 s themselves.
     ///
     /// A tape whose store answers nothing at all waits for [`TapeOptions::patience`](stratape_tape::TapeOptions::patience), two minutes unless told otherwise.
     /// Keep the time for all attempts below that.

@@ -234,9 +234,12 @@ impl RemoteTier {
         if !self.engine.is_here() {
             return Some(TierError::Forked);
         }
-        let why = "the object store was closed; open another tier";
-        self.shared.closed.load(Ordering::SeqCst).then(|| std::io::Error::other(why).into())
+        self.shared.closed.load(Ordering::SeqCst).then(closed)
     }
+}
+
+fn closed() -> TierError {
+    std::io::Error::other("the object store was closed; open another tier").into()
 }
 
 impl Shared {
@@ -268,7 +271,10 @@ impl Shared {
     }
 
     async fn write(self: Arc<Self>, key: SlabKey, sent: Sent, done: Done) {
-        let Ok(permit) = self.permits.acquire().await else { return };
+        let Ok(permit) = self.permits.acquire().await else {
+            let (Sent::Lent(block) | Sent::Copied(block, _)) = sent;
+            return done(block, Err(closed()));
+        };
         let moving = self.client.counters.moving();
         let path = self.names.slab(key);
         let (block, outcome) = match sent {
@@ -318,7 +324,9 @@ impl Shared {
     }
 
     async fn read(self: Arc<Self>, key: SlabKey, block: Block, done: Done) {
-        let Ok(permit) = self.permits.acquire().await else { return };
+        let Ok(permit) = self.permits.acquire().await else {
+            return done(block, Err(closed()));
+        };
         let moving = self.client.counters.moving();
         let (block, outcome) = self.client.fill(&self.names.slab(key), block).await;
         drop((moving, permit));
@@ -366,6 +374,7 @@ impl Shared {
         let all = self.client.options.in_flight.min(Semaphore::MAX_PERMITS);
         let all = u32::try_from(all).unwrap_or(u32::MAX);
         let _none_moves = self.permits.acquire_many(all).await;
+        self.permits.close();
         self.quiet.notify_one();
         lock(&self.doomed).objects.clear();
         let url = &self.client.place.url;
