@@ -17,9 +17,10 @@
 mod files;
 mod manifest;
 mod place;
+mod run_place;
 
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,8 @@ pub(crate) use files::FileTier;
 use manifest::Saved;
 pub(crate) use manifest::{Identity, Manifest};
 use place::Place;
+pub(crate) use run_place::At;
+pub use run_place::RunPlace;
 
 /// Time between two manifests when nothing else was asked for, and the most before a save that failed is tried again.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -108,18 +111,18 @@ fn is_full(error: &io::Error) -> bool {
 }
 
 impl Durable {
-    /// Takes the directory for a run; with what is left there of the same run, if it was begun.
+    /// Takes the directory, or another place, for a run; with what is left there of the same run, if it was begun.
     pub(crate) fn open(
-        directory: &Path,
+        at: &At,
         identity: Identity,
         every: Option<usize>,
     ) -> Result<Self, CheckpointError> {
-        let failed = |source| CheckpointError::Resume { path: directory.to_owned(), source };
-        let (mut place, text) = Place::open(directory).map_err(failed)?;
+        let failed = |source| CheckpointError::Resume { path: at.path(), source };
+        let (mut place, text) = Place::open(at).map_err(failed)?;
         let found = match text {
             Some(text) => {
                 let found = Manifest::parse(&text, &identity, place.token());
-                let other = |why| CheckpointError::OtherRun { path: directory.to_owned(), why };
+                let other = |why| CheckpointError::OtherRun { path: at.path(), why };
                 Some(found.map_err(other)?)
             }
             None => None,
@@ -161,8 +164,8 @@ impl Durable {
         }
     }
 
-    pub(crate) fn directory(&self) -> &Path {
-        self.place.directory()
+    pub(crate) fn path(&self) -> PathBuf {
+        self.place.at().path()
     }
 
     pub(crate) fn tier(&self) -> Arc<FileTier> {

@@ -66,6 +66,7 @@ pub use stratape_tape::bytemuck;
 
 #[cfg(feature = "serde")]
 pub use crate::serde::Serde;
+pub use durable::RunPlace;
 pub use error::CheckpointError;
 pub use report::{Plan, Progress, Report};
 pub use snapshot::Snapshot;

@@ -369,7 +369,7 @@ impl<S: Snapshot> Run<S> {
             durable.save_at_once(disk);
         }
         let saved = self.durable.as_ref().filter(|durable| durable.is_saved());
-        let resumable = saved.map(|durable| durable.directory().to_owned());
+        let resumable = saved.map(Durable::path);
         CheckpointError::DiskFailed { why, resumable }
     }
 

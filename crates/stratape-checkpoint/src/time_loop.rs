@@ -5,13 +5,13 @@ mod prepare;
 mod swept;
 mod workers;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use stratape_tape::DEFAULT_MEMORY;
 use stratape_tape::tier::Tier;
 
-use crate::durable::Durable;
+use crate::durable::{At, Durable, RunPlace};
 use crate::error::CheckpointError;
 use crate::report::{Plan, Progress, Report};
 use crate::run::{Back, OnProgress, Steps};
@@ -61,7 +61,7 @@ pub struct TimeLoop<S> {
     store: Option<(Box<dyn SnapshotStore<S>>, usize)>,
     strategy: Strategy,
     on_progress: Option<OnProgress>,
-    resume: Option<PathBuf>,
+    resume: Option<At>,
     save_every: Option<usize>,
     check: bool,
     synchronous: bool,
@@ -208,7 +208,14 @@ impl<S: Snapshot> TimeLoop<S> {
     /// the same. When the run is complete the directory is removed.
     #[must_use]
     pub fn resume(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.resume = Some(directory.into());
+        self.resume = Some(At::Directory(directory.into()));
+        self
+    }
+
+    /// The same in another place than a directory, such as an object store. See [`RunPlace`].
+    #[must_use]
+    pub fn resume_in(mut self, place: impl RunPlace + 'static) -> Self {
+        self.resume = Some(At::Elsewhere(Arc::new(place)));
         self
     }
 
@@ -425,7 +432,7 @@ fn track(action: Action, here: &mut [usize; 2], most: &mut [usize; 2]) {
 
 impl<S> std::fmt::Debug for TimeLoop<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let resume: Option<&Path> = self.resume.as_deref();
+        let resume: Option<PathBuf> = self.resume.as_ref().map(At::path);
         f.debug_struct("TimeLoop")
             .field("strategy", &self.strategy)
             .field("resume", &resume)

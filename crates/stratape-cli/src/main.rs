@@ -12,6 +12,7 @@ mod model;
 mod page;
 mod saving;
 mod tape_info;
+mod tape_sweep;
 mod terminal;
 mod units;
 

@@ -1,16 +1,17 @@
-//! `stratape tape info`: what a saved tape holds, and whether it is whole.
+//! `stratape tape`: the commands on tapes. `info` tells what a saved tape holds, and whether it is whole; `sweep` is in `tape_sweep.rs`.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde_json::json;
 use stratape::tape::inspect;
 
 use crate::failure::Failure;
+use crate::tape_sweep;
 use crate::units::bytes;
 
-/// Inspect saved tapes.
+/// Inspect saved tapes, and find what tapes have left in object stores.
 #[derive(Args)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -27,15 +28,22 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    Sweep(tape_sweep::Arguments),
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let Command::Info { file, json } = &arguments.command;
+    match &arguments.command {
+        Command::Info { file, json } => info(file, *json),
+        Command::Sweep(arguments) => tape_sweep::run(arguments),
+    }
+}
+
+fn info(file: &Path, json: bool) -> Result<(), Failure> {
     if file.is_dir() {
         return Err(Failure::new(format!("{} is a directory; name a saved tape", file.display())));
     }
     let info = inspect(file).map_err(Failure::new)?;
-    let text = if *json {
+    let text = if json {
         json!({
             "file": file.display().to_string(),
             "version": info.version,

@@ -1,4 +1,6 @@
-//! Numbers of bytes, to be read and to be typed.
+//! Numbers of bytes and lengths of time, to be read and to be typed.
+
+use std::time::Duration;
 
 /// A number of bytes in the unit that suits it.
 pub(crate) fn bytes(count: u64) -> String {
@@ -29,9 +31,33 @@ pub(crate) fn parse(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("`{text}` is no number of bytes: write 16777216, 16M or 16MiB"))
 }
 
+/// What `--older-than` accepts: a number with `s`, `m`, `h` or `d`.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let unit = text.chars().last().and_then(|unit| match unit {
+        's' => Some(1),
+        'm' => Some(60),
+        'h' => Some(60 * 60),
+        'd' => Some(24 * 60 * 60),
+        _ => None,
+    });
+    let number = |unit: u64| text[..text.len() - 1].trim().parse::<u64>().ok()?.checked_mul(unit);
+    unit.and_then(number)
+        .map(Duration::from_secs)
+        .ok_or_else(|| format!("`{text}` is no length of time: write 90s, 15m, 12h or 2d"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lengths_of_time_are_read() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("2d"), Ok(Duration::from_secs(48 * 60 * 60)));
+        for wrong in ["", "d", "3", "1w", "-1s", "1.5h", "99999999999999999999d", "ä"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn bytes_are_read_and_written() {

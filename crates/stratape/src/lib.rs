@@ -30,6 +30,7 @@
 //! | a loop whose iterations are independent, and several cores | [`parallel`] |
 //! | a tape larger than memory, or to measure its size | a [`Workspace`] and `f_grad_in` |
 //! | a time loop too long to tape | [`checkpoint`](macro@checkpoint) on the loop; [`TimeLoop`](checkpoint::TimeLoop) |
+//! | a tape larger than the local disk | an object store below it: `remote`, and its feature |
 //! | your own AD tool that needs a tape | [`tape`] |
 //! | a GPU | `kernel` with [`gradient`] below it, `elementwise`, and the primitives of `gpu` |
 //! | arrays of `ndarray` or `nalgebra` | [`flat`], and their features |
@@ -56,6 +57,8 @@
 //! | `nalgebra` | its vectors and matrices as slices, without a copy: [`flat`] |
 //! | `argmin` | gradients for its solvers: `argmin::Objective` |
 //! | `linalg` | products, solutions and factorisations of matrices: `linalg` |
+//! | `remote` | tapes and snapshots in object stores, here directories and memory: `remote` |
+//! | `remote-s3`, `remote-gcs`, `remote-azure` | the same in the clouds |
 
 #![forbid(unsafe_code)]
 
@@ -428,6 +431,9 @@ pub use stratape_macros::effect;
 /// assert_eq!(dx, [1.2, 1.6]);
 /// ```
 pub use stratape_macros::pullback;
+#[cfg(feature = "remote")]
+#[doc(inline)]
+pub use stratape_remote as remote;
 pub use stratape_tape as tape;
 pub use workspace::Workspace;
 

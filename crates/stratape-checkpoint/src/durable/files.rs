@@ -1,7 +1,6 @@
 //! A tier of named files, one a snapshot, each synced before its write is reported.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -82,16 +81,10 @@ impl Job {
         let result = if write {
             names.write(&name(key), block.bytes()).map_err(TierError::from)
         } else {
-            get(&names, key, &mut block)
+            names.read_into(&name(key), block.bytes_mut())
         };
         done(block, result);
     }
-}
-
-fn get(names: &Names, key: SlabKey, block: &mut Block) -> Result<(), TierError> {
-    let name = name(key);
-    names.has(&name, block.len() as u64)?;
-    Ok(File::open(names.path(&name))?.read_exact(block.bytes_mut())?)
 }
 
 impl Tier for FileTier {

@@ -3,6 +3,8 @@
 //! The directory belongs to the user and may hold files of any name. So every file of a run carries the run's token, 32 random
 //! hexadecimal digits that `stratape.lock` and the manifest hold as well, and nothing else is ever written or deleted: files are
 //! created and never opened for writing when they exist, symbolic links are not followed, and a directory is left alone.
+//!
+//! In another place than a directory ([`RunPlace`](super::RunPlace)) files have the same names; only the token stands in the manifest alone.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -10,6 +12,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use stratape_tape::tier::TierError;
+
+use super::run_place::{At, RunPlace};
 
 const LOCK: &str = "stratape.lock";
 const LOCK_HEAD: &str = "stratape run ";
@@ -26,19 +30,27 @@ const HOLLOW: u64 = 1 << 30;
 /// Where the files of a run are, and how they are called.
 #[derive(Clone, Debug)]
 pub(super) struct Names {
-    directory: PathBuf,
+    at: At,
     token: String,
 }
 
 impl Names {
-    /// The path of a file: `kind` says what it is, and which.
-    pub(super) fn path(&self, kind: &str) -> PathBuf {
-        self.directory.join(format!("stratape-{}-{kind}", self.token))
+    /// The name of a file: `kind` says what it is, and which.
+    fn name(&self, kind: &str) -> String {
+        format!("stratape-{}-{kind}", self.token)
+    }
+
+    fn path(&self, directory: &Path, kind: &str) -> PathBuf {
+        directory.join(self.name(kind))
     }
 
     /// Writes and syncs a file that must not be there yet; leaves none when that fails.
     pub(super) fn write(&self, kind: &str, bytes: &[u8]) -> io::Result<()> {
-        let path = self.path(kind);
+        let directory = match &self.at {
+            At::Directory(directory) => directory,
+            At::Elsewhere(place) => return place.write(&self.name(kind), bytes),
+        };
+        let path = self.path(directory, kind);
         let mut file = File::create_new(&path)?;
         let written = file.write_all(bytes).and_then(|()| file.sync_all());
         if written.is_err() {
@@ -50,7 +62,11 @@ impl Names {
     /// Whether a file is there that was written with so many bytes. Says so before anything is allocated for it, and without opening
     /// what is not a file: a pipe would be waited for.
     pub(super) fn has(&self, kind: &str, len: u64) -> Result<(), TierError> {
-        let data = fs::symlink_metadata(self.path(kind))?;
+        let directory = match &self.at {
+            At::Directory(directory) => directory,
+            At::Elsewhere(place) => return has(&**place, &self.name(kind), len),
+        };
+        let data = fs::symlink_metadata(self.path(directory, kind))?;
         let found = data.len();
         if !data.is_file() {
             let why = io::Error::new(io::ErrorKind::InvalidData, "not a file");
@@ -68,27 +84,58 @@ impl Names {
 
     /// The contents of a file that was written with so many bytes.
     pub(super) fn read(&self, kind: &str, len: u64) -> Result<Vec<u8>, TierError> {
+        let directory = match &self.at {
+            At::Directory(directory) => directory,
+            At::Elsewhere(place) => return read(&**place, &self.name(kind), len),
+        };
         self.has(kind, len)?;
         let mut bytes = Vec::new();
         let room = usize::try_from(len).map_err(|_| io::ErrorKind::OutOfMemory.into());
         let room = room.and_then(|len| bytes.try_reserve_exact(len).map_err(io::Error::from));
         room?;
-        File::open(self.path(kind))?.take(len).read_to_end(&mut bytes)?;
+        File::open(self.path(directory, kind))?.take(len).read_to_end(&mut bytes)?;
         match bytes.len() as u64 {
             found if found != len => Err(TierError::CutShort { expected: len, found }),
             _ => Ok(bytes),
         }
     }
 
+    /// Fills memory with the contents of a file that was written with as many bytes.
+    pub(super) fn read_into(&self, kind: &str, bytes: &mut [u8]) -> Result<(), TierError> {
+        let len = bytes.len() as u64;
+        match &self.at {
+            At::Directory(directory) => {
+                self.has(kind, len)?;
+                Ok(File::open(self.path(directory, kind))?.read_exact(bytes)?)
+            }
+            At::Elsewhere(place) => {
+                bytes.copy_from_slice(&read(&**place, &self.name(kind), len)?);
+                Ok(())
+            }
+        }
+    }
+
     pub(super) fn delete(&self, kind: &str) {
-        let _ = fs::remove_file(self.path(kind));
+        let _ = match &self.at {
+            At::Directory(directory) => fs::remove_file(self.path(directory, kind)),
+            At::Elsewhere(place) => place.delete(&self.name(kind)),
+        };
     }
 
     /// The files of the run, the manifest and the lock not included: their kinds, and their lengths.
     pub(super) fn list(&self) -> io::Result<Vec<(String, u64)>> {
-        let prefix = format!("stratape-{}-", self.token);
+        let prefix = self.name("");
         let mut found = Vec::new();
-        for entry in fs::read_dir(&self.directory)? {
+        let directory = match &self.at {
+            At::Directory(directory) => directory,
+            At::Elsewhere(place) => {
+                let ours = |(name, len): (String, u64)| {
+                    Some((name.strip_prefix(&prefix)?.to_owned(), len))
+                };
+                return Ok(place.list()?.into_iter().filter_map(ours).collect());
+            }
+        };
+        for entry in fs::read_dir(directory)? {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
             if let Some(kind) = name.strip_prefix(&prefix)
@@ -102,17 +149,37 @@ impl Names {
     }
 }
 
-/// A directory that this process has for itself.
+/// A directory, or another place, that this process has for itself.
 pub(super) struct Place {
     pub(super) names: Names,
-    lock: File,
-    /// Whether the lock holds the token.
+    /// Of a directory.
+    lock: Option<Lock>,
+}
+
+struct Lock {
+    file: File,
+    /// Whether it holds the token.
     marked: bool,
 }
 
 impl Place {
-    /// Takes the directory, and reads the manifest in it, if there is one.
-    pub(super) fn open(directory: &Path) -> io::Result<(Self, Option<String>)> {
+    /// Takes the place, and reads the manifest in it, if there is one.
+    pub(super) fn open(at: &At) -> io::Result<(Self, Option<String>)> {
+        match at {
+            At::Directory(directory) => Self::in_directory(directory),
+            At::Elsewhere(place) => {
+                place.lock()?;
+                let names = Names { at: at.clone(), token: String::new() };
+                // From here on it is given up whatever happens.
+                let taken = Self { names, lock: None };
+                let text = place.read(MANIFEST, MOST_TEXT)?;
+                let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                Ok((taken, text))
+            }
+        }
+    }
+
+    fn in_directory(directory: &Path) -> io::Result<(Self, Option<String>)> {
         fs::create_dir_all(directory)?;
         refuse_old_layout(directory)?;
         let path = directory.join(LOCK);
@@ -136,12 +203,13 @@ impl Place {
         };
         let manifest = read_manifest(&directory.join(MANIFEST))?;
         let marked = !token.is_empty();
-        let names = Names { directory: directory.to_owned(), token };
-        Ok((Self { names, lock, marked }, manifest))
+        let names = Names { at: directory.into(), token };
+        let lock = Some(Lock { file: lock, marked });
+        Ok((Self { names, lock }, manifest))
     }
 
-    pub(super) fn directory(&self) -> &Path {
-        &self.names.directory
+    pub(super) fn at(&self) -> &At {
+        &self.names.at
     }
 
     /// The token of the run; none if this is the first process, or the lock was lost.
@@ -158,13 +226,13 @@ impl Place {
 
     /// Writes the token into the lock, where that has not been done.
     pub(super) fn mark(&mut self) -> io::Result<()> {
-        if !self.marked {
+        if let Some(lock) = self.lock.as_mut().filter(|lock| !lock.marked) {
             let text = format!("{LOCK_HEAD}{}\n", self.names.token);
-            self.lock.set_len(0)?;
-            io::Seek::rewind(&mut self.lock)?;
-            self.lock.write_all(text.as_bytes())?;
-            self.lock.sync_all()?;
-            self.marked = true;
+            lock.file.set_len(0)?;
+            io::Seek::rewind(&mut lock.file)?;
+            lock.file.write_all(text.as_bytes())?;
+            lock.file.sync_all()?;
+            lock.marked = true;
         }
         Ok(())
     }
@@ -172,10 +240,14 @@ impl Place {
     /// Replaces the manifest in one piece.
     pub(super) fn replace_manifest(&self, text: &str) -> io::Result<()> {
         const BESIDE: &str = "manifest.new";
+        let directory = match self.at() {
+            At::Directory(directory) => directory,
+            At::Elsewhere(place) => return place.write(MANIFEST, text.as_bytes()),
+        };
         // Left by an attempt that failed.
         self.names.delete(BESIDE);
         self.names.write(BESIDE, text.as_bytes())?;
-        let renamed = fs::rename(self.names.path(BESIDE), self.directory().join(MANIFEST));
+        let renamed = fs::rename(self.names.path(directory, BESIDE), directory.join(MANIFEST));
         if renamed.is_err() {
             self.names.delete(BESIDE);
         }
@@ -184,7 +256,10 @@ impl Place {
 
     /// Makes the names in the directory durable, the manifest's among them.
     pub(super) fn sync(&self) -> io::Result<()> {
-        File::open(self.directory())?.sync_all()
+        match self.at() {
+            At::Directory(directory) => File::open(directory)?.sync_all(),
+            At::Elsewhere(_) => Ok(()),
+        }
     }
 
     /// Deletes the files of the run that `wanted` picks.
@@ -199,17 +274,48 @@ impl Place {
 
     /// Leaves nothing of the run behind, nor the directory, unless the user keeps something in it.
     pub(super) fn remove(self) {
-        let _ = fs::remove_file(self.directory().join(MANIFEST));
-        let _ = self.delete(|_| true);
-        let _ = fs::remove_file(self.directory().join(LOCK));
-        let _ = fs::remove_dir(self.directory());
+        match self.at() {
+            At::Directory(directory) => {
+                let _ = fs::remove_file(directory.join(MANIFEST));
+                let _ = self.delete(|_| true);
+                let _ = fs::remove_file(directory.join(LOCK));
+                let _ = fs::remove_dir(directory);
+            }
+            At::Elsewhere(place) => {
+                let _ = place.delete(MANIFEST);
+                let _ = self.delete(|_| true);
+            }
+        }
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
+        if let At::Elsewhere(place) = self.at() {
+            place.unlock();
+        }
         // Closing is not enough: a child that another thread is just forking holds the file open until it runs its program.
-        let _ = self.lock.unlock();
+        if let Some(lock) = &self.lock {
+            let _ = lock.file.unlock();
+        }
+    }
+}
+
+/// Whether another place has a file that was written with so many bytes.
+fn has(place: &dyn RunPlace, name: &str, len: u64) -> Result<(), TierError> {
+    match place.size(name)? {
+        Some(found) if found == len => Ok(()),
+        Some(found) => Err(TierError::CutShort { expected: len, found }),
+        None => Err(io::Error::from(io::ErrorKind::NotFound).into()),
+    }
+}
+
+/// The contents of a file of another place that was written with so many bytes.
+fn read(place: &dyn RunPlace, name: &str, len: u64) -> Result<Vec<u8>, TierError> {
+    match place.read(name, len)? {
+        Some(bytes) if bytes.len() as u64 == len => Ok(bytes),
+        Some(bytes) => Err(TierError::CutShort { expected: len, found: bytes.len() as u64 }),
+        None => Err(io::Error::from(io::ErrorKind::NotFound).into()),
     }
 }
 

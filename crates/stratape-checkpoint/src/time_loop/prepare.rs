@@ -62,7 +62,7 @@ impl<S: Snapshot> TimeLoop<S> {
     }
 
     pub(super) fn open_durable<A>(&mut self) -> Result<Option<Durable>, CheckpointError> {
-        let Some(directory) = self.resume.take() else { return Ok(None) };
+        let Some(at) = self.resume.take() else { return Ok(None) };
         if self.store.is_some() {
             return Err(CheckpointError::Settings(
                 "a run to be resumed keeps its snapshots in its directory; leave `store` away, or `resume`".to_owned(),
@@ -75,7 +75,7 @@ impl<S: Snapshot> TimeLoop<S> {
             start: (bytes.len(), checksum(&bytes)),
             steps: self.length_known(),
         };
-        Durable::open(&directory, identity, self.save_every).map(Some)
+        Durable::open(&at, identity, self.save_every).map(Some)
     }
 
     /// Opens the level below memory, with what the run to be resumed has there; says also what should be there and is not.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::{Block, Done, SlabKey, Tier, TierError};
 use crate::sync::lock;
 
-/// Slabs moved down at a time, so that the lower tier has several writes in flight.
+/// Slabs moved down at a time, so that the lower tier has several writes in flight, unless told otherwise.
 const BATCH: usize = 4;
 
 /// RAM → `upper` → `lower`. See the [module](super) for an example.
@@ -20,6 +20,7 @@ pub struct StackedTier {
     upper: Arc<dyn Tier>,
     upper_bytes: u64,
     lower: Arc<dyn Tier>,
+    batch: usize,
     index: Arc<Mutex<Index>>,
     /// Held while slabs move down, and while a read or a forget finds its tier: a slab never
     /// changes its place between being looked up and being asked for.
@@ -56,7 +57,25 @@ fn place(key: SlabKey) -> (u64, SlabKey) {
 impl StackedTier {
     /// Keeps up to `upper_bytes` in `upper`, the rest in `lower`.
     pub fn new(upper: Arc<dyn Tier>, upper_bytes: u64, lower: Arc<dyn Tier>) -> Self {
-        Self { upper, upper_bytes, lower, index: Arc::default(), moving: Mutex::new(()) }
+        let (index, moving) = (Arc::default(), Mutex::new(()));
+        Self { upper, upper_bytes, lower, batch: BATCH, index, moving }
+    }
+
+    /// How many slabs are moved down at a time. Default 4.
+    ///
+    /// They are in memory on their way, beside the budget of the tape. Raise it for a lower tier with a high latency, such as an object store.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use stratape_tape::tier::{MemoryTier, StackedTier};
+    ///
+    /// let (fast, far) = (Arc::new(MemoryTier::new()), Arc::new(MemoryTier::new()));
+    /// let tier = StackedTier::new(fast, 1 << 30, far).moving(16);
+    /// ```
+    #[must_use]
+    pub fn moving(mut self, slabs: usize) -> Self {
+        self.batch = slabs.max(1);
+        self
     }
 
     fn index(&self) -> MutexGuard<'_, Index> {
@@ -90,7 +109,7 @@ impl StackedTier {
                     .slabs
                     .iter()
                     .filter(|(_, entry)| entry.is_movable())
-                    .take(BATCH)
+                    .take(self.batch)
                     .map(|((_, key), entry)| (*key, entry.bytes))
                     .collect()
             };
