@@ -517,16 +517,17 @@ impl Imports {
         let own = path.leading_colon.is_none() && self.own.contains(written.first()?);
         let whole = self.whole(written);
         let (of, name) = (whole.first()?, whole.last()?);
-        let known = ["nalgebra", "ndarray", "num_complex"].contains(&of.as_str());
+        let known = ["nalgebra", "ndarray", "num_complex", "mpi"].contains(&of.as_str());
         if own || !known || whole.len() < 2 || self.find(path).is_some() {
             return None;
         }
         let turns = ["Rotation", "Quaternion", "Isometry", "Unit", "Similarity", "Transform"];
-        let instead = match turns.iter().any(|turn| name.contains(turn)) {
-            true => "write it as a matrix, and a translation as a vector",
-            false => {
-                "use the types in docs/accepted.md, or call it in a function with a `#[stratape::pullback]`"
-            }
+        let instead = if of == "mpi" {
+            "pass a `stratape_mpi::Comm`, which is made beside it with `Comm::new`, and call the functions of `stratape_mpi`"
+        } else if turns.iter().any(|turn| name.contains(turn)) {
+            "write it as a matrix, and a translation as a vector"
+        } else {
+            "use the types in docs/accepted.md, or call it in a function with a `#[stratape::pullback]`"
         };
         Some(format!("the compiler does not know `{name}` of `{of}`: {instead}"))
     }
@@ -554,6 +555,16 @@ mod tests {
         let adopted = Imports::of(&file.items).find(&syn::parse_str(path).unwrap())?;
         let path = adopted.path();
         Some(quote!(#path).to_string().replace(' ', ""))
+    }
+
+    #[test]
+    fn communicators_of_others_are_refused_with_ours() {
+        let file: syn::File = syn::parse_str("use mpi::topology::SimpleCommunicator;").unwrap();
+        let told = |path: &str| Imports::of(&file.items).stranger(&syn::parse_str(path).unwrap());
+        assert!(told("SimpleCommunicator").unwrap().contains("stratape_mpi::Comm"));
+        assert!(told("mpi::topology::CartesianCommunicator").is_some());
+        assert!(told("crate::mpi::Comm").is_none());
+        assert!(told("stratape_mpi::Comm").is_none());
     }
 
     #[test]
