@@ -1,5 +1,7 @@
 //! Grids of ranks and their ghost layers: values against the whole array, gradients against differences.
 
+#![allow(clippy::unwrap_used, clippy::needless_range_loop)]
+
 mod common;
 
 use common::{Random, Rank};
