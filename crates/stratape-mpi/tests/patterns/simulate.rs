@@ -125,11 +125,12 @@ fn run_together(
 ) {
     let before = s.clone();
     let size = s.len();
+    let scale = 1.0 / (size * size) as f64;
     if what == 17 {
         for (rank, slots) in s.iter_mut().enumerate() {
             let mut parts = Vec::new();
             for (q, theirs) in before.iter().enumerate() {
-                let weight = (q + 2) as f64;
+                let weight = scale * (q + 2) as f64;
                 parts.push((theirs[source], weight * (rank + 1) as f64));
                 parts.push((theirs[target], weight));
             }
@@ -151,7 +152,8 @@ fn run_together(
                 14 if rank == root => ops.best(&column, -1.0),
                 13 | 14 => old,
                 15 => {
-                    let parts = column.iter().enumerate().map(|(q, x)| (*x, (q + 1) as f64));
+                    let parts =
+                        column.iter().enumerate().map(|(q, x)| (*x, scale * (q + 1) as f64));
                     ops.sum(parts.collect())
                 }
                 16 => ops.times(column[rank], column[rank]),
