@@ -21,12 +21,17 @@ pub(crate) fn somebody(rank: usize) -> Option<usize> {
     (rank != crate::NOBODY).then_some(rank)
 }
 
+/// Runs an operation of a backward pass.
 fn run<T>(
     comm: usize,
     operation: impl FnOnce() -> String,
     work: impl FnOnce(&mut State) -> Result<T, MpiError>,
 ) -> Done<T> {
-    state::with(comm, operation, work).map_err(TapeError::from)
+    let checked = |state: &mut State| {
+        state.all_finished()?;
+        work(state)
+    };
+    state::with(comm, operation, checked).map_err(TapeError::from)
 }
 
 fn adjoint(of: &str) -> impl FnOnce() -> String + '_ {

@@ -57,6 +57,8 @@ struct Pending {
     tag: usize,
     adjoint: usize,
     receives: bool,
+    /// Whether it was begun in the forward pass of a gradient.
+    taped: bool,
 }
 
 impl Drop for Pending {
@@ -107,6 +109,17 @@ pub(crate) fn with<T>(
             run(state)
         }
         None => Err(MpiError { rank: 0, operation: operation(), number: 0, fault: Fault::Unknown }),
+    })
+}
+
+/// As [`with`], as part of the operation before.
+pub(crate) fn with_same<T>(id: usize, run: impl FnOnce(&mut State) -> Done<T>) -> Done<T> {
+    STATES.with_borrow_mut(|states| match states.get_mut(id) {
+        Some(state) => run(state),
+        None => {
+            let operation = "request".to_owned();
+            Err(MpiError { rank: 0, operation, number: 0, fault: Fault::Unknown })
+        }
     })
 }
 

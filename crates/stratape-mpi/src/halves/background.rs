@@ -7,6 +7,15 @@ use crate::error::{Fault, MpiError};
 use crate::number::{Number, add};
 use crate::state::{self, Way};
 
+/// Notes that a request belongs to a gradient, in whose forward pass it must be finished.
+fn must_finish(comm: usize, request: usize) -> Result<(), MpiError> {
+    let Some(request) = somebody(request) else { return Ok(()) };
+    state::with_same(comm, |state| {
+        state.must_finish(request);
+        Ok(())
+    })
+}
+
 pub(crate) fn begin_send<T: Number>(
     comm: usize,
     x: &[T],
@@ -26,6 +35,7 @@ pub(crate) fn begin_send_forward<T: Number>(
     tag: usize,
 ) -> Done<usize> {
     let request = begin_send(comm, x, to, tag)?;
+    must_finish(comm, request)?;
     tape.push(request as u64)?;
     Ok(request)
 }
@@ -108,6 +118,7 @@ pub(crate) fn begin_receive_forward<T: Number>(
     tag: usize,
 ) -> Done<usize> {
     let request = begin_receive::<T>(comm, len, from, tag)?;
+    must_finish(comm, request)?;
     tape.push(request as u64)?;
     Ok(request)
 }

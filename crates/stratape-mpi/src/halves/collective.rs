@@ -78,7 +78,7 @@ fn remember<T: Number>(
     match how {
         Combine::Sum => Ok(()),
         Combine::Product => {
-            let others = run(
+            let others = state::with(
                 comm,
                 || "product of other ranks".to_owned(),
                 |state| state.others(Way::Forward, x),
@@ -86,7 +86,7 @@ fn remember<T: Number>(
             push_floats(tape, &others)
         }
         Combine::Max | Combine::Min => {
-            let winners = run(
+            let winners = state::with(
                 comm,
                 || format!("winner of {how:?}"),
                 |state| {

@@ -134,7 +134,11 @@ impl State {
         let raw = unsafe { raw.assume_init() };
         let adjoint = self.adjoint_tag(way, false, to, tag);
         let buffer: Option<Box<dyn Any>> = Some(Box::new(copy));
-        Ok(self.keep(way, number, Pending { raw, buffer, peer: to, tag, adjoint, receives: false }))
+        Ok(self.keep(
+            way,
+            number,
+            Pending { raw, buffer, peer: to, tag, adjoint, receives: false, taped: false },
+        ))
     }
 
     /// Begins to receive `len` numbers.
@@ -168,8 +172,27 @@ impl State {
         Ok(self.keep(
             way,
             number,
-            Pending { raw, buffer, peer: from, tag, adjoint, receives: true },
+            Pending { raw, buffer, peer: from, tag, adjoint, receives: true, taped: false },
         ))
+    }
+
+    pub(crate) fn must_finish(&mut self, number: usize) {
+        if let Some(pending) = self.pending.get_mut(&(Way::Forward, number)) {
+            pending.taped = true;
+        }
+    }
+
+    /// An error if a backward pass begins while something of its forward pass is under way: adjoints of that would never be sent, and the other side would wait for them.
+    pub(crate) fn all_finished(&mut self) -> Done {
+        let number =
+            self.pending.iter().filter(|(_, pending)| pending.taped).map(|(key, _)| key.1).min();
+        let Some(number) = number else { return Ok(()) };
+        // What the next gradient does is not to blame for it.
+        self.pending.retain(|_, pending| !pending.taped);
+        let message = format!(
+            "request {number} was never finished: finish every send and receive that is begun"
+        );
+        Err(self.fault(Fault::Request(message)))
     }
 
     fn keep(&mut self, way: Way, number: Option<usize>, pending: Pending) -> usize {
@@ -211,7 +234,7 @@ impl State {
         let Some(pending) = self.pending.get(&key) else {
             let message = match way {
                 Way::Forward => {
-                    "is not under way: it was finished already, or begun on another communicator"
+                    "is not under way: it was finished already, or begun on another communicator, or in another iteration of a `#[checkpoint]` loop"
                 }
                 Way::Backward => "was never finished: finish every send and receive that is begun",
             };
