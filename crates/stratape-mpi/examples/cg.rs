@@ -113,15 +113,24 @@ fn main() -> Done {
     let function = comm.traffic()?;
     comm.reset_traffic()?;
     let mut db = vec![0.0; own];
-    let start = std::time::Instant::now();
     objective_grad(&grid, b, &mut db, iterations, 1.0);
-    let seconds = start.elapsed().as_secs_f64();
     let gradient = comm.traffic()?;
+    let alone_seconds = common::seconds(|| objective(&grid, b, iterations));
+    let seconds = common::seconds(|| {
+        db.fill(0.0);
+        objective_grad(&grid, b, &mut db, iterations, 1.0);
+    });
 
     let mut dwhole = vec![0.0; count];
-    serial_grad(&whole, &mut dwhole, iterations, 1.0);
+    let serial_seconds = common::seconds(|| {
+        dwhole.fill(0.0);
+        serial_grad(&whole, &mut dwhole, iterations, 1.0);
+    });
     if comm.rank == 0 {
-        println!("{count} numbers, {iterations} iterations on {} ranks: {seconds:.4} s", comm.size);
+        println!(
+            "{count} numbers, {iterations} iterations on {} ranks: {alone_seconds:.4} s, with its gradient {seconds:.4} s, the serial gradient {serial_seconds:.4} s",
+            comm.size
+        );
     }
     agree(&comm, "the gradient", &db, &dwhole[first..first + own])?;
     report(&comm, function, gradient)

@@ -83,17 +83,26 @@ fn main() -> Done {
     let function = comm.traffic()?;
     comm.reset_traffic()?;
     let mut dx = vec![0.0; x.len()];
-    let start = std::time::Instant::now();
     potential_grad(&comm, &x, &mut dx, &mass, 1.0);
-    let seconds = start.elapsed().as_secs_f64();
     let gradient = comm.traffic()?;
+    let alone_seconds = common::seconds(|| potential(&comm, &x, &mass));
+    let seconds = common::seconds(|| {
+        dx.fill(0.0);
+        potential_grad(&comm, &x, &mut dx, &mass, 1.0);
+    });
 
     let alone = comm.split(comm.rank, 0)?;
     let (whole, masses) = bodies(count, &alone);
     let mut dwhole = vec![0.0; whole.len()];
-    serial_grad(&whole, &mut dwhole, &masses, 1.0);
+    let serial_seconds = common::seconds(|| {
+        dwhole.fill(0.0);
+        serial_grad(&whole, &mut dwhole, &masses, 1.0);
+    });
     if comm.rank == 0 {
-        println!("{count} bodies on {} ranks: {seconds:.4} s", comm.size);
+        println!(
+            "{count} bodies on {} ranks: {alone_seconds:.4} s, with its gradient {seconds:.4} s, the serial gradient {serial_seconds:.4} s",
+            comm.size
+        );
     }
     let (first, own) = part(count, comm.rank, comm.size);
     agree(&comm, "the gradient", &dx[..3 * own], &dwhole[3 * first..3 * (first + own)])?;

@@ -15,6 +15,17 @@ pub(crate) fn part(count: usize, rank: usize, size: usize) -> (usize, usize) {
     (start(rank), start(rank + 1) - start(rank))
 }
 
+/// The least time of three runs.
+pub(crate) fn seconds<T>(mut run: impl FnMut() -> T) -> f64 {
+    let mut least = f64::INFINITY;
+    for _ in 0..3 {
+        let start = std::time::Instant::now();
+        std::hint::black_box(run());
+        least = least.min(start.elapsed().as_secs_f64());
+    }
+    least
+}
+
 /// An error on every rank unless the numbers of all ranks agree with those of the serial program.
 pub(crate) fn agree(comm: &Comm, name: &str, found: &[f64], expected: &[f64]) -> Done {
     let mut worst: f64 = if found.len() == expected.len() { 0.0 } else { f64::INFINITY };

@@ -11,7 +11,7 @@ mod simulate;
 
 use common::{Random, Rank, close};
 use generate::{SLOTS, WORDS, generate};
-use stratape::gradient;
+use stratape::{differentiable, gradient};
 use stratape_mpi::{
     Comm, all_gather, all_reduce_max, all_reduce_product, all_reduce_sum, all_to_all, barrier,
     begin_receive, begin_send, broadcast, exchange, finish_receive, finish_send, gather, receive,
@@ -19,9 +19,8 @@ use stratape_mpi::{
 };
 
 /// Runs instructions of seven words: what, where, where to (or the request), how many, the other rank or root, the tag, whom an exchange receives from. The numbers are those of `Event::code`.
-#[gradient(wrt(x))]
-fn interpret(comm: &Comm, x: &[f64], code: &[usize], requests: usize) -> f64 {
-    let mut s = x.to_vec();
+#[differentiable]
+fn run(comm: &Comm, s: &mut [f64], code: &[usize], requests: usize) {
     let mut request = vec![0; requests];
     // So that programs do not blow up the last bits, in which sums over ranks may differ.
     let scale = 1.0 / (comm.size * comm.size) as f64;
@@ -110,11 +109,33 @@ fn interpret(comm: &Comm, x: &[f64], code: &[usize], requests: usize) -> f64 {
         }
         at += 7;
     }
+}
+
+#[differentiable]
+fn result(s: &[f64]) -> f64 {
     let mut own = 0.0;
     for (i, v) in s.iter().enumerate() {
         own += v * v * (i + 1) as f64;
     }
     own
+}
+
+#[gradient(wrt(x))]
+fn interpret(comm: &Comm, x: &[f64], code: &[usize], requests: usize) -> f64 {
+    let mut s = x.to_vec();
+    run(comm, &mut s, code, requests);
+    result(&s)
+}
+
+/// A program several times over, from snapshots: it sends its messages again on the way back.
+#[gradient(wrt(x))]
+fn repeat(comm: &Comm, x: &[f64], code: &[usize], requests: usize, rounds: usize) -> f64 {
+    let mut s = x.to_vec();
+    #[checkpoint(slots = 2)]
+    for _ in 0..rounds {
+        run(comm, &mut s, code, requests);
+    }
+    result(&s)
 }
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -125,21 +146,25 @@ fn main() {
     let mut rank = Rank::new();
     let comm = rank.comm;
     let seed = number("STRATAPE_SEED", 1);
-    for pattern in 0..number("STRATAPE_PATTERNS", 300) {
+    for pattern in 0..number("STRATAPE_PATTERNS", 200) {
         let mut random = Random(seed.wrapping_mul(1_000_003).wrapping_add(pattern));
         let program = generate(comm.size, &mut random);
         let x: Vec<Vec<f64>> =
             (0..comm.size).map(|_| (0..SLOTS).map(|_| random.number()).collect()).collect();
         let seeds: Vec<f64> = (0..comm.size).map(|_| 1.0 + 0.5 * random.number()).collect();
-        let (values, gradients) = simulate::gradient(&program, &x, &seeds);
-
         let code: Vec<usize> =
             program.iter().flat_map(|event| event.code(comm.rank, comm.size)).flatten().collect();
         assert_eq!(code.len() % WORDS, 0);
         let requests = program.len() * 2;
-        let mut dx = vec![0.0; SLOTS];
         let own = &x[comm.rank];
-        let value = interpret_grad(&comm, own, &mut dx, &code, requests, seeds[comm.rank]);
+        let rounds = if pattern % 3 == 0 { 4 } else { 1 };
+        let repeated: Vec<_> = (0..rounds).flat_map(|_| program.iter()).collect();
+        let (values, gradients) = simulate::gradient(&repeated, &x, &seeds);
+        let (mut dx, seed_here) = (vec![0.0; SLOTS], seeds[comm.rank]);
+        let value = match rounds {
+            1 => interpret_grad(&comm, own, &mut dx, &code, requests, seed_here),
+            _ => repeat_grad(&comm, own, &mut dx, &code, requests, rounds, seed_here),
+        };
         let name = format!("pattern {pattern}, STRATAPE_SEED={seed}");
         let expected = values[comm.rank];
         rank.expect(
@@ -153,7 +178,7 @@ fn main() {
             );
         }
         if pattern % 10 == 0 {
-            let alone = interpret(&comm, own, &code, requests);
+            let alone = repeat(&comm, own, &code, requests, rounds);
             rank.expect(&format!("{name}: the function"), alone.to_bits() == value.to_bits());
         }
     }

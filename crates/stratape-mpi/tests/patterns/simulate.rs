@@ -51,7 +51,7 @@ type Slots = Vec<Vec<usize>>;
 
 /// The results of all ranks, and the gradient of their sum with seeds with respect to all numbers.
 pub(crate) fn gradient(
-    program: &[Event],
+    program: &[&Event],
     x: &[Vec<f64>],
     seeds: &[f64],
 ) -> (Vec<f64>, Vec<Vec<f64>>) {
