@@ -128,6 +128,15 @@ fn nowhere(comm: &Comm, x: &[f64], to: usize, tag: usize) -> f64 {
     sum(comm, y[0])
 }
 
+#[gradient(wrt(x))]
+fn round(comm: &Comm, x: &[f64], tag: usize) -> f64 {
+    let next = (comm.rank + 1) % comm.size;
+    let last = (comm.rank + comm.size - 1) % comm.size;
+    let mut y = x.to_vec();
+    exchange(comm, x, next, &mut y, last, tag);
+    y[0]
+}
+
 /// A request that lives longer than an iteration of a loop whose iterations are repeated.
 #[gradient(wrt(x))]
 fn across(comm: &Comm, x: &[f64], steps: usize) -> f64 {
@@ -224,6 +233,14 @@ fn messages(rank: &mut Rank) {
                 _ => {}
             }
         }
+    }
+    // Each rank with a tag of its own: all of them hear of it.
+    for len in [3, 200_000] {
+        let comm = fresh(rank);
+        let (x, mut dx) = (vec![1.0; len], vec![0.0; len]);
+        let result = round_grad_in(&mut workspace, &comm, &x, &mut dx, here, 1.0);
+        let expected = format!("expected are {len} numbers of 8 bytes with tag {here}");
+        found(rank, "exchange", &error(result), &["exchange, tag", &expected]);
     }
     let comm = fresh(rank);
     match here {

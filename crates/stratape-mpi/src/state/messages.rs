@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use mpi::ffi::{self, MPI_Status};
 
 use super::{Done, Pending, State, Way};
-use crate::error::Fault;
+use crate::error::{Fault, MpiError};
 use crate::number::Number;
 
 impl State {
@@ -93,6 +93,13 @@ impl State {
             (Some(to), Some(from)) => {
                 let number = self.begin_send(way, x, to, out, None)?;
                 let received = self.receive(way, y, Some(from), back);
+                // After a mismatch the message has been taken in, and ours will be on the other side. After other errors nobody may be there to wait for.
+                let waits = |error: &MpiError| matches!(error.fault, Fault::Mismatch(_));
+                if let Err(error) = &received
+                    && !waits(error)
+                {
+                    return Err(error.clone());
+                }
                 let (_, sent, _) = self.finish_send::<T>(way, number)?;
                 Ok([sent, received?.1])
             }

@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use crate::common::Random;
 use stratape_mpi::NOBODY;
 
-/// Numbers that a rank has.
-pub(crate) const SLOTS: usize = 6;
+/// Numbers that a rank has: some messages are short, some longer than what `ci/mpi` lets Open MPI send before somebody receives it.
+pub(crate) const SLOTS: usize = 24;
 /// Words of an instruction.
 pub(crate) const WORDS: usize = 7;
 const TAGS: usize = 2;
