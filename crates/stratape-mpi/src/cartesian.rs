@@ -29,6 +29,21 @@ pub struct Cartesian {
 /// cells with them. Beyond the edge of a grid that is not periodic they stay as they are. All ranks must call it.
 ///
 /// The adjoint adds what is in the ghost layers to the cells they are copies of, and leaves zeros there.
+///
+/// # Panics
+/// If the array does not have the cells it should have, or fewer inner cells than ghost layers are wide.
+///
+/// ```no_run
+/// use stratape_mpi::{Cartesian, Comm, halo_1d};
+///
+/// let universe = mpi::initialize().ok_or("MPI is initialised already")?;
+/// let comm = Comm::new(&universe.world())?;
+/// let ring = Cartesian::new(&comm, [comm.size, 1, 1], [true, false, false])?;
+/// let mut u = [0.0, 1.0, 2.0, 3.0, 0.0]; // three inner cells
+/// halo_1d(&ring, &mut u, 1);
+/// assert_eq!(u, [3.0, 1.0, 2.0, 3.0, 1.0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[differentiable]
 pub fn halo_1d(grid: &Cartesian, u: &mut [f64], width: usize) {
     layers(grid, u, 0, [1, u.len(), 1], width);
@@ -183,6 +198,16 @@ impl Cartesian {
     ///
     /// # Errors
     /// If there is no such axis.
+    ///
+    /// ```no_run
+    /// use stratape_mpi::{Cartesian, Comm};
+    ///
+    /// let universe = mpi::initialize().ok_or("MPI is initialised already")?;
+    /// let grid = Cartesian::balanced(&Comm::new(&universe.world())?, 1)?;
+    /// let (first, count) = grid.part(0, 1000)?;
+    /// let own: Vec<f64> = (first..first + count).map(|i| i as f64).collect();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn part(&self, axis: usize, cells: usize) -> Result<(usize, usize), MpiError> {
         let (Some(count), Some(here)) = (self.dimensions.get(axis), self.coordinates.get(axis))
         else {
