@@ -210,7 +210,7 @@ macro_rules! functions {
 
             #[effect(forward = halves::receive_any_forward, backward = halves::receive_any_backward)]
             pub(super) fn receive_any(comm: usize, y: &mut [$number], tag: usize) -> usize {
-                or_abort(halves::receive_any(comm, y, tag))
+                or_abort(halves::receive_any(comm, y, tag)).0
             }
 
             #[effect(forward = halves::exchange_forward, backward = halves::exchange_backward)]

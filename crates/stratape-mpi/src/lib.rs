@@ -47,6 +47,7 @@
 
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod cartesian;
 mod comm;
 mod cuts;
 mod error;
@@ -57,6 +58,7 @@ mod state;
 mod time_loop;
 mod traffic;
 
+pub use self::cartesian::{Cartesian, halo_1d, halo_2d, halo_3d};
 pub use self::comm::Comm;
 pub use self::error::{Fault, MpiError};
 pub use self::functions::double::*;

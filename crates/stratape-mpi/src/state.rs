@@ -55,7 +55,10 @@ struct Pending {
     buffer: Option<Box<dyn Any>>,
     peer: usize,
     tag: usize,
+    adjoint: usize,
     receives: bool,
+    /// Whether it was begun in the forward pass of a gradient.
+    taped: bool,
 }
 
 impl Drop for Pending {
@@ -80,7 +83,14 @@ pub(crate) struct State {
     number: u64,
     next: usize,
     pending: HashMap<(Way, usize), Pending>,
+    /// How many messages were sent to (false) and received from (true) a rank with a tag.
+    begun: HashMap<(bool, usize, usize), usize>,
+    /// How many tags of adjoints there are for each tag of the program.
+    adjoint_tags: usize,
 }
+
+/// The largest tag of a message: the least that every MPI library allows.
+const LARGEST_TAG: usize = 32767;
 
 thread_local! {
     static STATES: RefCell<Vec<State>> = const { RefCell::new(Vec::new()) };
@@ -102,6 +112,17 @@ pub(crate) fn with<T>(
     })
 }
 
+/// As [`with`], as part of the operation before.
+pub(crate) fn with_same<T>(id: usize, run: impl FnOnce(&mut State) -> Done<T>) -> Done<T> {
+    STATES.with_borrow_mut(|states| match states.get_mut(id) {
+        Some(state) => run(state),
+        None => {
+            let operation = "request".to_owned();
+            Err(MpiError { rank: 0, operation, number: 0, fault: Fault::Unknown })
+        }
+    })
+}
+
 /// Adds a communicator of ours beside one of the program's; its number.
 pub(crate) fn adopt(raw: MPI_Comm) -> Done<usize> {
     let mut state = State {
@@ -117,6 +138,8 @@ pub(crate) fn adopt(raw: MPI_Comm) -> Done<usize> {
         number: 0,
         next: 0,
         pending: HashMap::new(),
+        begun: HashMap::new(),
+        adjoint_tags: 1,
     };
     let (mut rank, mut size) = (0, 0);
     // SAFETY: the communicator is one of rsmpi's, which is alive; both pointers are to variables of ours.
@@ -127,6 +150,7 @@ pub(crate) fn adopt(raw: MPI_Comm) -> Done<usize> {
     state.forward = state.duplicate(raw)?;
     state.backward = state.duplicate(raw)?;
     state.checks = state.duplicate(raw)?;
+    state.adjoint_tags = (state.largest_tag()? + 1) / (LARGEST_TAG + 1);
     Ok(STATES.with_borrow_mut(|states| {
         states.push(state);
         states.len() - 1
@@ -228,11 +252,43 @@ impl State {
         Err(self.fault(Fault::Argument(message)))
     }
 
-    fn tag(&self, tag: usize) -> Done<c_int> {
-        // The least that every MPI library allows.
-        if tag <= 32767 {
+    fn tag(&self, way: Way, tag: usize) -> Done<c_int> {
+        if way == Way::Backward || tag <= LARGEST_TAG {
             return Ok(tag as c_int);
         }
-        Err(self.fault(Fault::Argument(format!("tag {tag} is too large: the largest is 32767"))))
+        let message = format!("tag {tag} is too large: the largest is {LARGEST_TAG}");
+        Err(self.fault(Fault::Argument(message)))
+    }
+
+    /// The largest tag of this library.
+    fn largest_tag(&self) -> Done<usize> {
+        let (mut value, mut known) = (std::ptr::null_mut::<c_int>(), 0);
+        // SAFETY: a communicator of ours, and variables for a pointer and a flag. The attribute is a number that the library owns.
+        self.call(unsafe {
+            ffi::MPI_Comm_get_attr(
+                self.forward,
+                ffi::MPI_TAG_UB as c_int,
+                (&raw mut value).cast(),
+                &raw mut known,
+            )
+        })?;
+        if known == 0 || value.is_null() {
+            return Ok(LARGEST_TAG);
+        }
+        // SAFETY: the library has set it to its number, which lives as long as MPI does.
+        Ok(usize::try_from(unsafe { *value }).unwrap_or(LARGEST_TAG).max(LARGEST_TAG))
+    }
+
+    /// The tag of the adjoint of a message that is begun now, the same on both sides.
+    ///
+    /// Messages with one tag between two ranks match in the order in which they are begun. Their adjoints are begun in another order, that in which the
+    /// messages were finished, and this order may differ between the two sides. So each message has a number, the same on both sides, and its adjoint has a tag of its own.
+    fn adjoint_tag(&mut self, way: Way, receives: bool, peer: usize, tag: usize) -> usize {
+        if way == Way::Backward {
+            return tag;
+        }
+        let begun = self.begun.entry((receives, peer, tag)).or_insert(0);
+        *begun += 1;
+        tag * self.adjoint_tags + *begun % self.adjoint_tags
     }
 }

@@ -76,6 +76,27 @@ fn overlap(comm: &Comm, x: &[f64]) -> f64 {
     own + (x[0] - halo[0]).exp() + (x[n - 1] - halo[1]).sin()
 }
 
+/// Two messages with one tag, finished in another order than they are begun, and in another on each side. Their adjoints once changed places: they were begun in
+/// the order of the finishes, and matched by tags alone.
+#[gradient]
+fn crossed(comm: &Comm, x: &[f64]) -> f64 {
+    let right = (comm.rank + 1) % comm.size;
+    let left = (comm.rank + comm.size - 1) % comm.size;
+    let mut first = [0.0];
+    let mut second = [0.0];
+    let mut third = [0.0];
+    let r0 = begin_receive(comm, 1, left, 4);
+    let r1 = begin_receive(comm, 1, left, 4);
+    let s0 = begin_send(comm, &x[0..1], right, 4);
+    let s1 = begin_send(comm, &x[1..2], right, 4);
+    exchange(comm, &x[2..3], right, &mut third, left, 4);
+    finish_send(comm, s0);
+    finish_receive(comm, r1, &mut second);
+    finish_receive(comm, r0, &mut first);
+    finish_send(comm, s1);
+    first[0].sin() + 2.0 * second[0].exp() + third[0] * third[0] * x[3]
+}
+
 #[gradient]
 fn steps(comm: &Comm, u: &mut [f64], count: usize) {
     let n = u.len();
@@ -246,6 +267,7 @@ fn main() {
     rank.check("ring", n, ring, ring_grad);
     rank.check("pipeline", n, pipeline, pipeline_grad);
     rank.check("overlap", n, overlap, overlap_grad);
+    rank.check("crossed", n, crossed, crossed_grad);
     rank.check("from the root", n, from_root, from_root_grad);
     rank.check("reductions", n, reductions, reductions_grad);
     rank.check("to the root", n, to_root, to_root_grad);

@@ -1,19 +1,61 @@
 //! What is sent along where everything is checked: before each message its length and tag, before each collective operation what it is.
+//!
+//! Adjoints of messages are not announced: they fit together if the messages did.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 
 use mpi::ffi::{self, MPI_Status};
 
-use super::{Combine, Done, State, Way};
+use super::{Combine, Done, Pending, State, Way};
 use crate::error::Fault;
 use crate::number::Number;
 
-impl State {
-    fn label(way: Way) -> c_int {
-        c_int::from(way == Way::Backward)
+/// What all ranks do together.
+#[derive(Clone, Copy)]
+pub(super) struct Collective<'a> {
+    pub(super) name: &'static str,
+    pub(super) root: usize,
+    pub(super) len: usize,
+    /// Numbers of each rank, where they differ.
+    pub(super) counts: &'a [usize],
+}
+
+/// The names of collective operations: ranks tell each other their places here.
+const NAMES: [&str; 14] = [
+    "all-reduce (sum)",
+    "all-reduce (product)",
+    "all-reduce (max)",
+    "all-reduce (min)",
+    "reduce (sum)",
+    "reduce (product)",
+    "reduce (max)",
+    "reduce (min)",
+    "broadcast",
+    "gather",
+    "scatter",
+    "all-gather",
+    "reduce-scatter",
+    "all-to-all",
+];
+
+impl Combine {
+    pub(super) fn all_reduce(self) -> &'static str {
+        NAMES[self as usize]
     }
 
+    pub(super) fn reduce(self) -> &'static str {
+        NAMES[4 + self as usize]
+    }
+}
+
+fn described(code: i64) -> String {
+    let (at, way) = (code / 2, if code % 2 == 0 { "" } else { "adjoint: " });
+    let name = usize::try_from(at).ok().and_then(|at| NAMES.get(at)).unwrap_or(&"barrier");
+    format!("{way}{name}")
+}
+
+impl State {
     pub(super) fn announce<T: Number>(
         &mut self,
         way: Way,
@@ -21,33 +63,29 @@ impl State {
         to: usize,
         tag: usize,
     ) -> Done {
-        if !self.checking {
+        if !self.checking || way == Way::Backward {
             return Ok(());
         }
         let head = [size_of::<T>() as u64, len as u64, tag as u64];
         let (peer, comm) = (self.peer(to)?, self.checks);
         // SAFETY: three numbers of the datatype.
         self.call(unsafe {
-            ffi::MPI_Send(
-                head.as_ptr().cast::<c_void>(),
-                3,
-                u64::datatype(),
-                peer,
-                Self::label(way),
-                comm,
-            )
+            ffi::MPI_Send(head.as_ptr().cast::<c_void>(), 3, u64::datatype(), peer, 0, comm)
         })
     }
 
-    /// Compares what the other side announced; whom it is from.
+    /// Compares what the other side announced with a receive that has been `posted` already or has not; whom it is from.
+    ///
+    /// A message that does not fit is received all the same, and dropped: its sender may be waiting for that.
     pub(super) fn announced<T: Number>(
         &mut self,
         way: Way,
         len: usize,
         from: c_int,
-        tag: Option<usize>,
+        tag: usize,
+        posted: Option<usize>,
     ) -> Done<Option<c_int>> {
-        if !self.checking {
+        if !self.checking || way == Way::Backward {
             return Ok(None);
         }
         let mut head = [0_u64; 3];
@@ -60,54 +98,83 @@ impl State {
                 3,
                 u64::datatype(),
                 from,
-                Self::label(way),
+                0,
                 comm,
                 status.as_mut_ptr(),
             )
         })?;
         // SAFETY: zeroed bytes are a status, and the library has filled it in.
         let from = unsafe { status.assume_init() }.MPI_SOURCE;
-        let [size, sent, label] = head;
-        let text = |len: u64, size: u64, tag: Option<u64>| {
-            let tag = tag.map_or("any tag".to_owned(), |tag| format!("tag {tag}"));
-            format!("{len} numbers of {size} bytes with {tag}")
-        };
-        let tag = tag.map(|tag| tag as u64);
-        let same = size == size_of::<T>() as u64
-            && sent == len as u64
-            && tag.is_none_or(|tag| tag == label);
-        if same {
+        let ours = [size_of::<T>() as u64, len as u64, tag as u64];
+        if head == ours {
             return Ok(Some(from));
         }
-        let (theirs, ours) =
-            (text(sent, size, Some(label)), text(len as u64, size_of::<T>() as u64, tag));
+        let text =
+            |[size, len, tag]: [u64; 3]| format!("{len} numbers of {size} bytes with tag {tag}");
+        let (theirs, ours) = (text(head), text(ours));
+        self.drop_message(head, from, posted)?;
         Err(self.fault(Fault::Mismatch(format!("rank {from} sent {theirs}; expected are {ours}"))))
     }
 
-    pub(super) fn announced_len<T: Number>(&mut self, way: Way, peer: usize, tag: usize) -> Done {
-        if !self.checking {
+    fn drop_message(&mut self, head: [u64; 3], from: c_int, posted: Option<usize>) -> Done {
+        let [size, len, tag] = head.map(|number| number as usize);
+        let takes = |pending: &Pending| {
+            pending.receives && pending.peer == from as usize && pending.tag == tag
+        };
+        let mut status = MaybeUninit::<MPI_Status>::zeroed();
+        if let Some(number) = posted
+            && self.pending.get(&(Way::Forward, number)).is_some_and(takes)
+        {
+            let Some(mut pending) = self.pending.remove(&(Way::Forward, number)) else {
+                return Ok(());
+            };
+            // SAFETY: a request of ours that has not been waited for, and a variable for its status. That the message may be too long is known.
+            unsafe { ffi::MPI_Wait(&raw mut pending.raw, status.as_mut_ptr()) };
             return Ok(());
         }
-        let found = self.pending.values().find(|p| p.receives && p.peer == peer && p.tag == tag);
-        let len = found
-            .and_then(|pending| pending.buffer.as_ref())
-            .and_then(|buffer| buffer.downcast_ref::<Vec<T>>())
-            .map_or(0, Vec::len);
-        let from = self.peer(peer)?;
-        self.announced::<T>(way, len, from, Some(tag)).map(drop)
+        if self.pending.iter().any(|((way, _), pending)| *way == Way::Forward && takes(pending)) {
+            return Ok(());
+        }
+        let datatype = if size == size_of::<f32>() { f32::datatype() } else { f64::datatype() };
+        let mut room = vec![0_u64; len];
+        let (count, label, comm) = (self.length(len)?, self.tag(Way::Forward, tag)?, self.forward);
+        self.begun.entry((true, from as usize, tag)).and_modify(|begun| *begun += 1).or_insert(1);
+        // SAFETY: there is room for as many numbers of at most eight bytes as were announced, and a variable for the status.
+        self.call(unsafe {
+            ffi::MPI_Recv(
+                room.as_mut_ptr().cast(),
+                count,
+                datatype,
+                from,
+                label,
+                comm,
+                status.as_mut_ptr(),
+            )
+        })
     }
 
-    /// An error if ranks differ in what they do.
-    pub(super) fn agree(&mut self, way: Way, what: &str, root: usize, len: usize) -> Done {
+    /// An error if ranks differ in what they do, or if what this rank or another one passes does not fit.
+    pub(super) fn agree<T: Number>(&mut self, way: Way, what: Collective, fits: Done) -> Done {
         if !self.checking {
-            return Ok(());
+            return fits;
         }
-        let code = what.bytes().fold(0_i64, |code, byte| (code * 31 + i64::from(byte)) % 1_000_003);
-        let known = [code + i64::from(way == Way::Backward), root as i64, len as i64];
-        let both: Vec<i64> = known.iter().flat_map(|value| [*value, -value]).collect();
+        let place = NAMES.iter().position(|name| *name == what.name).unwrap_or(NAMES.len());
+        let counts = what
+            .counts
+            .iter()
+            .fold(0_i64, |code, count| (code * 31 + *count as i64 % 1_000_003) % 1_000_003);
+        let own = [
+            2 * place as i64 + i64::from(way == Way::Backward),
+            if fits.is_err() { self.rank as i64 } else { -1 },
+            what.root as i64,
+            size_of::<T>() as i64,
+            what.len as i64,
+            counts,
+        ];
+        let both: Vec<i64> = own.iter().flat_map(|value| [*value, -value]).collect();
         let mut most = vec![0_i64; both.len()];
         let comm = self.checks;
-        // SAFETY: six numbers in both lists, which are apart.
+        // SAFETY: equally many numbers in both lists, which are apart.
         self.call(unsafe {
             ffi::MPI_Allreduce(
                 both.as_ptr().cast(),
@@ -118,19 +185,25 @@ impl State {
                 comm,
             )
         })?;
-        for (at, name) in ["operation", "root", "length"].iter().enumerate() {
-            if most[2 * at] != -most[2 * at + 1] {
-                let message = match at {
-                    0 => format!("this rank does {what}, another rank something else"),
-                    _ => format!(
-                        "ranks differ in the {name} of {what}: it is {} here, and from {} to {} elsewhere",
-                        known[at],
-                        -most[2 * at + 1],
-                        most[2 * at]
-                    ),
-                };
-                return Err(self.fault(Fault::Mismatch(message)));
-            }
+        fits?;
+        let name = what.name;
+        let names = ["", "", "root", "size of the numbers", "length", "counts"];
+        for (at, field) in names.iter().enumerate() {
+            let (least, largest) = (-most[2 * at + 1], most[2 * at]);
+            let message = match at {
+                _ if least == largest => continue,
+                0 => {
+                    let other = if least == own[0] { largest } else { least };
+                    format!("this rank does {name}, another one {}", described(other))
+                }
+                1 => format!("what rank {largest} passes to {name} does not fit"),
+                5 => format!("ranks differ in the {field} of {name}"),
+                _ => format!(
+                    "ranks differ in the {field} of {name}: it is {} here, and from {least} to {largest} over all ranks",
+                    own[at],
+                ),
+            };
+            return Err(self.fault(Fault::Mismatch(message)));
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use mpi::ffi;
 
+use super::checks::Collective;
 use super::{Combine, Done, State, Way};
 use crate::error::Fault;
 use crate::number::Number;
@@ -17,8 +18,9 @@ impl State {
         x: &[T],
         y: &mut [T],
     ) -> Done {
-        self.expect("result", y.len(), x.len())?;
-        self.agree(way, "all-reduce", 0, x.len())?;
+        let fits = self.expect("result", y.len(), x.len());
+        let what = Collective { name: how.all_reduce(), root: 0, len: x.len(), counts: &[] };
+        self.agree::<T>(way, what, fits)?;
         let (count, comm) = (self.length(x.len())?, self.raw(way));
         // SAFETY: both lists have `count` numbers of the datatype, and are apart.
         self.call(unsafe {
@@ -43,11 +45,12 @@ impl State {
         (x, y): (&[T], &mut [T]),
         root: usize,
     ) -> Done {
-        if self.rank == root {
-            self.expect("result", y.len(), x.len())?;
-        }
+        let result = if self.rank == root { y.len() } else { x.len() };
+        let fits = self.expect("result", result, x.len());
+        let fits = fits.and_then(|()| self.peer(root).map(drop));
+        let what = Collective { name: how.reduce(), root, len: x.len(), counts: &[] };
+        self.agree::<T>(way, what, fits)?;
         let root_rank = self.peer(root)?;
-        self.agree(way, "reduce", root, x.len())?;
         let (count, comm) = (self.length(x.len())?, self.raw(way));
         // SAFETY: `x` has `count` numbers of the datatype, and so has `y` on the root, where alone it is written.
         self.call(unsafe {
@@ -67,8 +70,10 @@ impl State {
 
     /// Copies the root's numbers to all ranks.
     pub(crate) fn broadcast<T: Number>(&mut self, way: Way, x: &mut [T], root: usize) -> Done {
+        let fits = self.peer(root).map(drop);
+        let what = Collective { name: "broadcast", root, len: x.len(), counts: &[] };
+        self.agree::<T>(way, what, fits)?;
         let root_rank = self.peer(root)?;
-        self.agree(way, "broadcast", root, x.len())?;
         let (count, comm) = (self.length(x.len())?, self.raw(way));
         // SAFETY: `x` has `count` numbers of the datatype on every rank.
         self.call(unsafe {
@@ -86,10 +91,11 @@ impl State {
         counts: &[usize],
         root: usize,
     ) -> Done {
-        let (counts, starts) =
-            self.parts(counts, x.len(), (self.rank == root).then_some(all.len()))?;
-        let root_rank = self.peer(root)?;
-        self.agree(way, "gather", root, counts.iter().map(|count| *count as usize).sum())?;
+        let parts = self.parts(counts, x.len(), (self.rank == root).then_some(all.len()));
+        let fits = parts.as_ref().map(drop).map_err(Clone::clone);
+        let fits = fits.and_then(|()| self.peer(root).map(drop));
+        self.agree::<T>(way, Collective { name: "gather", root, len: 0, counts }, fits)?;
+        let (root_rank, (counts, starts)) = (self.peer(root)?, parts?);
         let (count, comm) = (self.length(x.len())?, self.raw(way));
         // SAFETY: `x` has this rank's count of numbers; on the root `all` has room for all of them, where the starts say.
         self.call(unsafe {
@@ -117,10 +123,11 @@ impl State {
         counts: &[usize],
         root: usize,
     ) -> Done {
-        let (counts, starts) =
-            self.parts(counts, y.len(), (self.rank == root).then_some(all.len()))?;
-        let root_rank = self.peer(root)?;
-        self.agree(way, "scatter", root, counts.iter().map(|count| *count as usize).sum())?;
+        let parts = self.parts(counts, y.len(), (self.rank == root).then_some(all.len()));
+        let fits = parts.as_ref().map(drop).map_err(Clone::clone);
+        let fits = fits.and_then(|()| self.peer(root).map(drop));
+        self.agree::<T>(way, Collective { name: "scatter", root, len: 0, counts }, fits)?;
+        let (root_rank, (counts, starts)) = (self.peer(root)?, parts?);
         let (count, comm) = (self.length(y.len())?, self.raw(way));
         // SAFETY: `y` has room for this rank's count of numbers; on the root `all` has all of them, where the starts say.
         self.call(unsafe {
@@ -147,8 +154,10 @@ impl State {
         (x, all): (&[T], &mut [T]),
         counts: &[usize],
     ) -> Done {
-        let (counts, starts) = self.parts(counts, x.len(), Some(all.len()))?;
-        self.agree(way, "all-gather", 0, all.len())?;
+        let parts = self.parts(counts, x.len(), Some(all.len()));
+        let fits = parts.as_ref().map(drop).map_err(Clone::clone);
+        self.agree::<T>(way, Collective { name: "all-gather", root: 0, len: 0, counts }, fits)?;
+        let (counts, starts) = parts?;
         let (count, comm) = (self.length(x.len())?, self.raw(way));
         // SAFETY: `x` has this rank's count of numbers, and `all` has room for all of them, where the starts say.
         self.call(unsafe {
@@ -174,8 +183,10 @@ impl State {
         (all, y): (&[T], &mut [T]),
         counts: &[usize],
     ) -> Done {
-        let (counts, _) = self.parts(counts, y.len(), Some(all.len()))?;
-        self.agree(way, "reduce-scatter", 0, all.len())?;
+        let parts = self.parts(counts, y.len(), Some(all.len()));
+        let fits = parts.as_ref().map(drop).map_err(Clone::clone);
+        self.agree::<T>(way, Collective { name: "reduce-scatter", root: 0, len: 0, counts }, fits)?;
+        let (counts, _) = parts?;
         let comm = self.raw(way);
         // SAFETY: `all` has the numbers of all ranks, and `y` room for this rank's count.
         self.call(unsafe {
@@ -194,13 +205,14 @@ impl State {
 
     /// Block `q` of `x` goes to rank `q`, as block `rank` of its `y`.
     pub(crate) fn all_to_all<T: Number>(&mut self, way: Way, x: &[T], y: &mut [T]) -> Done {
-        self.expect("result", y.len(), x.len())?;
+        let mut fits = self.expect("result", y.len(), x.len());
         if !x.len().is_multiple_of(self.size) {
             let message =
                 format!("{} numbers are no equal blocks for {} ranks", x.len(), self.size);
-            return Err(self.fault(Fault::Argument(message)));
+            fits = Err(self.fault(Fault::Argument(message)));
         }
-        self.agree(way, "all-to-all", 0, x.len())?;
+        let what = Collective { name: "all-to-all", root: 0, len: x.len(), counts: &[] };
+        self.agree::<T>(way, what, fits)?;
         let (block, comm) = (self.length(x.len() / self.size)?, self.raw(way));
         // SAFETY: both lists have a block for each rank, and are apart.
         self.call(unsafe {
@@ -220,7 +232,8 @@ impl State {
 
     /// Waits for all ranks.
     pub(crate) fn barrier(&mut self, way: Way) -> Done {
-        self.agree(way, "barrier", 0, 0)?;
+        let what = Collective { name: "barrier", root: 0, len: 0, counts: &[] };
+        self.agree::<u64>(way, what, Ok(()))?;
         let comm = self.raw(way);
         // SAFETY: a communicator of ours.
         self.call(unsafe { ffi::MPI_Barrier(comm) })?;

@@ -1,17 +1,24 @@
 //! Messages between two ranks.
 
+use std::any::Any;
 use std::mem::MaybeUninit;
 
 use mpi::ffi::{self, MPI_Status};
 
 use super::{Done, Pending, State, Way};
-use crate::error::Fault;
+use crate::error::{Fault, MpiError};
 use crate::number::Number;
 
 impl State {
-    /// Sends numbers to a rank.
-    pub(crate) fn send<T: Number>(&mut self, way: Way, x: &[T], to: usize, tag: usize) -> Done {
-        let (count, peer, label) = (self.length(x.len())?, self.peer(to)?, self.tag(tag)?);
+    /// Sends numbers to a rank; the tag of the adjoint.
+    pub(crate) fn send<T: Number>(
+        &mut self,
+        way: Way,
+        x: &[T],
+        to: usize,
+        tag: usize,
+    ) -> Done<usize> {
+        let (count, peer, label) = (self.length(x.len())?, self.peer(to)?, self.tag(way, tag)?);
         self.announce::<T>(way, x.len(), to, tag)?;
         let raw = self.raw(way);
         // SAFETY: `x` has `count` numbers of the datatype; the call returns when it may be used again.
@@ -19,29 +26,24 @@ impl State {
             ffi::MPI_Send(x.as_ptr().cast(), count, T::datatype(), peer, label, raw)
         })?;
         self.count::<T>(way, 1, x.len());
-        Ok(())
+        Ok(self.adjoint_tag(way, false, to, tag))
     }
 
-    /// Receives numbers: from whom, and with which tag.
+    /// Receives numbers: from whom, and the tag of the adjoint.
     pub(crate) fn receive<T: Number>(
         &mut self,
         way: Way,
         y: &mut [T],
         from: Option<usize>,
-        tag: Option<usize>,
+        tag: usize,
     ) -> Done<(usize, usize)> {
-        let count = self.length(y.len())?;
+        let (count, label) = (self.length(y.len())?, self.tag(way, tag)?);
         let mut source = match from {
             Some(rank) => self.peer(rank)?,
             // SAFETY: a constant of the library.
             None => unsafe { ffi::RSMPI_ANY_SOURCE },
         };
-        let label = match tag {
-            Some(tag) => self.tag(tag)?,
-            // SAFETY: as above.
-            None => unsafe { ffi::RSMPI_ANY_TAG },
-        };
-        if let Some(found) = self.announced::<T>(way, y.len(), source, tag)? {
+        if let Some(found) = self.announced::<T>(way, y.len(), source, tag, None)? {
             source = found;
         }
         let mut status = MaybeUninit::<MPI_Status>::zeroed();
@@ -60,8 +62,10 @@ impl State {
         })?;
         // SAFETY: zeroed bytes are a status, and the library has filled it in.
         let status = unsafe { status.assume_init() };
+        let source = status.MPI_SOURCE as usize;
+        let adjoint = self.adjoint_tag(way, true, source, tag);
         self.came::<T>(&status, y.len())?;
-        Ok((status.MPI_SOURCE as usize, status.MPI_TAG as usize))
+        Ok((source, adjoint))
     }
 
     /// An error if a message had another length than its buffer.
@@ -75,22 +79,29 @@ impl State {
         }
     }
 
-    /// Sends and receives at once.
+    /// Sends and receives at once, each with its tag; the tags of the adjoints.
     pub(crate) fn exchange<T: Number>(
         &mut self,
         way: Way,
-        (x, to): (&[T], Option<usize>),
-        (y, from): (&mut [T], Option<usize>),
-        tag: usize,
-    ) -> Done {
+        (x, to, out): (&[T], Option<usize>, usize),
+        (y, from, back): (&mut [T], Option<usize>, usize),
+    ) -> Done<[usize; 2]> {
         match (to, from) {
-            (None, None) => Ok(()),
-            (Some(to), None) => self.send(way, x, to, tag),
-            (None, Some(from)) => self.receive(way, y, Some(from), Some(tag)).map(drop),
+            (None, None) => Ok([0; 2]),
+            (Some(to), None) => Ok([self.send(way, x, to, out)?, 0]),
+            (None, Some(from)) => Ok([0, self.receive(way, y, Some(from), back)?.1]),
             (Some(to), Some(from)) => {
-                let number = self.begin_send(way, x, to, tag, None)?;
-                self.receive(way, y, Some(from), Some(tag))?;
-                self.finish_send::<T>(way, number).map(drop)
+                let number = self.begin_send(way, x, to, out, None)?;
+                let received = self.receive(way, y, Some(from), back);
+                // After a mismatch the message has been taken in, and ours will be on the other side. After other errors nobody may be there to wait for.
+                let waits = |error: &MpiError| matches!(error.fault, Fault::Mismatch(_));
+                if let Err(error) = &received
+                    && !waits(error)
+                {
+                    return Err(error.clone());
+                }
+                let (_, sent, _) = self.finish_send::<T>(way, number)?;
+                Ok([sent, received?.1])
             }
         }
     }
@@ -109,7 +120,7 @@ impl State {
         tag: usize,
         number: Option<usize>,
     ) -> Done<usize> {
-        let (count, peer, label) = (self.length(x.len())?, self.peer(to)?, self.tag(tag)?);
+        let (count, peer, label) = (self.length(x.len())?, self.peer(to)?, self.tag(way, tag)?);
         self.announce::<T>(way, x.len(), to, tag)?;
         let (copy, comm) = (x.to_vec(), self.raw(way));
         let mut raw = MaybeUninit::uninit();
@@ -128,10 +139,12 @@ impl State {
         self.count::<T>(way, 1, x.len());
         // SAFETY: the call succeeded, and has written the request.
         let raw = unsafe { raw.assume_init() };
+        let adjoint = self.adjoint_tag(way, false, to, tag);
+        let buffer: Option<Box<dyn Any>> = Some(Box::new(copy));
         Ok(self.keep(
             way,
             number,
-            Pending { raw, buffer: Some(Box::new(copy)), peer: to, tag, receives: false },
+            Pending { raw, buffer, peer: to, tag, adjoint, receives: false, taped: false },
         ))
     }
 
@@ -144,7 +157,7 @@ impl State {
         tag: usize,
         number: Option<usize>,
     ) -> Done<usize> {
-        let (count, peer, label) = (self.length(len)?, self.peer(from)?, self.tag(tag)?);
+        let (count, peer, label) = (self.length(len)?, self.peer(from)?, self.tag(way, tag)?);
         let (mut buffer, comm) = (vec![T::ZERO; len], self.raw(way));
         let mut raw = MaybeUninit::uninit();
         // SAFETY: the buffer has room for `count` numbers, and lives on its place in memory until the request is complete, or for ever.
@@ -161,11 +174,32 @@ impl State {
         })?;
         // SAFETY: the call succeeded, and has written the request.
         let raw = unsafe { raw.assume_init() };
+        let adjoint = self.adjoint_tag(way, true, from, tag);
+        let buffer: Option<Box<dyn Any>> = Some(Box::new(buffer));
         Ok(self.keep(
             way,
             number,
-            Pending { raw, buffer: Some(Box::new(buffer)), peer: from, tag, receives: true },
+            Pending { raw, buffer, peer: from, tag, adjoint, receives: true, taped: false },
         ))
+    }
+
+    pub(crate) fn must_finish(&mut self, number: usize) {
+        if let Some(pending) = self.pending.get_mut(&(Way::Forward, number)) {
+            pending.taped = true;
+        }
+    }
+
+    /// An error if a backward pass begins while something of its forward pass is under way: adjoints of that would never be sent, and the other side would wait for them.
+    pub(crate) fn all_finished(&mut self) -> Done {
+        let number =
+            self.pending.iter().filter(|(_, pending)| pending.taped).map(|(key, _)| key.1).min();
+        let Some(number) = number else { return Ok(()) };
+        // What the next gradient does is not to blame for it.
+        self.pending.retain(|_, pending| !pending.taped);
+        let message = format!(
+            "request {number} was never finished: finish every send and receive that is begun"
+        );
+        Err(self.fault(Fault::Request(message)))
     }
 
     fn keep(&mut self, way: Way, number: Option<usize>, pending: Pending) -> usize {
@@ -177,7 +211,7 @@ impl State {
         number
     }
 
-    /// Waits for a send; whom it went to, with which tag, and how many numbers.
+    /// Waits for a send; whom it went to, the tag of the adjoint, and how many numbers.
     pub(crate) fn finish_send<T: Number>(
         &mut self,
         way: Way,
@@ -187,7 +221,7 @@ impl State {
         Ok((peer, tag, buffer.len()))
     }
 
-    /// Waits for a receive; whom it came from, with which tag, and the numbers.
+    /// Waits for a receive; whom it came from, the tag of the adjoint, and the numbers.
     pub(crate) fn finish_receive<T: Number>(
         &mut self,
         way: Way,
@@ -207,7 +241,7 @@ impl State {
         let Some(pending) = self.pending.get(&key) else {
             let message = match way {
                 Way::Forward => {
-                    "is not under way: it was finished already, or begun on another communicator"
+                    "is not under way: it was finished already, or begun on another communicator, or in another iteration of a `#[checkpoint]` loop"
                 }
                 Way::Backward => "was never finished: finish every send and receive that is begun",
             };
@@ -217,13 +251,14 @@ impl State {
             let message = if receives { "is a send" } else { "is a receive" };
             return Err(self.fault(request(message)));
         }
-        let (peer, tag) = (pending.peer, pending.tag);
-        let fits = pending.buffer.as_ref().is_some_and(|buffer| buffer.is::<Vec<T>>());
-        if !fits {
+        let (peer, tag, adjoint) = (pending.peer, pending.tag, pending.adjoint);
+        let buffer = pending.buffer.as_ref().and_then(|buffer| buffer.downcast_ref::<Vec<T>>());
+        let Some(len) = buffer.map(Vec::len) else {
             return Err(self.fault(request("is of another type of number")));
-        }
+        };
         if receives {
-            self.announced_len::<T>(way, peer, tag)?;
+            let from = self.peer(peer)?;
+            self.announced::<T>(way, len, from, tag, Some(number))?;
         }
         let Some(mut pending) = self.pending.remove(&key) else {
             return Err(self.fault(request("is not under way")));
@@ -238,6 +273,6 @@ impl State {
         if receives {
             self.came::<T>(&status, buffer.len())?;
         }
-        Ok((peer, tag, *buffer))
+        Ok((peer, adjoint, *buffer))
     }
 }
