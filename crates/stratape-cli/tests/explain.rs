@@ -237,6 +237,7 @@ fn errors_are_those_of_the_attributes() -> Outcome {
         if path.ends_with("left_to_rustc.rs")
             || path.ends_with("several_files.rs")
             || path.ends_with("by_hand.rs")
+            || path.ends_with("effects.rs")
             // Whether a type is the one of another crate, rustc finds.
             || path.ends_with("other_crates.rs")
             || path.ends_with("hidden_names.rs")

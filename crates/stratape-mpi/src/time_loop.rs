@@ -70,6 +70,9 @@ pub struct RunReport {
     pub failed_saves: u64,
 }
 
+/// Whether a state is the last one.
+type Ended<S> = Box<dyn FnMut(&S) -> bool>;
+
 /// A time loop that all ranks of a communicator run together.
 ///
 /// ```no_run
@@ -105,7 +108,7 @@ pub struct TimeLoop<S> {
     comm: Comm,
     start: S,
     steps: Option<usize>,
-    ended: Option<Box<dyn FnMut(&S) -> bool>>,
+    ended: Option<Ended<S>>,
     segment: usize,
     slots: usize,
     directory: Option<PathBuf>,
@@ -198,7 +201,7 @@ impl<S: Snapshot> TimeLoop<S> {
                     {
                         break;
                     }
-                    if at % self.segment == 0 && self.steps != Some(at) {
+                    if at.is_multiple_of(self.segment) && self.steps != Some(at) {
                         cuts.keep(&mut report, Cut::State(at / self.segment), to_bytes(&state))?;
                     }
                 }
