@@ -1,5 +1,7 @@
 //! Functions that act outside of the program: `#[effect]`. Here a mailbox of this thread stands for what is outside.
 
+#![allow(clippy::needless_range_loop)]
+
 use std::cell::RefCell;
 
 use stratape::tape::{RecordTape, TapeError};
@@ -44,7 +46,7 @@ fn post_forward(tape: &mut RecordTape, x: &[f64], scale: f64) -> Result<(), Tape
 
 fn post_backward(tape: &mut RecordTape, dx: &mut [f64], scale: f64) -> Result<f64, TapeError> {
     note("post back");
-    let letter = MAILBOX.with_borrow_mut(|mailbox| mailbox.adjoints.pop()).unwrap();
+    let letter = MAILBOX.with_borrow_mut(|mailbox| mailbox.adjoints.pop()).unwrap_or_default();
     let mut dscale = 0.0;
     for (dx, letter) in dx.iter_mut().zip(&letter).rev() {
         let x: f64 = tape.pop()?;
