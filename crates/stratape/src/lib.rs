@@ -345,7 +345,7 @@ pub use stratape_macros::parallel;
 ///
 /// A gradient calls `forward` where the program calls the function, and `backward` once for each such call, in reverse order. Neither is ever left out,
 /// repeated or moved past another one, whether or not the compiler sees a derivative flow through it: what is sent may count elsewhere. (A loop under
-/// [`#[checkpoint]`](checkpoint) repeats whole steps, and with them the calls of `forward`.)
+/// [`#[checkpoint]`](macro@checkpoint) repeats whole steps, and with them the calls of `forward`.)
 ///
 /// - `forward` takes the tape and the arguments of the function, and returns its result in a `Result`. What it pushes is there for `backward` to pop.
 /// - `backward` takes the tape, then the arguments that are numbers, with each slice of floats replaced by its shadow and other slices left out, then the adjoint of the
