@@ -397,7 +397,9 @@ pub use stratape_macros::parallel;
 ///     3.0 * receive()
 /// }
 ///
-/// assert_eq!(f_grad(2.0, 1.0), (12.0, 12.0));
+/// fn main() {
+///     assert_eq!(f_grad(2.0, 1.0), (12.0, 12.0));
+/// }
 /// ```
 pub use stratape_macros::effect;
 /// Marks a function as the pullback of another function, of its module or of another crate: its derivative by hand.
