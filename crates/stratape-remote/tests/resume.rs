@@ -65,8 +65,11 @@ fn begun(store: &Arc<Troubled>) {
 fn child() {
     let place = RemoteRun::open_with(&std::env::var("STORE").unwrap(), brief()).unwrap();
     let (last, dx, report) = run(place, Duration::from_millis(2), None).unwrap();
-    fs::write(std::env::var("RESULT").unwrap(), format!("{:?} {:?}", (last, dx), report.resumed))
-        .unwrap();
+    // Under another name first: whoever sees the result sees all of it.
+    let result = std::env::var("RESULT").unwrap();
+    let unfinished = format!("{result}.unfinished");
+    fs::write(&unfinished, format!("{:?} {:?}", (last, dx), report.resumed)).unwrap();
+    fs::rename(unfinished, result).unwrap();
 }
 
 #[test]
