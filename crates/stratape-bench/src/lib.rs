@@ -4,15 +4,15 @@
 //! shared and clocks drift. `docs/performance.md` says what was measured and what it taught.
 //!
 //! [`run`] measures the cases of a [`Suite`] that [`Settings`] ask for and hands each [`Measurement`] to a [`Sink`]. The binary
-//! `stratape-bench` prints them as JSON lines; `stratape bench` draws them.
+//! `stratape-bench` prints them as JSON lines, or draws them; `stratape bench` runs it.
 //!
 //! ```
 //! use stratape_bench::{Measurement, Settings, Suite, run};
 //!
-//! let settings = Settings { quick: true, only: Some("gravity/ours".to_owned()), ..Settings::default() };
+//! let settings = Settings { quick: true, only: Some("gravity/gradient".to_owned()), ..Settings::default() };
 //! let mut found: Vec<Measurement> = Vec::new();
 //! run(Suite::Programs, &settings, &mut found)?;
-//! assert!(found.iter().all(|one| one.case == "gravity/ours" && one.ratio > 0.0));
+//! assert!(found.iter().all(|one| one.case == "gravity/gradient" && one.ratio > 0.0));
 //! # Ok::<(), stratape_bench::BenchError>(())
 //! ```
 
@@ -92,7 +92,7 @@ impl Suite {
 ///
 /// ```
 /// let settings = stratape_bench::Settings { only: Some("sum".to_owned()), ..Default::default() };
-/// assert!(settings.wants("logsum/ours") && !settings.wants("mlp/ours"));
+/// assert!(settings.wants("logsum/gradient") && !settings.wants("mlp/gradient"));
 /// ```
 #[derive(Args, Clone, Debug)]
 pub struct Settings {

@@ -76,10 +76,10 @@ impl Measurement {
     ///
     /// ```
     /// # use stratape_bench::{Measurement, Settings, Suite, run};
-    /// # let settings = Settings { quick: true, only: Some("gravity/ours".to_owned()), ..Settings::default() };
+    /// # let settings = Settings { quick: true, only: Some("gravity/gradient".to_owned()), ..Settings::default() };
     /// # let mut found: Vec<Measurement> = Vec::new();
     /// # run(Suite::Programs, &settings, &mut found)?;
-    /// assert!(found[0].line().starts_with(r#"{"bench":"programs","case":"gravity/ours","#));
+    /// assert!(found[0].line().starts_with(r#"{"bench":"programs","case":"gravity/gradient","#));
     /// # Ok::<(), stratape_bench::BenchError>(())
     /// ```
     #[must_use]
@@ -100,6 +100,21 @@ impl Measurement {
     #[must_use]
     pub fn goal(&self) -> Option<Aim> {
         Aim::parse(self.aim.as_deref()?)
+    }
+
+    /// Whether it is a time or a speed. Counts (bytes, steps) are compared as well, but less of them is not faster.
+    ///
+    /// ```
+    /// # use stratape_bench::Measurement;
+    /// # let line = r#"{"bench":"tape","case":"a","ours":2.0,"ref":"b","ref_value":4.0,"ratio":0.5,"unit":"bytes"}"#;
+    /// # let one = &Measurement::read(line)?[0];
+    /// assert!(!one.is_time_or_speed());
+    /// # Ok::<(), stratape_bench::NotMeasurements>(())
+    /// ```
+    #[must_use]
+    pub fn is_time_or_speed(&self) -> bool {
+        let unit = self.unit.as_str();
+        matches!(unit, "s" | "ms" | "us" | "ns") || unit.starts_with("ns/") || unit.ends_with("/s")
     }
 
     /// Reads lines of JSON; empty ones are passed over.

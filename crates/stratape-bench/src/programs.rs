@@ -161,8 +161,8 @@ pub enum Set {
 impl Set {
     fn collections(self) -> &'static [Collection] {
         const BOTH: &[Collection] = &[
-            Collection { name: "reference", entries: ENTRIES, by_hand: "shaped" },
-            Collection { name: "wild", entries: wild::ENTRIES, by_hand: "by_hand" },
+            Collection { name: "reference", entries: ENTRIES },
+            Collection { name: "wild", entries: wild::ENTRIES },
         ];
         match self {
             Self::Reference => &BOTH[..1],
@@ -176,8 +176,6 @@ impl Set {
 struct Collection {
     name: &'static str,
     entries: &'static [Entry],
-    /// What the gradients by hand are called in the reports.
-    by_hand: &'static str,
 }
 
 /// Runs the suite.
@@ -190,10 +188,10 @@ pub(crate) fn run(runner: &mut Runner<'_>) -> Result<(), BenchError> {
 
 fn run_collection(collection: &Collection, runner: &mut Runner<'_>) -> Result<(), BenchError> {
     let scale = if runner.quick() { Scale::Quick } else { Scale::Full };
-    let kinds = ["primal", collection.by_hand, "ours", "tape", "state"];
+    let kinds = [GRADIENT, BY_HAND, "tape", "state"];
     let mut means = Means::default();
     for (name, make) in collection.entries {
-        let mut report = Report { runner, program: name, by_hand: collection.by_hand };
+        let mut report = Report { runner, program: name };
         if kinds.iter().any(|kind| report.wants(kind)) && report.runner.begins(name) {
             means.add(&measure(&make(scale), &mut report)?);
         }
@@ -209,11 +207,16 @@ fn run_collection(collection: &Collection, runner: &mut Runner<'_>) -> Result<()
     Ok(())
 }
 
+/// The cases of a program, and what they are compared with.
+const GRADIENT: &str = "gradient";
+const BY_HAND: &str = "by_hand";
+const FUNCTION: &str = "function";
+const ADJOINT_BY_HAND: &str = "adjoint by hand";
+
 /// Tells what was asked for.
 struct Report<'a, 'b> {
     runner: &'a mut Runner<'b>,
     program: &'a str,
-    by_hand: &'static str,
 }
 
 impl Report<'_, '_> {
@@ -271,17 +274,14 @@ fn measure(program: &Program, report: &mut Report<'_, '_>) -> Result<Times, Benc
         let mut by_hand = calling(program, by_hand);
         let [primal, by_hand, ours] =
             best_of(report.rounds(), [&mut primal, &mut by_hand, &mut ours]);
-        let kind = report.by_hand;
-        report.time("primal", primal, kind, by_hand)?;
-        report.time(kind, by_hand, "primal", primal)?;
-        report.time("ours", ours, kind, by_hand)?;
+        report.time(BY_HAND, by_hand, FUNCTION, primal)?;
+        report.time(GRADIENT, ours, ADJOINT_BY_HAND, by_hand)?;
         Times { primal, ours, by_hand: Some(by_hand) }
     } else {
         let [primal, ours] = best_of(report.rounds(), [&mut primal, &mut ours]);
-        report.time("primal", primal, "ours", ours)?;
         Times { primal, ours, by_hand: None }
     };
-    report.time("ours", times.ours, "primal", times.primal)?;
+    report.time(GRADIENT, times.ours, FUNCTION, times.primal)?;
     let tape_bytes = stratape::__private::take_last_bytes() as f64;
     let active: usize = program.inputs.active.iter().map(Vec::len).sum();
     let inputs = (active * size_of::<f64>()) as f64;
@@ -306,13 +306,12 @@ impl Means {
     }
 
     fn tell(&self, collection: &Collection, runner: &mut Runner<'_>) {
-        for (against, ratios) in
-            [("primal", &self.to_primal), (collection.by_hand, &self.to_by_hand)]
+        for (against, ratios) in [(FUNCTION, &self.to_primal), (ADJOINT_BY_HAND, &self.to_by_hand)]
         {
             if ratios.len() > 1 {
                 let mean = ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64;
                 runner.remark(&format!(
-                    "{}: geometric mean of ours / {against} over {} programs: {:.3}",
+                    "{}: geometric mean of gradient / {against} over {} programs: {:.3}",
                     collection.name,
                     ratios.len(),
                     mean.exp()
@@ -344,7 +343,7 @@ fn measure_peers(
     for (name, gradient) in peers {
         if report.wants(name) {
             let [peer] = best_of(7, [&mut calling(program, gradient)]);
-            report.time(name, peer, report.by_hand, by_hand)?;
+            report.time(name, peer, ADJOINT_BY_HAND, by_hand)?;
         }
     }
     Ok(())

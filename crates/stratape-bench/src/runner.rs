@@ -25,7 +25,7 @@ use crate::programs::Set;
 ///     }
 /// }
 ///
-/// let settings = Settings { quick: true, only: Some("gravity/ours".to_owned()), ..Settings::default() };
+/// let settings = Settings { quick: true, only: Some("gravity/gradient".to_owned()), ..Settings::default() };
 /// let mut worst = Worst::default();
 /// run(Suite::Programs, &settings, &mut worst)?;
 /// assert!(worst.0 > 0.0);

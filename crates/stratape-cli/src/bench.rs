@@ -1,149 +1,104 @@
-//! `stratape bench`: measures, and draws what it finds.
+//! `stratape bench`: runs the program `stratape-bench`, which is built when it is first asked for in a checkout.
 
-mod bars;
-mod compare;
-
-use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::env::{self, consts::EXE_SUFFIX};
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use stratape_bench::{BenchError, Measurement, Settings, Sink, Suite, count};
+use stratape_console::failure::Failure;
 
-use self::bars::Look;
-use self::compare::Earlier;
-use crate::failure::Failure;
-use crate::{saving, terminal};
-
-/// Columns to draw in if the width of the terminal is unknown.
-const COLUMNS: usize = 80;
+/// The package, and the program that it has.
+const PROGRAM: &str = "stratape-bench";
 
 /// Run the benchmarks on this machine and draw each ratio as a bar.
 ///
-/// A bar is our time or speed divided by that of the reference, in the same run. Lines mark 1 and the target. A time below one is a win; a
-/// speed above one is a win.
+/// Runs the program stratape-bench: in a checkout of Stratape the one of the checkout, built at the first call (two minutes); elsewhere the one beside this
+/// command or on the PATH.
+///
+/// Suites: programs (the default), tape, checkpoint, tapeflow, lulesh, gpu, cpp. Options, among others: --quick for seconds instead of minutes, --only TEXT,
+/// --json for one JSON object per measurement, --save FILE, --compare FILE. All of them: stratape bench -- --help.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The suite to run.
-    #[arg(value_name = "SUITE", default_value = "programs")]
-    suites: Vec<Suite>,
-    #[command(flatten)]
-    settings: Settings,
-    /// Print one JSON object for each measurement instead.
-    #[arg(long)]
-    json: bool,
-    /// Also write the measurements to a file, as JSON lines.
-    #[arg(long, value_name = "FILE")]
-    save: Option<PathBuf>,
-    /// Show how each ratio has changed since this file was saved.
-    #[arg(long, value_name = "FILE", conflicts_with = "json")]
-    compare: Option<PathBuf>,
+    /// Suites and options of stratape-bench.
+    #[arg(value_name = "SUITE|OPTION", trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    saving::leave_nothing_when_interrupted();
-    let Arguments { settings, save, compare, .. } = arguments;
-    let mut suites = Vec::new();
-    for suite in &arguments.suites {
-        if !suites.contains(suite) {
-            suites.push(*suite);
-        }
+    let mut command = program()?;
+    let json = arguments.arguments.iter().any(|argument| argument == "--json");
+    if !json {
+        command.arg("--bars");
     }
-    let cases: usize = suites.iter().map(|suite| count(*suite, settings)).sum();
-    if cases == 0 {
-        return Err(no_case(&suites, settings));
+    command.args(arguments.arguments.iter().filter(|argument| *argument != "--json"));
+    replaced_by(command)
+}
+
+/// The benchmarks, ready to be given their arguments.
+fn program() -> Result<Command, Failure> {
+    if let Some(checkout) = env::current_dir().ok().as_deref().and_then(checkout) {
+        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(cargo);
+        command.args(["run", "--quiet", "--release", "--package", PROGRAM, "--manifest-path"]);
+        command.arg(checkout.join("Cargo.toml")).arg("--");
+        return Ok(command);
     }
-    // What is asked for in vain should be known before minutes of measuring.
-    let wanted = |one: &Measurement| {
-        settings.wants(&one.case) && suites.iter().any(|suite| suite.name() == one.bench)
-    };
-    let earlier = compare.as_deref().map(|path| Earlier::read(path, wanted)).transpose()?;
-    let unwritable = |path: &PathBuf, error: io::Error| {
+    installed().map(Command::new).ok_or_else(|| {
         Failure::new(format!(
-            "the measurements cannot be written to {}: {error}; choose another file with --save",
-            path.display()
+            "{PROGRAM} is neither beside this command nor on the PATH; install it with \
+             `cargo install --path crates/{PROGRAM}` in a checkout of Stratape, or run `stratape bench` there"
         ))
-    };
-    if let Some(path) = save {
-        saving::check(path).map_err(|error| unwritable(path, error))?;
-    }
-    let mut sink = Watched::new(cases, arguments.json)?;
-    if cfg!(debug_assertions) {
-        sink.remark("this is a debug build: its ratios mean nothing");
-    }
-    let outcome = suites
-        .iter()
-        .try_for_each(|suite| stratape_bench::run(*suite, settings, &mut sink))
-        .map_err(failure);
-    sink.bar.finish_and_clear();
-    let found = sink.found;
-    if !arguments.json && !found.is_empty() {
-        let stdout = io::stdout();
-        let look = Look {
-            width: terminal::columns().unwrap_or(COLUMNS),
-            plain: !stdout.is_terminal(),
-            colours: terminal::colours(&stdout),
-        };
-        let text = bars::draw(&found, settings.size(), earlier.as_ref(), &look);
-        write!(io::stdout(), "{text}").map_err(Failure::output)?;
-    }
-    outcome?;
-    if let Some(path) = save {
-        let lines: String = found.iter().map(|one| format!("{}\n", one.line())).collect();
-        saving::write(path, lines.as_bytes()).map_err(|error| unwritable(path, error))?;
-    }
-    Ok(())
+    })
 }
 
-fn no_case(suites: &[Suite], settings: &Settings) -> Failure {
-    let names: Vec<&str> = suites.iter().map(|suite| suite.name()).collect();
-    Failure::new(format!(
-        "no case of {} contains `{}`; without --only it runs them all, and `--json` prints their names",
-        names.join(", "),
-        settings.only.as_deref().unwrap_or_default()
-    ))
+/// The checkout that a directory is in.
+fn checkout(directory: &Path) -> Option<&Path> {
+    directory
+        .ancestors()
+        .find(|above| above.join("crates").join(PROGRAM).join("Cargo.toml").is_file())
 }
 
-fn failure(error: BenchError) -> Failure {
-    match error {
-        BenchError::Sink(error) => Failure::output(error),
-        other => Failure::new(other),
+/// The program beside this one, or the first on the PATH.
+fn installed() -> Option<PathBuf> {
+    let beside = env::current_exe().ok().and_then(|own| own.parent().map(Path::to_owned));
+    let path = env::var_os("PATH").unwrap_or_default();
+    beside
+        .into_iter()
+        .chain(env::split_paths(&path))
+        .map(|folder| folder.join(format!("{PROGRAM}{EXE_SUFFIX}")))
+        .find(|file| file.is_file())
+}
+
+/// Ends as the command ends. Ctrl-C reaches it directly.
+#[cfg(unix)]
+fn replaced_by(mut command: Command) -> Result<(), Failure> {
+    use std::os::unix::process::CommandExt;
+    Err(cannot_run(&command.exec(), &command))
+}
+
+#[cfg(not(unix))]
+fn replaced_by(mut command: Command) -> Result<(), Failure> {
+    match command.status() {
+        Ok(status) => std::process::exit(status.code().unwrap_or(1)),
+        Err(error) => Err(cannot_run(&error, &command)),
     }
 }
 
-/// Keeps what is measured, and shows how far it is.
-struct Watched {
-    bar: ProgressBar,
-    json: bool,
-    found: Vec<Measurement>,
+fn cannot_run(error: &io::Error, command: &Command) -> Failure {
+    Failure::new(format!("{} cannot be run: {error}", command.get_program().display()))
 }
 
-impl Watched {
-    fn new(cases: usize, json: bool) -> Result<Self, Failure> {
-        let bar = ProgressBar::with_draw_target(Some(cases as u64), ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template("{bar:10} {pos}/{len} {wide_msg}");
-        bar.set_style(style.map_err(Failure::new)?);
-        Ok(Self { bar, json, found: Vec::new() })
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Sink for Watched {
-    fn begins(&mut self, case: &str) {
-        self.bar.inc(1);
-        self.bar.set_message(case.to_owned());
-    }
-
-    fn measured(&mut self, measurement: Measurement) -> io::Result<()> {
-        if self.json {
-            let line = measurement.line();
-            self.bar.suspend(|| writeln!(io::stdout(), "{line}"))?;
-        }
-        self.found.push(measurement);
-        Ok(())
-    }
-
-    fn remark(&mut self, text: &str) {
-        // Who does not read the errors does not miss it.
-        self.bar.suspend(|| writeln!(io::stderr(), "# {text}").unwrap_or_default());
+    #[test]
+    fn a_checkout_is_found_from_inside() {
+        let inside = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let found = checkout(&inside).map(|found| found.join("crates/stratape-cli/src"));
+        assert_eq!(found.as_deref(), Some(&*inside));
+        assert_eq!(checkout(Path::new("/")), None);
     }
 }

@@ -3,23 +3,20 @@
 
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "bench")]
 mod bench;
 mod demo;
 mod explain;
-mod failure;
 mod model;
 mod page;
-mod saving;
 mod tape_info;
 mod tape_sweep;
-mod terminal;
 mod units;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use stratape_console::{failure, saving, terminal};
 
 use self::failure::Failure;
 
@@ -39,7 +36,6 @@ enum Command {
     Tape(tape_info::Arguments),
     Demo(demo::Arguments),
     Model(model::Arguments),
-    #[cfg(feature = "bench")]
     Bench(bench::Arguments),
     /// Print a shell completion script.
     Completions {
@@ -61,7 +57,6 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Tape(arguments) => tape_info::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),
-        #[cfg(feature = "bench")]
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Completions { shell } => completions(shell),
     }

@@ -17,11 +17,6 @@ fn stratape() -> Command {
     command
 }
 
-/// Whether the command is there to be tried: `bench` is a feature.
-fn is_built(arguments: &[&str]) -> bool {
-    cfg!(feature = "bench") || arguments[0] != "bench"
-}
-
 fn is_empty(directory: &Path) -> Result<bool, Box<dyn Error>> {
     Ok(std::fs::read_dir(directory)?.next().is_none())
 }
@@ -29,18 +24,14 @@ fn is_empty(directory: &Path) -> Result<bool, Box<dyn Error>> {
 #[test]
 #[cfg(unix)]
 fn ctrl_c_leaves_no_files() -> Outcome {
-    let commands: [&[&str]; 2] =
-        [&["demo"], &["bench", "tape", "--only", "spill", "--save", "new.json"]];
-    for arguments in commands.into_iter().filter(|arguments| is_built(arguments)) {
-        for milliseconds in [200, 500, 1500] {
-            let directory = tempfile::tempdir()?;
-            let mut child = stratape().current_dir(directory.path()).args(arguments).spawn()?;
-            std::thread::sleep(Duration::from_millis(milliseconds));
-            let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status()?;
-            assert!(killed.success(), "{arguments:?} was done in {milliseconds} ms");
-            assert_eq!(child.wait()?.code(), Some(130), "{arguments:?} at {milliseconds} ms");
-            assert!(is_empty(directory.path())?, "{arguments:?} at {milliseconds} ms");
-        }
+    for milliseconds in [200, 500, 1500] {
+        let directory = tempfile::tempdir()?;
+        let mut child = stratape().current_dir(directory.path()).arg("demo").spawn()?;
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status()?;
+        assert!(killed.success(), "done in {milliseconds} ms");
+        assert_eq!(child.wait()?.code(), Some(130), "at {milliseconds} ms");
+        assert!(is_empty(directory.path())?, "at {milliseconds} ms");
     }
     Ok(())
 }
@@ -49,14 +40,13 @@ fn ctrl_c_leaves_no_files() -> Outcome {
 fn a_reader_that_has_seen_enough_is_no_fault() -> Outcome {
     let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/pendulum.rs");
     let directory = tempfile::tempdir()?;
-    let commands: [&[&str]; 5] = [
+    let commands: [&[&str]; 4] = [
         &["explain", fixture],
         &["explain", fixture, "--emit", "dot"],
         &["completions", "bash"],
         &["demo", "--quick", "--json"],
-        &["bench", "--quick", "--only", "gravity", "--json"],
     ];
-    for arguments in commands.into_iter().filter(|arguments| is_built(arguments)) {
+    for arguments in commands {
         let mut child = stratape().current_dir(directory.path()).args(arguments).spawn()?;
         drop(child.stdout.take());
         let output = child.wait_with_output()?;
@@ -86,15 +76,12 @@ fn an_output_that_takes_nothing_is_told() -> Outcome {
 #[test]
 fn forty_columns_are_enough() -> Outcome {
     let directory = tempfile::tempdir()?;
-    let commands: [&[&str]; 2] = [&["demo", "--quick"], &["bench", "--quick", "--only", "gravity"]];
-    for arguments in commands.into_iter().filter(|arguments| is_built(arguments)) {
-        let mut command = stratape();
-        let output =
-            command.current_dir(directory.path()).env("COLUMNS", "40").args(arguments).output()?;
-        assert_eq!(output.status.code(), Some(0));
-        for line in String::from_utf8(output.stdout)?.lines() {
-            assert!(line.chars().count() <= 40, "{line}");
-        }
+    let mut command = stratape();
+    command.current_dir(directory.path()).env("COLUMNS", "40").args(["demo", "--quick"]);
+    let output = command.output()?;
+    assert_eq!(output.status.code(), Some(0));
+    for line in String::from_utf8(output.stdout)?.lines() {
+        assert!(line.chars().count() <= 40, "{line}");
     }
     Ok(())
 }
@@ -148,13 +135,9 @@ fn a_directory_without_rights_is_told_with_the_way_out() -> Outcome {
     if std::fs::File::create(directory.path().join("trial")).is_ok() {
         return Ok(());
     }
-    let cases: [(&[&str], &str); 4] = [
-        (&["demo", "--quick"], "--out"),
-        (&["demo", "--quick", "--out", "/dev/null"], "--dir"),
-        (&["bench", "--quick", "--only", "gravity", "--save", "new.json"], "--save"),
-        (&["bench", "tape", "--quick", "--only", "spill_growth"], "--spill-to"),
-    ];
-    for (arguments, way_out) in cases.into_iter().filter(|(arguments, _)| is_built(arguments)) {
+    let cases: [(&[&str], &str); 2] =
+        [(&["demo", "--quick"], "--out"), (&["demo", "--quick", "--out", "/dev/null"], "--dir")];
+    for (arguments, way_out) in cases {
         let output = stratape().current_dir(directory.path()).args(arguments).output()?;
         let told = String::from_utf8(output.stderr)?;
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");

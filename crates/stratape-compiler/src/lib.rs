@@ -33,3 +33,4 @@ pub mod source;
 pub mod tapeflow;
 pub mod transform;
 pub mod variants;
+mod walk;

@@ -3,10 +3,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::walk::visit::{self, Visit};
+use crate::walk::visit_mut::{self, VisitMut};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
-use syn::visit::{self, Visit};
-use syn::visit_mut::{self, VisitMut};
 use syn::{Item, UseTree};
 
 /// The enums of a text, and their variants.
@@ -245,7 +245,7 @@ struct Imports<'a> {
     enums: &'a Enums,
 }
 
-impl VisitMut for Imports<'_> {
+impl VisitMut<'_> for Imports<'_> {
     fn visit_block_mut(&mut self, block: &mut syn::Block) {
         block.stmts.retain(|stmt| match stmt {
             syn::Stmt::Item(Item::Use(item)) => {

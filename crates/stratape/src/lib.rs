@@ -46,11 +46,12 @@
 //!
 //! # Feature flags
 //!
-//! Only `gpu` is on by default. Minimum supported Rust version: 1.95.
+//! `gpu` and `parallel` are on by default. Minimum supported Rust version: 1.95.
 //!
 //! | feature | what it adds |
 //! |---|---|
 //! | `gpu` | kernels and their gradients, on CUDA devices and on an emulator: `gpu` |
+//! | `parallel` | `#[parallel]` loops run on the threads of `rayon`; without it their parts run one after the other, with the same bits |
 //! | `compression` | compresses slabs of `f32` and `f64` before they leave RAM: `TapeOptions::compression` |
 //! | `serde` | snapshots of states that `serde` can serialise: `checkpoint::Serde` |
 //! | `ndarray` | its arrays and views as slices, without a copy: [`flat`] |

@@ -3,12 +3,30 @@
 //! The iterations are divided into *parts*, contiguous and of equal length as far as possible. How many depends on the
 //! loop and on the number of lanes, never on threads or on timing, and what parts have added up is combined in their
 //! order: a run gives the bits of the run before. What the parts write comes as [`Pieces`], divided along with the iterations.
+//!
+//! Without the feature `parallel` the same parts run one after the other, with the same bits.
 
+#[cfg(feature = "parallel")]
 use rayon::join;
+#[cfg(feature = "parallel")]
 use rayon::prelude::{IndexedParallelIterator, ParallelIterator, ParallelSliceMut};
 use stratape_tape::{RecordTape, TapeError};
 
 use crate::buffer::{Buffer, Pooled};
+
+#[cfg(not(feature = "parallel"))]
+fn join<A, B>(first: impl FnOnce() -> A, second: impl FnOnce() -> B) -> (A, B) {
+    let first = first();
+    (first, second())
+}
+
+/// Calls `each` with the pieces of `GRAIN` numbers of a list, and their positions among them, on several threads.
+fn each_grain<T: Send>(list: &mut [T], each: impl Fn((usize, &mut [T])) + Send + Sync) {
+    #[cfg(feature = "parallel")]
+    list.par_chunks_mut(GRAIN).enumerate().for_each(each);
+    #[cfg(not(feature = "parallel"))]
+    list.chunks_mut(GRAIN).enumerate().for_each(each);
+}
 
 /// A tape for one part. Alone on its cache lines: tapes of neighbours are at work at the same time.
 #[derive(Debug, Default)]
@@ -235,7 +253,7 @@ where
     };
     match copies.is_empty() || list.len() <= GRAIN {
         true => list.chunks_mut(GRAIN).enumerate().for_each(add),
-        false => list.par_chunks_mut(GRAIN).enumerate().for_each(add),
+        false => each_grain(list, add),
     }
 }
 
@@ -245,7 +263,7 @@ pub fn filled<T: Pooled + Send + Sync>(value: T, len: usize) -> Buffer<T> {
         return Buffer::filled(value, len);
     }
     let mut list = Buffer::unfilled(value, len);
-    list.par_chunks_mut(GRAIN).for_each(|piece| piece.fill(value));
+    each_grain(&mut list, |(_, piece)| piece.fill(value));
     list
 }
 

@@ -13,10 +13,10 @@ mod saved;
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use crate::walk::visit::{self, Visit};
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
 use syn::{Attribute, Error};
 
 use crate::ad::{Gradient, Reason};

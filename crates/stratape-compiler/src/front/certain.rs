@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
+use crate::walk::visit::{self, Visit};
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
 use syn::{Error, Item, Result};
 
 use super::impls::{Implementation, SUMMED};

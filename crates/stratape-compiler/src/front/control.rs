@@ -304,7 +304,7 @@ impl Lowerer<'_> {
 /// Whether anything in a block may leave the normal way, if only to come back.
 pub(super) fn has_jumps(body: &syn::Block) -> bool {
     struct Any(bool);
-    impl<'ast> syn::visit::Visit<'ast> for Any {
+    impl<'ast> crate::walk::visit::Visit<'ast> for Any {
         fn visit_expr(&mut self, expr: &'ast syn::Expr) {
             match expr {
                 syn::Expr::Closure(_) => {}
@@ -314,12 +314,12 @@ pub(super) fn has_jumps(body: &syn::Block) -> bool {
                 | syn::Expr::Continue(_)
                 | syn::Expr::While(_)
                 | syn::Expr::Loop(_) => self.0 = true,
-                _ => syn::visit::visit_expr(self, expr),
+                _ => crate::walk::visit::visit_expr(self, expr),
             }
         }
     }
     let mut any = Any(false);
-    syn::visit::Visit::visit_block(&mut any, body);
+    crate::walk::visit::Visit::visit_block(&mut any, body);
     any.0 || !exits::of_block(body).is_empty()
 }
 

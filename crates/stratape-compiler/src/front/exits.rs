@@ -1,8 +1,8 @@
 //! Which jumps leave a piece of syntax.
 
+use crate::walk::visit::{self, Visit};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
 use syn::{Expr, Stmt};
 
 /// A jump out of the syntax looked at.

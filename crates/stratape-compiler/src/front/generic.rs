@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::walk::visit::{self, Visit};
+use crate::walk::visit_mut::{self, VisitMut};
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::Result;
-use syn::visit::{self, Visit};
-use syn::visit_mut::{self, VisitMut};
 
 use super::Lowerer;
 use super::infer::Class;
@@ -166,7 +166,7 @@ pub(super) fn base_name(name: &str) -> &str {
 /// Writes arguments for the parameters of an alias.
 struct Given(HashMap<String, Option<syn::GenericArgument>>);
 
-impl VisitMut for Given {
+impl VisitMut<'_> for Given {
     fn visit_generic_argument_mut(&mut self, argument: &mut syn::GenericArgument) {
         if let syn::GenericArgument::Type(syn::Type::Path(path)) = argument
             && let Some(name) = path.path.get_ident()

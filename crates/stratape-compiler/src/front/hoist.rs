@@ -7,8 +7,8 @@
 //! let y = f(a)? + g(b)?;   →   let t0 = f(a)?; let t1 = g(b)?; let y = t0 + t1;
 //! ```
 
+use crate::walk::visit::{self, Visit};
 use quote::{ToTokens, format_ident};
-use syn::visit::{self, Visit};
 use syn::{Expr, Stmt};
 
 use super::exits;

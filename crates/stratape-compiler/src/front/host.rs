@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
+use crate::walk::visit_mut::{self, VisitMut};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::visit_mut::{self, VisitMut};
 use syn::{Error, Expr, Result};
 
 use super::control::lv_of;
@@ -106,7 +106,7 @@ struct Unfailing {
     result: bool,
 }
 
-impl VisitMut for Unfailing {
+impl VisitMut<'_> for Unfailing {
     fn visit_local_mut(&mut self, local: &mut syn::Local) {
         // What zeros are, is written before them, after them, or nowhere: then it shows in no kernel that the compiler sees, and does not matter to any.
         if let syn::Pat::Type(pat) = &local.pat
@@ -172,7 +172,7 @@ impl Zeros {
     }
 }
 
-impl VisitMut for Zeros {
+impl VisitMut<'_> for Zeros {
     fn visit_expr_method_call_mut(&mut self, call: &mut syn::ExprMethodCall) {
         self.write(call);
         visit_mut::visit_expr_method_call_mut(self, call);

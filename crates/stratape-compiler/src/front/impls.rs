@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use syn::visit_mut::VisitMut;
+use crate::walk::visit_mut::VisitMut;
 
 use super::certain;
 use super::items::{Items, is_generic, type_text};

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
+use crate::walk::visit_mut::{self, VisitMut};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::visit_mut::{self, VisitMut};
 use syn::{Error, Result};
 
 use super::control::lv_of;
@@ -39,7 +39,7 @@ const NAMES: [&str; 15] = [
 /// Gives calls of the functions above, where they are named alone, their paths.
 pub(crate) fn with_paths(function: &mut syn::ItemFn) {
     struct Paths;
-    impl VisitMut for Paths {
+    impl VisitMut<'_> for Paths {
         fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {
             visit_mut::visit_expr_call_mut(self, call);
             if let syn::Expr::Path(path) = &mut *call.func

@@ -1,11 +1,11 @@
 //! Macros a function may call: `vec!`, assertions, panics, what prints.
 
+use crate::walk::visit_mut::VisitMut;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::visit_mut::VisitMut;
 use syn::{Error, Expr, Result, Token};
 
 use super::mention::Mentioned;
@@ -322,7 +322,7 @@ fn text_of(mac: &syn::Macro, argument: &Expr) -> String {
 pub(crate) fn spell_assertions(block: &mut syn::Block) {
     struct Spell;
 
-    impl VisitMut for Spell {
+    impl VisitMut<'_> for Spell {
         fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
             let known = ["assert", "debug_assert"];
             if !mac

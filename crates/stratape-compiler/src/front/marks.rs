@@ -1,8 +1,8 @@
 //! Attributes on loops. They are ours alone: the function that is emitted beside its gradient goes without.
 
+use crate::walk::visit_mut::{self, VisitMut};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Error, Result};
 
 /// The attributes that mean something on a loop.
@@ -57,7 +57,7 @@ impl Strip {
     }
 }
 
-impl VisitMut for Strip {
+impl VisitMut<'_> for Strip {
     fn visit_item_fn_mut(&mut self, function: &mut syn::ItemFn) {
         visit_mut::visit_item_fn_mut(self, function);
         if std::mem::take(&mut self.settings) {

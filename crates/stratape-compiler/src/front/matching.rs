@@ -266,13 +266,13 @@ pub(super) fn has_let(expr: &Expr) -> bool {
 /// The identifiers in a pattern.
 pub(super) fn names_of(pat: &Pat, f: &mut dyn FnMut(&syn::PatIdent)) {
     struct Names<'a>(&'a mut dyn FnMut(&syn::PatIdent));
-    impl<'ast> syn::visit::Visit<'ast> for Names<'_> {
+    impl<'ast> crate::walk::visit::Visit<'ast> for Names<'_> {
         fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
             (self.0)(pat);
-            syn::visit::visit_pat_ident(self, pat);
+            crate::walk::visit::visit_pat_ident(self, pat);
         }
 
         fn visit_expr(&mut self, _: &'ast Expr) {}
     }
-    syn::visit::Visit::visit_pat(&mut Names(f), pat);
+    crate::walk::visit::Visit::visit_pat(&mut Names(f), pat);
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::walk::visit::{self, Visit};
 use syn::Expr;
-use syn::visit::{self, Visit};
 
 /// Methods that change the length of a `Vec`.
 pub(super) const LENGTH_METHODS: [&str; 22] = [

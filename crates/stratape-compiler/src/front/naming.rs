@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::walk::visit_mut::{self, VisitMut};
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
-use syn::visit_mut::{self, VisitMut};
 
 /// Writes the type's name for `Self`, so that the text means the same outside its `impl`.
 pub(super) struct NamesSelf<'a> {
@@ -72,7 +72,7 @@ impl<'a> NamesSelf<'a> {
     }
 }
 
-impl VisitMut for NamesSelf<'_> {
+impl VisitMut<'_> for NamesSelf<'_> {
     fn visit_type_mut(&mut self, ty: &mut syn::Type) {
         if let syn::Type::Path(path) = ty
             && path.path.segments.len() == 2
@@ -115,7 +115,7 @@ impl VisitMut for NamesSelf<'_> {
 pub(crate) fn replace_type(item: &mut syn::ItemFn, name: &Ident, ty: &syn::Type) {
     struct Replace<'a>(&'a Ident, &'a syn::Type);
 
-    impl VisitMut for Replace<'_> {
+    impl VisitMut<'_> for Replace<'_> {
         fn visit_type_mut(&mut self, ty: &mut syn::Type) {
             if matches!(ty, syn::Type::Path(path) if path.path.is_ident(self.0)) {
                 *ty = self.1.clone();

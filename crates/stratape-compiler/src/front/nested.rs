@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use syn::visit::{self, Visit};
+use crate::walk::visit::{self, Visit};
 use syn::{Error, Item, Result};
 
 use super::unsupported;

@@ -12,9 +12,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::walk::visit::{self, Visit};
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
-use syn::visit::{self, Visit};
 use syn::{Item, Result};
 
 use super::pieces::{Whole, take_apart, zero};

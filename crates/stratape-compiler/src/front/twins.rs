@@ -1,9 +1,9 @@
 //! Operators that a type has twice, for values and for references: `Mul<V> for V` and `Mul<&V> for &V`. One stands for both if they do the same,
 //! or if one is made of the other.
 
+use crate::walk::visit_mut::{self, VisitMut};
 use quote::ToTokens;
 use syn::Expr;
-use syn::visit_mut::{self, VisitMut};
 
 use super::operator;
 
@@ -97,7 +97,7 @@ struct Strip {
     other: Option<String>,
 }
 
-impl VisitMut for Strip {
+impl VisitMut<'_> for Strip {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         visit_mut::visit_expr_mut(self, expr);
         let inner = match expr {

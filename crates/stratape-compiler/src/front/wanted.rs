@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use crate::walk::visit_mut::{self, VisitMut};
 use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::visit_mut::{self, VisitMut};
 use syn::{Error, Expr, Result};
 
 use super::Lowerer;
@@ -377,7 +377,7 @@ impl TypesTails<'_> {
     }
 }
 
-impl VisitMut for TypesTails<'_> {
+impl VisitMut<'_> for TypesTails<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         match expr {
             Expr::Closure(_) => {}

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::walk::visit::{self, Visit};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::visit::{self, Visit};
 use syn::{Error, Item};
 
 use super::Host;

@@ -4,13 +4,13 @@
 
 use std::collections::HashSet;
 
+use crate::walk::visit::{self, Visit};
+use crate::walk::visit_mut::{self, VisitMut};
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::visit::{self, Visit};
-use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Path, Token};
 
 use super::words::{
@@ -352,7 +352,7 @@ fn matched(input: syn::parse::ParseStream<'_>) -> syn::Result<(Expr, syn::Pat)> 
     Ok((value, pat))
 }
 
-impl VisitMut for Names<'_, '_> {
+impl VisitMut<'_> for Names<'_, '_> {
     fn visit_item_fn_mut(&mut self, item: &mut syn::ItemFn) {
         item.attrs.iter_mut().for_each(|attribute| self.visit_attribute_mut(attribute));
         self.signature_and_body(&mut item.sig, &mut item.block);

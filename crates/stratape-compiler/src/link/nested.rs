@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use crate::walk::visit_mut::{self, VisitMut};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::visit_mut::{self, VisitMut};
 use syn::{Item, Path, Stmt, UseTree, Visibility};
 
 use super::export;
@@ -437,7 +437,7 @@ impl Traits<'_> {
     }
 }
 
-impl VisitMut for Traits<'_> {
+impl VisitMut<'_> for Traits<'_> {
     fn visit_trait_bound_mut(&mut self, bound: &mut syn::TraitBound) {
         self.replace(&mut bound.path);
     }
@@ -459,7 +459,7 @@ struct UsesInside<'a> {
     certain: bool,
 }
 
-impl VisitMut for UsesInside<'_> {
+impl VisitMut<'_> for UsesInside<'_> {
     fn visit_block_mut(&mut self, block: &mut syn::Block) {
         block.stmts.retain(|stmt| {
             let Stmt::Item(Item::Use(item)) = stmt else { return true };

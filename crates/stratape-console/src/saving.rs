@@ -17,7 +17,11 @@ fn under_way() -> MutexGuard<'static, Option<PathBuf>> {
 }
 
 /// From now on Ctrl-C removes what is half written and ends the process. Spill files have no name: they go with it.
-pub(crate) fn leave_nothing_when_interrupted() {
+///
+/// ```
+/// stratape_console::saving::leave_nothing_when_interrupted();
+/// ```
+pub fn leave_nothing_when_interrupted() {
     let handler = || {
         // Held to the end: no file can come into being between its removal and the exit.
         let file = under_way();
@@ -65,7 +69,16 @@ fn is_special(path: &Path) -> bool {
 }
 
 /// Whether a file could be written, before the work is done that is to fill it.
-pub(crate) fn check(path: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// What would keep it from being written: no such directory, no right to write there, a directory of that name.
+///
+/// ```
+/// use std::path::Path;
+///
+/// assert!(stratape_console::saving::check(Path::new("no such directory/file")).is_err());
+/// ```
+pub fn check(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
@@ -76,7 +89,18 @@ pub(crate) fn check(path: &Path) -> io::Result<()> {
 }
 
 /// Writes a file; it appears when it is complete.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// What [`check`] reports, and a disk that is full.
+///
+/// ```
+/// let path = std::env::temp_dir().join(format!("stratape-console-{}", std::process::id()));
+/// stratape_console::saving::write(&path, b"whole")?;
+/// assert_eq!(std::fs::read(&path)?, b"whole");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use stratape_bench::{Aim, Measurement, Size};
+use stratape_console::terminal::wrapped;
 
 use super::compare::{Change, Earlier};
-use crate::terminal::wrapped;
 
 /// How to draw.
 pub(super) struct Look {
@@ -55,13 +55,13 @@ fn group(suite: &[Measurement], size: Size, earlier: Option<&Earlier>, look: &Lo
     let signs = Signs::of(look);
     let name = suite.first().map(|one| one.bench.as_str()).unwrap_or_default();
     let mut title = format!(
-        "{name} {}: ours over its reference; {} is 1, {} what is aimed at",
+        "{name} {}: our time or speed divided by that of the reference; {} is 1, {} the target",
         size.option(),
         signs.one,
         signs.aim
     );
     if let Some(earlier) = earlier {
-        let _ = write!(title, "; last column: over {}", earlier.name);
+        let _ = write!(title, "; last column: divided by the ratio in {}", earlier.name);
     }
     let mut lines = wrapped(&title, look.width);
     let figures = FIGURE * (1 + usize::from(earlier.is_some()));
@@ -77,8 +77,9 @@ fn group(suite: &[Measurement], size: Size, earlier: Option<&Earlier>, look: &Lo
             lines.extend(wrapped(&label, look.width));
             "  ".to_owned()
         };
-        let mut line =
-            format!("{start}{}{:>FIGURE$}", scale.bar(one, &signs, look), figure(one.ratio));
+        let bar =
+            if one.is_time_or_speed() { scale.bar(one, &signs, look) } else { scale.amount(one) };
+        let mut line = format!("{start}{bar}{:>FIGURE$}", figure(one.ratio));
         if let Some(earlier) = earlier {
             let _ = write!(line, "{:>FIGURE$}", change(earlier.change(one), &signs));
         }
@@ -173,6 +174,7 @@ impl Scale {
         let bounds = |one: &Measurement| one.goal().map_or([None; 2], Aim::bounds);
         let all = suite
             .iter()
+            .filter(|one| one.is_time_or_speed())
             .flat_map(|one| bounds(one).into_iter().flatten().chain([one.ratio]))
             .filter(|ratio| ratio.is_finite());
         Self { columns, top: (1.05 * all.fold(1.0, f64::max)).clamp(1.5, TOP) }
@@ -181,6 +183,13 @@ impl Scale {
     /// The column that a ratio falls into; past the last one for what is too long.
     fn column(&self, ratio: f64) -> usize {
         (ratio / self.top * self.columns as f64).min(self.columns as f64) as usize
+    }
+
+    /// In the place of a bar, which would look like a time: what was counted, where it fits.
+    fn amount(&self, one: &Measurement) -> String {
+        let text = format!("{} {}", one.ours, one.unit);
+        let text = if text.chars().count() < self.columns { text } else { String::new() };
+        format!("{text:>width$}", width = self.columns)
     }
 
     fn bar(&self, one: &Measurement, signs: &Signs, look: &Look) -> String {
@@ -226,6 +235,7 @@ mod tests {
             one("growing", 0.5, Some("< 1")),
             one("bytes", 0.0, None),
             one("walked", 250.0, Some("<= 2")),
+            Measurement { unit: "bytes".to_owned(), ..one("kept", 640.0, None) },
         ]
     }
 

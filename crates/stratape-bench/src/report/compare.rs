@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use stratape_bench::{Measurement, Size};
-
-use crate::failure::Failure;
+use stratape_console::failure::Failure;
 
 /// What an earlier run has saved.
-pub(super) struct Earlier {
+pub(crate) struct Earlier {
     /// The file, as it was named.
     pub(super) name: String,
     found: Vec<Measurement>,
@@ -31,12 +30,12 @@ fn same(one: &Measurement, other: &Measurement) -> bool {
 
 impl Earlier {
     /// Reads a file, and keeps what this run measures as well.
-    pub(super) fn read(
+    pub(crate) fn read(
         path: &Path,
         wanted: impl Fn(&Measurement) -> bool,
     ) -> Result<Self, Failure> {
         let name = path.display().to_string();
-        let advice = "name a file that `stratape bench --save` has written, or save one now";
+        let advice = "name a file that `stratape-bench --save` has written, or save one now";
         let failed = |what: String| Failure::new(format!("{name} {what}; {advice}"));
         if path.is_dir() {
             return Err(failed("is a directory".to_owned()));
@@ -88,7 +87,7 @@ pub(super) mod tests {
 
     type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-    pub(in crate::bench) fn one(case: &str, ratio: f64, aim: Option<&str>) -> Measurement {
+    pub(in crate::report) fn one(case: &str, ratio: f64, aim: Option<&str>) -> Measurement {
         Measurement {
             bench: "tape".to_owned(),
             case: case.to_owned(),
@@ -102,7 +101,7 @@ pub(super) mod tests {
         }
     }
 
-    pub(in crate::bench) fn earlier(found: Vec<Measurement>) -> Earlier {
+    pub(in crate::report) fn earlier(found: Vec<Measurement>) -> Earlier {
         Earlier { name: "old.json".to_owned(), found }
     }
 
@@ -148,7 +147,7 @@ pub(super) mod tests {
             let Err(Failure::Message(told)) = Earlier::read(&path, |_| true) else {
                 return Err(why.into());
             };
-            assert!(told.contains(why) && told.contains("stratape bench --save"), "{told}");
+            assert!(told.contains(why) && told.contains("stratape-bench --save"), "{told}");
         }
         std::fs::write(&path, format!("{good}\n\n"))?;
         let read = Earlier::read(&path, |_| true).map_err(|_| "a good file")?;

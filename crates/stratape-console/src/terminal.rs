@@ -6,12 +6,22 @@ use std::io::IsTerminal;
 const NARROWEST: usize = 20;
 
 /// Whether to colour: on a terminal, unless `NO_COLOR` asks for none.
-pub(crate) fn colours(stream: &impl IsTerminal) -> bool {
+///
+/// ```
+/// let file = std::fs::File::open("Cargo.toml")?;
+/// assert!(!stratape_console::terminal::colours(&file));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn colours(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// How many columns the output has, if anyone knows: what `COLUMNS` says, or the terminal.
-pub(crate) fn columns() -> Option<usize> {
+///
+/// ```
+/// assert!(stratape_console::terminal::columns().is_none_or(|columns| columns >= 20));
+/// ```
+pub fn columns() -> Option<usize> {
     let said = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let columns = said.filter(|columns| *columns > 0).or_else(|| {
         let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
@@ -21,7 +31,11 @@ pub(crate) fn columns() -> Option<usize> {
 }
 
 /// Breaks a text into lines of so many characters at most: at spaces, and inside words that are longer.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+///
+/// ```
+/// assert_eq!(stratape_console::terminal::wrapped("one two three", 7), ["one two", "three"]);
+/// ```
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
     for word in text.split(' ') {
