@@ -247,12 +247,13 @@ mod tests {
     fn bars_with_their_lines() {
         let text = draw(&some(), Size::Quick, None, &look(60));
         insta::assert_snapshot!(text, @r"
-        tape --quick: ours over its reference; | is 1, : what is
-        aimed at
+        tape --quick: our time or speed divided by that of the
+        reference; | is 1, : the target
         push_pop / raw array ##########|:                       1.05
         growing / raw array  #####     |                        0.50
         bytes / raw array              |                        0.00
         walked / raw array   ##########|#########:#########>     250
+        kept / raw array                           640 bytes     640
         ");
     }
 
@@ -265,9 +266,10 @@ mod tests {
         ]);
         let text = draw(&some(), Size::Full, Some(&then), &look(40));
         insta::assert_snapshot!(text, @r"
-        tape --full: ours over its reference; |
-        is 1, : what is aimed at; last column:
-        over old.json
+        tape --full: our time or speed divided
+        by that of the reference; | is 1, : the
+        target; last column: divided by the
+        ratio in old.json
         push_pop / raw array
           #######|:                 1.05   x1.05
         growing / raw array
@@ -276,6 +278,8 @@ mod tests {
                  |                  0.00     new
         walked / raw array
           #######|######:######>     250     new
+        kept / raw array
+                       640 bytes     640     new
 
         old.json was measured with --quick, this
         with --full: the changes are those of
@@ -285,6 +289,7 @@ mod tests {
         array)
         only now: bytes / raw array
         only now: walked / raw array
+        only now: kept / raw array
         only in old.json:
         a_case_that_is_gone_and_has_a_long_name
         / raw array
