@@ -34,6 +34,7 @@
 //! | your own AD tool that needs a tape | [`tape`] |
 //! | a GPU | `kernel` with [`gradient`] below it, `elementwise`, and the primitives of `gpu` |
 //! | arrays of `ndarray` or `nalgebra` | [`flat`], and their features |
+//! | a run you would rather look at | [`picture`]: the tape over time, the course of a time loop, as SVG |
 //! | doubts about a gradient | [`check`] compares it with finite differences; `#[gradient(plain)]` disables reordering and fusion |
 //! | matrix products, linear systems, factorisations | `linalg`, and its feature |
 //! | a solver of `argmin` | `argmin::Objective`, and its feature |
@@ -76,6 +77,7 @@ pub mod gpu;
 #[cfg(feature = "linalg")]
 pub mod linalg;
 mod parallel;
+pub mod picture;
 mod private;
 mod time_loop;
 mod workspace;
@@ -472,6 +474,10 @@ struct FirstGradient;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/accepted.md")]
 struct Accepted;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/pictures.md")]
+struct Pictures;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/several-files.md")]

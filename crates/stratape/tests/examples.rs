@@ -33,7 +33,7 @@ examples! {
     device_time_loop [if "gpu"] () says "largest error against differences";
     continued_tape() says "200000 steps backward";
     lanes("10000") says "the same bits in four runs";
-    layers("layers.svg", "400000") says "samples drawn in layers.svg";
+    layers("layers.svg", "400000") says "drawn in layers.svg";
     lbm [if "gpu"] ("12", "9", "3") says "largest difference from central differences";
     least_squares() says "all parameters within";
     linear_solver() says "central differences agree to";
