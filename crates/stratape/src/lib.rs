@@ -476,6 +476,10 @@ struct FirstGradient;
 struct Accepted;
 
 #[cfg(doctest)]
+#[doc = include_str!("../../../docs/tour.md")]
+struct Tour;
+
+#[cfg(doctest)]
 #[doc = include_str!("../../../docs/pictures.md")]
 struct Pictures;
 

@@ -44,6 +44,7 @@ examples! {
     parallel("300") says "the gradients agree to";
     spill(".", "16", "4") says "spilled and in RAM: the same bits";
     tape_by_hand(".", "16", "4") says "states verified";
+    tour("24", "100") says "the heaters are found";
     tensor_contraction [if "gpu"] ("4") says "largest difference from sums on the host";
 }
 
