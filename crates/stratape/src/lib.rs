@@ -41,9 +41,11 @@
 //!
 //! # The guide
 //!
-//! Pages in the folder `docs` of the repository, in the order in which most people need them: `first-gradient.md`, `gradient.md`
-//! (convention, modules, derivatives by hand, kinks, memory), `several-files.md`, `accepted.md` (every construct with an example), `explain.md` (what
-//! a gradient saves, and why), `tape.md`, `checkpointing.md`, `threads.md`, `performance.md`, `troubleshooting.md` (by error message).
+//! [`guide`] has the pages of the folder `docs`: [a first gradient](guide::first_gradient), [a tour](guide::tour),
+//! [gradients](guide::gradient) (convention, modules, derivatives by hand, kinks, memory), [several files](guide::several_files),
+//! [what is accepted](guide::accepted) (every construct with an example), [what a gradient saves, and why](guide::explain),
+//! [tapes](guide::tape), [time loops](guide::checkpointing), [pictures](guide::pictures), [threads](guide::threads),
+//! [performance](guide::performance), [troubleshooting](guide::troubleshooting) (by error message), and more.
 //!
 //! # Feature flags
 //!
@@ -74,6 +76,8 @@ pub mod check;
 pub mod flat;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+#[cfg(any(doc, doctest))]
+pub mod guide;
 #[cfg(feature = "linalg")]
 pub mod linalg;
 mod parallel;
@@ -454,43 +458,3 @@ pub mod __private {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct ReadMe;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/tape.md")]
-struct TapeGuide;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/gradient.md")]
-struct GradientGuide;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/checkpointing.md")]
-struct CheckpointGuide;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/first-gradient.md")]
-struct FirstGradient;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/accepted.md")]
-struct Accepted;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/tour.md")]
-struct Tour;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/pictures.md")]
-struct Pictures;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/several-files.md")]
-struct SeveralFiles;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/threads.md")]
-struct Threads;
-
-#[cfg(all(doctest, feature = "gpu"))]
-#[doc = include_str!("../../../docs/gpu.md")]
-struct Gpu;
