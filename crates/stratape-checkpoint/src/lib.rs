@@ -47,6 +47,7 @@
 #![forbid(unsafe_code)]
 
 mod ahead;
+mod course;
 mod durable;
 mod error;
 mod report;
@@ -66,6 +67,7 @@ pub use stratape_tape::bytemuck;
 
 #[cfg(feature = "serde")]
 pub use crate::serde::Serde;
+pub use course::{Course, Doing, Span};
 pub use durable::RunPlace;
 pub use error::CheckpointError;
 pub use report::{Plan, Progress, Report};

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::course::Course;
+
 /// A number of bytes for people.
 struct Size(u64);
 
@@ -77,6 +79,8 @@ pub struct Report {
     pub resumed: Option<usize>,
     /// Threads that ran ahead of the adjoint.
     pub workers: usize,
+    /// What was done when, if [`TimeLoop::record`](crate::TimeLoop::record) was set and no threads ran ahead.
+    pub course: Option<Course>,
 }
 
 impl fmt::Display for Report {

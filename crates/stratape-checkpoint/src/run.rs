@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use stratape_tape::tier::TierError;
 
+use crate::course::{Doing, Recorder};
 use crate::durable::Durable;
 use crate::error::CheckpointError;
 use crate::report::{Progress, Report};
@@ -37,6 +38,7 @@ pub(crate) struct Run<S: Snapshot> {
     pub(crate) memory_slots: usize,
     pub(crate) reruns: Option<Reruns>,
     pub(crate) durable: Option<Durable>,
+    pub(crate) recorder: Option<Recorder>,
     pub(crate) on_progress: Option<OnProgress>,
     pub(crate) advanced_in_all: Option<u64>,
     pub(crate) report: Report,
@@ -91,6 +93,7 @@ impl<S: Snapshot> Run<S> {
             memory_slots: 0,
             reruns: None,
             durable: None,
+            recorder: None,
             on_progress: None,
             advanced_in_all: None,
             report,
@@ -126,12 +129,16 @@ impl<S: Snapshot> Run<S> {
                     self.tape(step, steps);
                 }
                 Action::Store { step, level } => self.store(step, level)?,
-                Action::Drop { step, level } => self.slots.free(step, level),
+                Action::Drop { step, level } => self.free(step, level),
                 Action::Load { step, level } => self.load(step, level, steps)?,
                 Action::EndForward => {
                     self.forward = false;
                     self.report.steps = self.schedule.steps().unwrap_or(self.at);
                     self.left = self.report.steps;
+                    let now = self.start.elapsed();
+                    if let Some(recorder) = &mut self.recorder {
+                        recorder.turned(now);
+                    }
                     self.save_turn();
                     return Ok(());
                 }
@@ -176,7 +183,7 @@ impl<S: Snapshot> Run<S> {
                 }
                 Action::Store { step, level } => self.store(step, level)?,
                 Action::Load { step, level } => self.load(step, level, steps)?,
-                Action::Drop { step, level } => self.slots.free(step, level),
+                Action::Drop { step, level } => self.free(step, level),
                 Action::EndForward => {}
                 Action::EndReverse => break,
             }
@@ -244,6 +251,7 @@ impl<S: Snapshot> Run<S> {
             self.report.step_time += start.elapsed();
             self.report.advanced += (at - from) as u64;
             self.at = at;
+            self.record(Doing::Run, (from, at), start);
             self.tell_progress();
             if ended {
                 return self.finished(at);
@@ -335,6 +343,7 @@ impl<S: Snapshot> Run<S> {
         self.report.step_time += start.elapsed();
         self.report.advanced += 1;
         self.at = step + 1;
+        self.record(Doing::Run, (step, step + 1), start);
         self.tell_progress();
     }
 
@@ -356,11 +365,30 @@ impl<S: Snapshot> Run<S> {
         self.report.pullback_time += start.elapsed();
         self.report.reversed += 1;
         self.left = step;
+        self.record(Doing::Reverse, (step, step + 1), start);
         self.tell_progress();
+    }
+
+    fn record(&mut self, doing: Doing, steps: (usize, usize), begun: Instant) {
+        if let Some(recorder) = &mut self.recorder
+            && steps.0 < steps.1
+        {
+            recorder.did(doing, steps, (begun - self.start, self.start.elapsed()));
+        }
+    }
+
+    fn free(&mut self, step: usize, level: Level) {
+        self.slots.free(step, level);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.freed(step, level, self.start.elapsed());
+        }
     }
 
     fn store(&mut self, step: usize, level: Level) -> Result<(), CheckpointError> {
         let stored = self.slots.store(step, level, &self.state);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.stored(step, level, self.start.elapsed());
+        }
         stored.map_err(|error| self.disk_failed(error.to_string()))
     }
 
@@ -524,6 +552,7 @@ impl<S: Snapshot> Run<S> {
             durable.fill(&mut self.report);
         }
         self.report.total_time = self.start.elapsed();
+        self.report.course = self.recorder.as_mut().map(Recorder::finish);
         self.report.clone()
     }
 }

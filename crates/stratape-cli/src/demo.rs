@@ -1,9 +1,10 @@
 //! `stratape demo`: one inverse problem, its gradient three ways, and a report.
 
-mod charts;
+mod bitmap;
+mod code;
 mod descent;
+mod machine;
 mod model;
-mod picture;
 mod report;
 mod runs;
 
@@ -61,6 +62,17 @@ struct Findings {
     data: Vec<f64>,
     descent: Descent,
     elapsed: Duration,
+}
+
+impl Findings {
+    /// How far the first guess and what was recovered are from the truth: root mean squares.
+    fn errors(&self) -> (f64, f64) {
+        let error = |field: &[f64]| {
+            let squares = field.iter().zip(&self.truth).map(|(u, t)| (u - t) * (u - t));
+            (squares.sum::<f64>() / self.truth.len() as f64).sqrt()
+        };
+        (error(&self.data), error(self.descent.best().1))
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -216,7 +228,7 @@ fn invert(setting: &Setting<'_>, first: &Run, bar: &ProgressBar) -> Result<Desce
 fn cells(run: &Run) -> [(&'static str, String); 6] {
     [
         ("time", format!("{:.3} s", run.time.as_secs_f64())),
-        ("tape", units::bytes(run.tape)),
+        ("saved", units::bytes(run.saved())),
         ("peak memory", units::bytes(run.peak)),
         ("spilled", units::bytes(run.spilled)),
         ("waits", format!("{}, {:.3} s", run.waits, run.waited.as_secs_f64())),
@@ -258,16 +270,24 @@ fn table(runs: &[Run], columns: Option<usize>) -> String {
 /// How well a gradient agrees with the one in RAM.
 fn agreement(difference: f64) -> String {
     match difference {
-        0.0 => "bit for bit the same".to_owned(),
+        0.0 => "the same bits".to_owned(),
         difference => format!("relative difference {difference:.1e}"),
     }
 }
 
 fn conclusion(findings: &Findings, arguments: &Arguments) -> String {
     let history = &findings.descent.history;
+    let [first, spilled, checkpointed] = &findings.runs;
+    let (guessed, recovered) = findings.errors();
     format!(
-        "\ngradient in RAM and spilled: bit for bit the same; from snapshots: {}; central differences: {}\n\
-         inversion: misfit {:.2e} → {:.2e} in {} iterations\n{:.1} s in all; the report is in {}",
+        "\nspilled to disk: {}; checkpointed: {}\n\
+         (saved: on the tape; checkpointed: in {} snapshots)\n\
+         gradient in RAM and spilled: the same bits; checkpointed: {}; central differences: {}\n\
+         inversion: misfit {:.2e} → {:.2e} in {} iterations; error against the truth {guessed:.3} → {recovered:.3}\n\
+         {:.1} s in all; the report is in {}",
+        report::headline(spilled, first),
+        report::headline(checkpointed, first),
+        checkpointed.snapshots,
         agreement(findings.apart),
         agreement(findings.differences),
         history.first().copied().unwrap_or(0.0),
@@ -286,6 +306,8 @@ fn json(findings: &Findings, arguments: &Arguments) -> String {
         "memory": findings.memory,
         "runs": findings.runs.iter().map(Run::json).collect::<Vec<_>>(),
         "same_bits": true,
+        "error_of_guess": findings.errors().0,
+        "error_of_recovered": findings.errors().1,
         "checkpointed_apart": findings.apart,
         "central_differences_apart": findings.differences,
         "misfit": findings.descent.history,

@@ -3,6 +3,7 @@
 mod dot;
 mod json;
 mod kernel;
+mod notes;
 mod picture;
 mod source;
 mod tape;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use stratape_compiler::explain::{Explanation, Subject, Survey, explain, shown, survey, survey_of};
 
+pub(crate) use self::notes::notes;
 use self::source::Source;
 use crate::failure::Failure;
 use crate::terminal::colours;

@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use plotters::prelude::*;
+use stratape::picture::Picture;
 
 /// A chart as SVG.
 pub(crate) type Drawn = Result<String, Box<dyn Error>>;
@@ -28,22 +29,6 @@ impl Frame {
             Self::Narrow => (380, 280),
         }
     }
-
-    /// How many numbers an axis has.
-    pub(crate) fn numbers(self) -> (usize, usize) {
-        match self {
-            Self::Wide => (11, 8),
-            Self::Narrow => (5, 6),
-        }
-    }
-}
-
-/// A chart of a frame's size.
-pub(crate) fn drawn(
-    frame: Frame,
-    draw: impl FnOnce(&Area<'_>) -> Result<(), Box<dyn Error>>,
-) -> Drawn {
-    drawn_at(frame.size(), draw)
 }
 
 /// A chart of a size.
@@ -75,6 +60,25 @@ pub(crate) fn figure(what: &str, key: Key, draw: impl Fn(Frame) -> Drawn) -> Dra
     Ok(format!("<figure class=\"chart\">{wide}{narrow}{key}</figure>"))
 }
 
+/// A picture of the library in both sizes.
+pub(crate) fn picture(picture: &Picture) -> String {
+    let named = |(width, height): (u32, u32), class: &str| {
+        let text = picture.clone().size(width, height).to_string();
+        text.replacen(
+            "class=\"stratape-picture\"",
+            &format!("class=\"stratape-picture {class}\""),
+            1,
+        )
+    };
+    let (wide, narrow) = (named((860, 340), "wide"), named((380, 320), "narrow"));
+    format!("<figure>{wide}{narrow}</figure>")
+}
+
+/// A text inside a page.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 /// A whole page.
 pub(crate) fn page(title: &str, body: &str) -> String {
     format!(
@@ -84,10 +88,15 @@ pub(crate) fn page(title: &str, body: &str) -> String {
     )
 }
 
-/// The charts are dark on white also where the page is light on dark: their colours are chosen for it.
+/// Charts by `plotters` are dark on white also where the page is light on dark: their colours are chosen for it. Pictures of the library follow the page.
 const STYLE: &str = "\
     :root{color-scheme:light dark}\
     body{font:16px/1.5 sans-serif;max-width:900px;margin:2em auto;padding:0 1em;color:#222;background:#fff}\
+    .headline{font-size:20px;line-height:1.35;font-weight:600}.quiet{font-size:14px;color:#555}\
+    .code{overflow-x:auto;font:13px/1.5 ui-monospace,monospace;border:1px solid #8886;border-radius:4px;padding:.5em 0}\
+    .code ol{margin:0;padding:0;list-style:none;min-width:max-content}.code li{padding:0 1em 0 0;white-space:pre}\
+    .code li>span{display:inline-block;width:3em;padding-right:1em;text-align:right;color:#888;user-select:none}\
+    .code em{padding-left:2em;font-style:normal;color:#a03c00}.code li.noted{background:#e2703a1c}\
     table{border-collapse:collapse}td,th{padding:.3em .8em;text-align:right;border-bottom:1px solid #8886}\
     th[scope=row]{text-align:left;font-weight:normal}\
     svg{width:100%;height:auto;display:block}.narrow{display:none}\
@@ -101,4 +110,4 @@ const STYLE: &str = "\
     @media(max-width:640px){.wide{display:none}.narrow{display:block}thead{display:none}\
     table,tbody,tr,th,td{display:block}th[scope=row]{font-weight:bold;padding:.8em 0 .2em}\
     td{display:flex;justify-content:space-between;padding:.2em 0}td::before{content:attr(data-head)}}\
-    @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}figcaption,.scale{color:#aaa}}";
+    @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}figcaption,.scale,.quiet{color:#aaa}.code em{color:#f0a070}}";

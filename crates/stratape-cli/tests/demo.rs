@@ -36,11 +36,29 @@ fn the_three_ways_agree_and_only_the_report_is_left() -> Outcome {
     assert_eq!(page.matches("<svg").count(), 6, "each chart for wide and for narrow pages");
     assert_eq!(page.matches("data:image/bmp;base64").count(), 3);
     assert!(page.starts_with("<!doctype html>\n<html lang=\"en\">"));
-    for needed in
-        ["<title>", "name=\"viewport\"", "time, s", "held, MiB", "steps run so far", "iteration"]
-    {
+    for needed in [
+        "<title>",
+        "name=\"viewport\"",
+        "held, MiB",
+        "memory budget",
+        "← forward pass",
+        "backward pass →",
+        "500 steps reversed by Revolve, 12 slots in memory",
+        "iteration",
+        "less memory",
+        "the same bits",
+        "`old` is saved at the end of its block",
+        "prefers-color-scheme:dark",
+        concat!("Stratape ", env!("CARGO_PKG_VERSION")),
+    ] {
         assert!(page.contains(needed), "{needed}");
     }
+    assert!(!page.contains("0.0e0"), "equal is told in words");
+    let number = |name: &str| object[name].as_f64().ok_or(name.to_owned());
+    assert!(number("error_of_recovered")? < number("error_of_guess")?);
+    let runs = &object["runs"];
+    assert!(runs[0]["tape_bytes"].as_u64() > Some(4 << 20), "long enough to be seen in its layers");
+    assert!(runs[2]["snapshot_bytes"].as_u64() >= Some(12 * 48 * 48 * 8));
     let outside = page.replace("http://www.w3.org/2000/svg", "");
     assert!(!outside.contains("http:") && !outside.contains("https:"), "nothing from elsewhere");
     Ok(())
@@ -52,7 +70,9 @@ fn the_table_names_the_ways() -> Outcome {
     let output = demo(directory.path(), &["--memory", "1M"])?;
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8(output.stdout)?;
-    for name in ["all in RAM", "spilled to disk", "checkpointed", "bit for bit the same"] {
+    for name in
+        ["all in RAM", "spilled to disk", "checkpointed", "the same bits", "in 12 snapshots"]
+    {
         assert!(text.contains(name), "{text}");
     }
     Ok(())

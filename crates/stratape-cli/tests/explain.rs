@@ -83,6 +83,40 @@ fn inner_loops_that_grow_are_sums() -> Outcome {
 }
 
 #[test]
+fn reasons_come_with_what_can_be_done_and_small_loops_are_not_invited() -> Outcome {
+    let text = |function: &str, arguments: &[&str]| -> Result<String, Box<dyn Error>> {
+        let file = "tests/fixtures/advice.rs";
+        let output = stratape(&[&["explain", file, function], arguments].concat())?;
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    let few = text("few", &[])?;
+    assert!(
+        few.contains("independent, but too few: 3; `#[parallel]` would pay from about 1100"),
+        "{few}"
+    );
+    let many = text("many", &[])?;
+    assert!(
+        many.contains("independent: `#[parallel]` would pay from about 1100 iterations"),
+        "{many}"
+    );
+    let gone = text("gone", &[])?;
+    assert!(gone.contains("help: put `#[checkpoint]` on the loop in line 20"), "{gone}");
+    assert!(gone.contains("help: write to another array, if memory allows"), "{gone}");
+    let heat = stratape(&["explain", "tests/fixtures/heat.rs"])?;
+    let heat = String::from_utf8(heat.stdout)?;
+    assert!(!heat.contains("put `#[checkpoint]`"), "it is there already: {heat}");
+    let graph = text("named_again", &["--emit", "dot"])?;
+    for name in ["y₁", "y₂", "y₃"] {
+        assert_eq!(graph.matches(name).count(), 1, "{graph}");
+    }
+    let report = json(&["explain", "tests/fixtures/advice.rs", "few", "--json"])?;
+    let one = &report["functions"][0]["parts"][0]["loops"][0];
+    assert_eq!(one["iterations"], 3);
+    assert!(one["parallel_pays_from"].as_u64() > Some(1000));
+    Ok(())
+}
+
+#[test]
 fn what_the_attribute_refuses_is_an_error_for_each() -> Outcome {
     let output = stratape(&["explain", "tests/fixtures/rejected.rs"])?;
     assert_eq!(output.status.code(), Some(1));

@@ -217,6 +217,11 @@ impl TapeOptions {
         self.record = on;
         self
     }
+
+    /// Whether [`record`](Self::record) was set.
+    pub fn is_recorded(&self) -> bool {
+        self.record
+    }
 }
 
 impl fmt::Debug for TapeOptions {

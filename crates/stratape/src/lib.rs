@@ -34,15 +34,18 @@
 //! | your own AD tool that needs a tape | [`tape`] |
 //! | a GPU | `kernel` with [`gradient`] below it, `elementwise`, and the primitives of `gpu` |
 //! | arrays of `ndarray` or `nalgebra` | [`flat`], and their features |
+//! | a run you would rather look at | [`picture`]: the tape over time, the course of a time loop, as SVG |
 //! | doubts about a gradient | [`check`] compares it with finite differences; `#[gradient(plain)]` disables reordering and fusion |
 //! | matrix products, linear systems, factorisations | `linalg`, and its feature |
 //! | a solver of `argmin` | `argmin::Objective`, and its feature |
 //!
 //! # The guide
 //!
-//! Pages in the folder `docs` of the repository, in the order in which most people need them: `first-gradient.md`, `gradient.md`
-//! (convention, modules, derivatives by hand, kinks, memory), `several-files.md`, `accepted.md` (every construct with an example), `explain.md` (what
-//! a gradient saves, and why), `tape.md`, `checkpointing.md`, `threads.md`, `performance.md`, `troubleshooting.md` (by error message).
+//! [`guide`] has the pages of the folder `docs`: [a first gradient](guide::first_gradient), [a tour](guide::tour),
+//! [gradients](guide::gradient) (convention, modules, derivatives by hand, kinks, memory), [several files](guide::several_files),
+//! [what is accepted](guide::accepted) (every construct with an example), [what a gradient saves, and why](guide::explain),
+//! [tapes](guide::tape), [time loops](guide::checkpointing), [pictures](guide::pictures), [threads](guide::threads),
+//! [performance](guide::performance), [troubleshooting](guide::troubleshooting) (by error message), and more.
 //!
 //! # Feature flags
 //!
@@ -74,9 +77,12 @@ pub mod check;
 pub mod flat;
 #[cfg(feature = "gpu")]
 pub mod gpu;
+#[cfg(any(doc, doctest))]
+pub mod guide;
 #[cfg(feature = "linalg")]
 pub mod linalg;
 mod parallel;
+pub mod picture;
 mod private;
 mod time_loop;
 mod workspace;
@@ -453,35 +459,3 @@ pub mod __private {
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct ReadMe;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/tape.md")]
-struct TapeGuide;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/gradient.md")]
-struct GradientGuide;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/checkpointing.md")]
-struct CheckpointGuide;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/first-gradient.md")]
-struct FirstGradient;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/accepted.md")]
-struct Accepted;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/several-files.md")]
-struct SeveralFiles;
-
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/threads.md")]
-struct Threads;
-
-#[cfg(all(doctest, feature = "gpu"))]
-#[doc = include_str!("../../../docs/gpu.md")]
-struct Gpu;

@@ -11,6 +11,7 @@ pub use crate::workspace::{Borrowed, take_last_bytes};
 
 /// The tape of a workspace, empty, and where its length at the turn is noted.
 pub fn begin(workspace: &mut Workspace) -> (&mut RecordTape, &mut u64) {
+    workspace.listen();
     let (tape, length) = workspace.parts();
     if !tape.is_empty() || tape.has_attachments() {
         tape.clear();
@@ -27,6 +28,7 @@ pub fn begin_lanes(
     workspace: &mut Workspace,
 ) -> Result<(&mut RecordTape, &mut [Lane], &mut u64), TapeError> {
     workspace.open_lanes()?;
+    workspace.listen();
     let (tape, lanes, length) = workspace.all_parts();
     for tape in std::iter::once(&mut *tape).chain(lanes.iter_mut().map(|lane| &mut lane.0)) {
         if !tape.is_empty() || tape.has_attachments() {

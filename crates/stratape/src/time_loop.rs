@@ -1,9 +1,58 @@
 //! What the functions of loops under `#[checkpoint]` call.
 
-use stratape_checkpoint::{CheckpointError, Snapshot, Swept, TimeLoop};
+use std::cell::{Cell, RefCell};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use stratape_checkpoint::{CheckpointError, Report, Snapshot, Swept, TimeLoop};
 use stratape_tape::{ErrorKind, TapeError};
 
-use crate::private::Repeating;
+use crate::private::{Repeating, speaks};
+
+/// Reports that a gradient leaves: more than these say nothing new.
+const MOST_REPORTS: usize = 64;
+
+thread_local! {
+    /// That of the gradient that runs on this thread.
+    static LOG: RefCell<Option<Log>> = const { RefCell::new(None) };
+    /// Whether there is one: small gradients ask often.
+    static LOGS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Reports of the loops of a gradient, shared by its workspace and the thread it runs on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<Report>>>);
+
+impl Log {
+    pub(crate) fn reports(&self) -> Vec<Report> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A gradient begins on this thread, whose loops leave their reports here, or nowhere.
+    pub(crate) fn install(log: Option<&Self>) {
+        if log.is_none() && !LOGS.get() {
+            return;
+        }
+        if let Some(log) = log {
+            log.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
+        LOGS.set(log.is_some());
+        LOG.set(log.cloned());
+    }
+
+    fn is_installed() -> bool {
+        LOGS.get()
+    }
+
+    fn add(report: Report) {
+        LOG.with_borrow(|log| {
+            let Some(log) = log else { return };
+            let mut reports = log.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if reports.len() < MOST_REPORTS {
+                reports.push(report);
+            }
+        });
+    }
+}
 
 /// The numbers of a range.
 pub fn trip_count(from: i128, to: i128) -> usize {
@@ -21,6 +70,8 @@ pub fn sweep<S: Snapshot + 'static>(
     mut step: impl FnMut(usize, &mut S) -> Result<(), TapeError>,
 ) -> Result<Swept<S>, TapeError> {
     let time_loop = if known { time_loop.steps(steps) } else { time_loop.until(ended) };
+    // Loops inside this one are run again and again.
+    let time_loop = time_loop.record(Log::is_installed() && speaks());
     let mut first = Ok(());
     let swept = time_loop.forward(|k, state| {
         if first.is_ok() {
@@ -40,8 +91,8 @@ pub fn replay<S: Snapshot>(
     mut step: impl FnMut(usize, &mut S) -> Result<(), TapeError>,
     mut pull: impl FnMut(usize, &mut S) -> Result<(), TapeError>,
 ) -> Result<(), TapeError> {
-    let _again = Repeating::begin();
-    let first = std::cell::RefCell::new(Ok(()));
+    let again = Repeating::begin();
+    let first = RefCell::new(Ok(()));
     let outcome = swept.reverse_with(
         |k, state| {
             if first.borrow().is_ok() {
@@ -55,7 +106,12 @@ pub fn replay<S: Snapshot>(
         },
     );
     first.into_inner()?;
-    outcome.map(drop).map_err(told)
+    let report = outcome.map_err(told)?;
+    drop(again);
+    if report.course.is_some() {
+        Log::add(report);
+    }
+    Ok(())
 }
 
 fn told(error: CheckpointError) -> TapeError {

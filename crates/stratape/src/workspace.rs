@@ -4,9 +4,11 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
 
-use stratape_tape::{RecordTape, TapeError, TapeOptions, TapeStats};
+use stratape_checkpoint::Report;
+use stratape_tape::{RecordTape, Sample, TapeError, TapeOptions, TapeStats};
 
 use crate::parallel::Lane;
+use crate::time_loop::Log;
 
 /// What a gradient needs besides its arguments: the tape, kept from call to call so that only
 /// the first one pays for fresh memory.
@@ -43,6 +45,8 @@ pub struct Workspace {
     wanted: usize,
     /// What the tapes are opened with, if not in memory.
     options: Option<TapeOptions>,
+    /// Where loops under `#[checkpoint]` leave their reports, if the tape records.
+    log: Option<Log>,
 }
 
 impl Workspace {
@@ -70,7 +74,8 @@ impl Workspace {
     /// too small.
     pub fn with(options: TapeOptions) -> Result<Self, TapeError> {
         let tape = options.clone().open_records()?;
-        Ok(Self { tape, options: Some(options), ..Self::default() })
+        let log = options.is_recorded().then(Log::default);
+        Ok(Self { tape, options: Some(options), log, ..Self::default() })
     }
 
     /// Statistics of the tape since the workspace was created; with parallel loops, of all tapes together,
@@ -130,6 +135,51 @@ impl Workspace {
     /// ```
     pub fn last_bytes(&self) -> u64 {
         self.last_bytes
+    }
+
+    /// The reports of the loops under `#[checkpoint]` in the last gradient, in the order in which they were reversed, if the workspace was
+    /// opened with [`TapeOptions::record`]. [`picture::time_loop`](crate::picture::time_loop) draws one. Loops inside such a loop are not
+    /// reported.
+    ///
+    /// ```
+    /// use stratape::{Workspace, gradient, picture, tape::TapeOptions};
+    ///
+    /// #[gradient]
+    /// fn orbit(x0: f64, n: usize) -> f64 {
+    ///     let mut x = x0;
+    ///     #[checkpoint(slots = 10)]
+    ///     for _ in 0..n {
+    ///         x = 0.9 * x.sin() + 0.1 * x * x;
+    ///     }
+    ///     x
+    /// }
+    ///
+    /// let mut workspace = Workspace::with(TapeOptions::new().record(true))?;
+    /// orbit_grad_in(&mut workspace, 1.0, 1000, 1.0)?;
+    /// let loops = workspace.loops();
+    /// assert_eq!((loops.len(), loops[0].reversed), (1, 1000));
+    /// let svg = picture::time_loop(&loops[0]).to_string();
+    /// assert!(svg.contains("snapshot in memory"));
+    /// # Ok::<(), stratape::tape::TapeError>(())
+    /// ```
+    pub fn loops(&self) -> Vec<Report> {
+        self.log.as_ref().map_or_else(Vec::new, Log::reports)
+    }
+
+    /// Whether the tape records what it holds.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.log.is_some()
+    }
+
+    /// What was recorded, for each tape.
+    pub(crate) fn samples(&self) -> Vec<&[Sample]> {
+        let lanes = self.lanes.iter().map(|lane| lane.0.samples());
+        std::iter::once(self.tape.samples()).chain(lanes).collect()
+    }
+
+    /// A gradient begins: the reports of its loops go to this workspace.
+    pub(crate) fn listen(&self) {
+        Log::install(self.log.as_ref());
     }
 
     pub(crate) fn parts(&mut self) -> (&mut RecordTape, &mut u64) {

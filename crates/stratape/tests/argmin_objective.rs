@@ -94,6 +94,33 @@ fn single_precision() {
 }
 
 #[test]
+fn closures_of_parameters_are_as_good_as_closures_of_slices() {
+    let of_parameters = Objective::new(
+        |x: &Vec<f64>| rosenbrock(x, 100.0),
+        |x: &Vec<f64>, dx: &mut Vec<f64>| {
+            rosenbrock_grad(x, dx, 100.0, 1.0);
+        },
+    );
+    let mixed = Objective::new(
+        |x: &Vec<f64>| rosenbrock(x, 100.0),
+        |x: &[f64], dx: &mut [f64]| -> Result<(), TapeError> {
+            rosenbrock_grad(x, dx, 100.0, 1.0);
+            Ok(())
+        },
+    );
+    let (start, slices) = (START.to_vec(), objective::<Vec<f64>>());
+    assert_eq!(of_parameters.cost(&start).unwrap(), slices.cost(&start).unwrap());
+    assert_eq!(of_parameters.gradient(&start).unwrap(), slices.gradient(&start).unwrap());
+    assert_eq!(mixed.gradient(&start).unwrap(), slices.gradient(&start).unwrap());
+    let solver = LBFGS::new(MoreThuenteLineSearch::new(), 5);
+    let outcome = Executor::new(of_parameters, solver)
+        .configure(|state| state.param(start).max_iters(200))
+        .run()
+        .unwrap();
+    assert!(outcome.state().get_best_cost() < 1e-12);
+}
+
+#[test]
 fn errors_come_out_of_the_solver() {
     let refuse = || TapeError::from(ErrorKind::Snapshots("no room".to_owned()));
     let objective = Objective::new(

@@ -4,3 +4,9 @@
 fn refused() {
     trybuild::TestCases::new().compile_fail("tests/compile_fail/*.rs");
 }
+
+#[cfg(feature = "argmin")]
+#[test]
+fn refused_objectives() {
+    trybuild::TestCases::new().compile_fail("tests/compile_fail/argmin/*.rs");
+}

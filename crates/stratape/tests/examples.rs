@@ -33,7 +33,7 @@ examples! {
     device_time_loop [if "gpu"] () says "largest error against differences";
     continued_tape() says "200000 steps backward";
     lanes("10000") says "the same bits in four runs";
-    layers("layers.svg", "400000") says "samples drawn in layers.svg";
+    layers("layers.svg", "400000") says "drawn in layers.svg";
     lbm [if "gpu"] ("12", "9", "3") says "largest difference from central differences";
     least_squares() says "all parameters within";
     linear_solver() says "central differences agree to";
@@ -44,6 +44,7 @@ examples! {
     parallel("300") says "the gradients agree to";
     spill(".", "16", "4") says "spilled and in RAM: the same bits";
     tape_by_hand(".", "16", "4") says "states verified";
+    tour("24", "100") says "the heaters are found";
     tensor_contraction [if "gpu"] ("4") says "largest difference from sums on the host";
 }
 

@@ -7,6 +7,7 @@ use stratape_tape::{TapeOptions, checksum};
 
 use super::measure::measure;
 use super::{Amount, Length, STAGED, TimeLoop};
+use crate::course::Recorder;
 use crate::durable::{Durable, Identity};
 use crate::error::CheckpointError;
 use crate::reruns::Reruns;
@@ -135,6 +136,7 @@ impl<S: Snapshot> TimeLoop<S> {
         run.known = known;
         run.memory_slots = room.memory;
         run.reruns = self.check.then(Reruns::default);
+        run.recorder = self.record.then(Recorder::default);
         run.on_progress = self.on_progress;
         run.durable = durable;
         let end = match self.length {

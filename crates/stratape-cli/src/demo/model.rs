@@ -16,7 +16,7 @@ pub(super) struct Problem {
 impl Problem {
     pub(super) fn new(quick: bool) -> Self {
         if quick {
-            Self { side: 32, steps: 100, slots: 8, iterations: 10, quick }
+            Self { side: 48, steps: 500, slots: 12, iterations: 10, quick }
         } else {
             Self { side: 128, steps: 600, slots: 24, iterations: 60, quick }
         }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use stratape::Workspace;
-use stratape::checkpoint::schedule::extra_steps;
-use stratape::tape::{Sample, TapeError, TapeOptions, TapeStats};
+use stratape::picture::{self, Picture};
+use stratape::tape::{TapeError, TapeOptions, TapeStats};
 
 use super::model::{Problem, plate};
 use crate::failure::Failure;
@@ -27,24 +27,48 @@ pub(super) struct Run {
     pub(super) waited: Duration,
     /// Steps run again, once at least to be reversed.
     pub(super) recomputed: u64,
-    pub(super) samples: Vec<Sample>,
+    /// Snapshots in memory at once, and their bytes.
+    pub(super) snapshots: u64,
+    pub(super) snapshot_bytes: u64,
+    /// What was where when.
+    pub(super) picture: Picture,
 }
 
 impl Run {
-    fn new(name: &'static str, workspace: &Workspace, time: Duration, stats: &TapeStats) -> Self {
+    pub(super) fn empty(name: &'static str) -> Self {
         Self {
             name,
-            time,
+            time: Duration::ZERO,
             value: 0.0,
             gradient: Vec::new(),
+            tape: 0,
+            peak: 0,
+            spilled: 0,
+            waits: 0,
+            waited: Duration::ZERO,
+            recomputed: 0,
+            snapshots: 0,
+            snapshot_bytes: 0,
+            picture: picture::descent(&[]),
+        }
+    }
+
+    fn new(name: &'static str, workspace: &Workspace, time: Duration, stats: &TapeStats) -> Self {
+        Self {
+            time,
             tape: workspace.last_bytes(),
             peak: stats.resident_peak,
             spilled: stats.bytes_spilled,
             waits: stats.push_waits + stats.pop_waits,
             waited: stats.waited(),
-            recomputed: 0,
-            samples: Vec::new(),
+            picture: picture::tape(workspace),
+            ..Self::empty(name)
         }
+    }
+
+    /// Bytes that the forward pass leaves for the backward pass: on the tape, and in snapshots.
+    pub(super) fn saved(&self) -> u64 {
+        self.tape + self.snapshot_bytes
     }
 
     pub(super) fn json(&self) -> Value {
@@ -53,6 +77,7 @@ impl Run {
             "seconds": self.time.as_secs_f64(),
             "value": self.value,
             "tape_bytes": self.tape,
+            "snapshot_bytes": self.snapshot_bytes,
             "peak_bytes": self.peak,
             "spilled_bytes": self.spilled,
             "waits": self.waits,
@@ -84,20 +109,19 @@ impl Setting<'_> {
     fn run(
         &self,
         name: &'static str,
-        mut workspace: Workspace,
+        workspace: &mut Workspace,
         gradient_in: impl FnOnce(&mut Workspace, &mut [f64]) -> Result<f64, TapeError>,
     ) -> Result<Run, TapeError> {
         let mut gradient = vec![0.0; self.start.len()];
         let begun = Instant::now();
-        let value = gradient_in(&mut workspace, &mut gradient)?;
-        let run = Run::new(name, &workspace, begun.elapsed(), &workspace.stats());
-        let samples = workspace.tape().samples().to_vec();
-        Ok(Run { value, gradient, samples, ..run })
+        let value = gradient_in(workspace, &mut gradient)?;
+        let run = Run::new(name, workspace, begun.elapsed(), &workspace.stats());
+        Ok(Run { value, gradient, ..run })
     }
 
-    fn taped(&self, name: &'static str, workspace: Workspace) -> Result<Run, TapeError> {
+    fn taped(&self, name: &'static str, mut workspace: Workspace) -> Result<Run, TapeError> {
         let Problem { side, steps, .. } = self.problem;
-        self.run(name, workspace, |workspace, gradient| {
+        self.run(name, &mut workspace, |workspace, gradient| {
             plate::misfit_grad_in(workspace, self.start, gradient, self.data, side, steps, 1.0)
         })
     }
@@ -127,14 +151,24 @@ impl Setting<'_> {
 
     pub(super) fn checkpointed(&self) -> Result<Run, Failure> {
         let Problem { side, steps, slots, .. } = self.problem;
-        let run = self.run("checkpointed", Workspace::new(), |workspace, gradient| {
+        let options = TapeOptions::new().record(true);
+        let mut workspace = Workspace::with(options).map_err(Failure::new)?;
+        let run = self.run("checkpointed", &mut workspace, |workspace, gradient| {
             let (start, data) = (self.start, self.data);
             plate::misfit_again_grad_in(workspace, start, gradient, data, side, steps, slots, 1.0)
         });
         let run = run.map_err(Failure::new)?;
-        let snapshots = (slots * size_of_val(self.start)) as u64;
-        let recomputed = u64::try_from(extra_steps(steps, slots)).unwrap_or(u64::MAX);
-        Ok(Run { recomputed, peak: run.peak + snapshots, ..run })
+        let loops = workspace.loops();
+        let report = loops.first().ok_or_else(|| Failure::new("the time loop left no report"))?;
+        let held = report.memory_peak as u64;
+        Ok(Run {
+            recomputed: (report.advanced + report.reversed).saturating_sub(report.steps as u64),
+            peak: run.peak + held,
+            snapshots: held / report.snapshot_bytes.max(1) as u64,
+            snapshot_bytes: held,
+            picture: picture::time_loop(report),
+            ..run
+        })
     }
 
     /// How far some components are from central differences, relatively, at most.

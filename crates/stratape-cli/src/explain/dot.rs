@@ -1,5 +1,6 @@
 //! What the backward half needs, as a graph for Graphviz.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use stratape_compiler::explain::{Fate, Graph, GraphNode, Subject, graphs};
@@ -23,7 +24,7 @@ pub(super) fn digraph(source: &Source, subject: &Subject) -> String {
     // The breaks of its lines are written out.
     let _ = writeln!(text, "  label=\"{legend}\";");
     for (part, graph) in graphs(subject).iter().enumerate() {
-        let writer = Writer { source, graph, part };
+        let writer = Writer { source, graph, part, numbers: numbers(source, graph) };
         match graph.time_loop {
             None => writer.level(None, 1, &mut text),
             Some(span) => {
@@ -49,6 +50,42 @@ struct Writer<'a> {
     source: &'a Source,
     graph: &'a Graph,
     part: usize,
+    /// Of values that share a name: which of them each node is.
+    numbers: Vec<Option<usize>>,
+}
+
+/// Values of one name are counted, in the order in which they are computed. Memory keeps its name: it is one place.
+fn numbers(source: &Source, graph: &Graph) -> Vec<Option<usize>> {
+    let counts = |node: &GraphNode| node.made_by != "memory" && node.made_by != "carried";
+    let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, node) in graph.nodes.iter().enumerate().filter(|(_, node)| counts(node)) {
+        by_name.entry(name(source, node).to_owned()).or_default().push(at);
+    }
+    let mut numbers = vec![None; graph.nodes.len()];
+    for mut same in by_name.into_values().filter(|same| same.len() > 1) {
+        same.sort_by_key(|at| source.place(graph.nodes[*at].span).map(|place| place.bytes));
+        for (number, at) in same.into_iter().enumerate() {
+            numbers[at] = Some(number + 1);
+        }
+    }
+    numbers
+}
+
+/// The variable, the expression or the operation.
+fn name<'a>(source: &'a Source, node: &'a GraphNode) -> &'a str {
+    let written = source.place(node.span).map(|place| source.written(&place));
+    let short = written.filter(|text| text.chars().count() <= LONGEST);
+    node.name.as_deref().or(short).unwrap_or(&node.made_by)
+}
+
+/// A number below the line.
+fn subscript(number: usize) -> String {
+    let digit =
+        |digit: char| match digit.to_digit(10).and_then(|digit| char::from_u32(0x2080 + digit)) {
+            Some(digit) => digit,
+            None => digit,
+        };
+    number.to_string().chars().map(digit).collect()
 }
 
 impl Writer<'_> {
@@ -61,7 +98,7 @@ impl Writer<'_> {
         let indent = "  ".repeat(depth);
         for (at, node) in self.graph.nodes.iter().enumerate() {
             if node.inside == inside {
-                let _ = writeln!(text, "{indent}{} [{}];", self.id(at), self.attributes(node));
+                let _ = writeln!(text, "{indent}{} [{}];", self.id(at), self.attributes(at, node));
             }
         }
         for (at, one) in self.graph.loops.iter().enumerate() {
@@ -88,7 +125,7 @@ impl Writer<'_> {
         )
     }
 
-    fn attributes(&self, node: &GraphNode) -> String {
+    fn attributes(&self, at: usize, node: &GraphNode) -> String {
         let shape = match (node.made_by.as_str(), node.fate) {
             ("memory", _) => "shape=folder style=filled fillcolor=\"#eeeeee\"",
             (_, Fate::Saved(_)) => "shape=box style=filled fillcolor=\"#ffd27f\"",
@@ -96,7 +133,7 @@ impl Writer<'_> {
             (_, Fate::Reread) => "shape=ellipse style=dashed",
             (_, Fate::There) => "shape=box style=\"filled,rounded\" fillcolor=\"#eeeeee\"",
         };
-        let mut text = format!("label={} {shape}", quoted(&self.label(node)));
+        let mut text = format!("label={} {shape}", quoted(&self.label(at, node)));
         if node.asked_for {
             text.push_str(" peripheries=2");
         }
@@ -109,17 +146,16 @@ impl Writer<'_> {
         text
     }
 
-    /// The variable, the expression or the operation, and its line.
-    fn label(&self, node: &GraphNode) -> String {
-        let place = self.source.place(node.span);
-        let written = place.as_ref().map(|place| self.source.written(place));
-        let short = written.filter(|text| text.chars().count() <= LONGEST);
-        let name = node.name.as_deref().or(short).unwrap_or(&node.made_by);
-        match (node.made_by.as_str(), place) {
-            (how @ ("parameter" | "memory"), _) => format!("{name}\n{how}"),
-            ("carried", Some(place)) => format!("{name}\ncarried, line {}", place.line),
-            (_, Some(place)) => format!("{name}\nline {}", place.line),
-            (_, None) => name.to_owned(),
+    /// The variable, the expression or the operation, and its line. What a loop carries over is named for the iteration it comes from.
+    fn label(&self, at: usize, node: &GraphNode) -> String {
+        let name = name(self.source, node);
+        let number = self.numbers[at].map_or_else(String::new, subscript);
+        match (node.made_by.as_str(), self.source.place(node.span)) {
+            (how @ ("parameter" | "memory"), _) => format!("{name}{number}\n{how}"),
+            ("carried", Some(place)) => format!("{name} before\ncarried, line {}", place.line),
+            ("carried", None) => format!("{name} before"),
+            (_, Some(place)) => format!("{name}{number}\nline {}", place.line),
+            (_, None) => format!("{name}{number}"),
         }
     }
 }

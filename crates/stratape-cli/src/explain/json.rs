@@ -74,6 +74,8 @@ fn part(source: &Source, part: &Part) -> Value {
                 "parallel": one.parallel,
                 "inner": one.inner,
                 "conflict": conflict,
+                "iterations": one.iterations,
+                "parallel_pays_from": one.pays_from,
             })
         })
         .collect();
@@ -128,6 +130,7 @@ fn saved(source: &Source, saved: &Saved) -> Value {
                 "at": at(source, value.span),
                 "type": value.ty.to_string(),
                 "reason": value.reason.map(|reason| format!("{reason:?}").to_lowercase()),
+                "advice": value.reason.and_then(|reason| reason.advice()),
             })
         })
         .collect();
@@ -145,6 +148,7 @@ fn saved(source: &Source, saved: &Saved) -> Value {
         },
         "copy_of": saved.copy_of,
         "instead_of": saved.instead_of,
+        "checkpoint": saved.checkpoint.map(|span| at(source, span)),
         "values": values,
     })
 }

@@ -59,6 +59,11 @@ impl Source {
         Ok(Self { path: name, text: plain(&text) })
     }
 
+    /// A text that is no file.
+    pub(super) fn of(name: &str, text: &str) -> Self {
+        Self { path: name.to_owned(), text: plain(text) }
+    }
+
     pub(super) fn path(&self) -> &str {
         &self.path
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
-use stratape_compiler::explain::{Explanation, Part, Purpose, Saved, TapeUse};
+use stratape_compiler::explain::{Explanation, LoopFinding, Part, Purpose, Saved, TapeUse};
 use stratape_ir::Half;
 
 use super::source::{Place, Source};
@@ -146,6 +146,22 @@ fn group_instead(group: &[&Saved]) -> Option<String> {
     Some(format!("saving the values read from it one by one would take {instead}"))
 }
 
+/// What the program could do about what is saved.
+fn advice(source: &Source, group: &[&Saved]) -> Vec<String> {
+    let mut all = Vec::new();
+    if let Some(place) = group.iter().find_map(|saved| source.place(saved.checkpoint?)) {
+        all.push(format!(
+            "put `#[checkpoint]` on the loop in line {}, if it is long: one step at a time is then on the tape, and snapshots are stored instead",
+            place.line
+        ));
+    }
+    let values = group.iter().flat_map(|saved| &saved.values);
+    let reasons: BTreeSet<&str> =
+        values.filter_map(|value| value.reason.and_then(|reason| reason.advice())).collect();
+    all.extend(reasons.into_iter().map(str::to_owned));
+    all
+}
+
 /// A loop that saves, and the values in its records.
 fn record<'a>(source: &'a Source, place: Option<Place>, group: &[&'a Saved]) -> Group<'a> {
     let all = group;
@@ -203,6 +219,9 @@ fn record<'a>(source: &'a Source, place: Option<Place>, group: &[&'a Saved]) -> 
         Level::WARNING.with_name("saved").primary_title(title).element(snippet(source, marks));
     if let Some(instead) = group_instead(all) {
         group = group.element(Level::NOTE.message(instead));
+    }
+    for advice in advice(source, all) {
+        group = group.element(Level::HELP.message(advice));
     }
     hidden.into_iter().fold(group, |group, text| group.element(Level::NOTE.message(text)))
 }
@@ -280,6 +299,37 @@ fn recomputed<'a>(source: &'a Source, part: &'a Part) -> Option<Group<'a>> {
     Some(group)
 }
 
+/// What is said of a loop whose iterations are independent: an invitation only where it can pay.
+fn independent(is_for: bool, one: &LoopFinding) -> (String, Level<'static>) {
+    let independent = "the iterations of this loop are independent";
+    if one.parallel {
+        return (format!("{independent}; it runs in parallel"), Level::HELP);
+    }
+    let from = one.pays_from.map(|from| format!(" from about {} iterations", rounded(from)));
+    let from = from.unwrap_or_default();
+    match one.iterations {
+        Some(count) if one.pays_from.is_some_and(|from| count < from) => {
+            let text =
+                format!("{independent}, but too few: {count}; `#[parallel]` would pay{from}");
+            (text, Level::NOTE)
+        }
+        _ if is_for => (format!("{independent}: `#[parallel]` would pay{from}"), Level::HELP),
+        _ => (
+            format!("{independent}: a `for` loop under `#[parallel]` would pay{from}"),
+            Level::HELP,
+        ),
+    }
+}
+
+/// Two digits are enough for what is an estimate.
+fn rounded(number: u64) -> u64 {
+    let mut unit = 1;
+    while number / unit >= 100 {
+        unit *= 10;
+    }
+    number.div_ceil(unit) * unit
+}
+
 /// Loops whose iterations are independent, and those whose are not.
 fn loops<'a>(source: &'a Source, part: &'a Part) -> Vec<Group<'a>> {
     let mut groups = Vec::new();
@@ -299,18 +349,9 @@ fn loops<'a>(source: &'a Source, part: &'a Part) -> Vec<Group<'a>> {
         }
         let group = match &one.conflict {
             None => {
-                let title = if one.parallel {
-                    "the iterations of this loop are independent; it runs in parallel"
-                } else if source.written(&place) != "for" {
-                    "these iterations are independent: a `for` loop under `#[parallel]` would run them on all cores"
-                } else {
-                    "the iterations of this loop are independent: `#[parallel]` would run it on all cores"
-                };
+                let (title, level) = independent(source.written(&place) == "for", one);
                 let mark = AnnotationKind::Primary.span(place.bytes.into());
-                Level::HELP
-                    .with_name("independent")
-                    .primary_title(title)
-                    .element(snippet(source, [mark]))
+                level.with_name("independent").primary_title(title).element(snippet(source, [mark]))
             }
             Some(conflict) => {
                 let mut marks = vec![AnnotationKind::Primary.span(place.bytes.into())];

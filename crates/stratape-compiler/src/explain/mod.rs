@@ -10,7 +10,7 @@ mod graph;
 mod layered;
 mod saved;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::walk::visit::{self, Visit};
@@ -20,15 +20,15 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Error};
 
 use crate::ad::{Gradient, Reason};
-use crate::driver::{Compiled, CompiledLoop, TapeSettings};
+use crate::driver::{Compiled, CompiledLoop, TapeSettings, Target};
 use crate::expand;
 use crate::front::{self, is_marked};
 use crate::library::Imports;
 use crate::link;
 use crate::source::Sources;
 use crate::variants::{self, Enums};
-use stratape_ir::analysis::{DefUse, Definition, independence};
-use stratape_ir::{Function, Op, Param, Scalar, Stmt, Type, walk};
+use stratape_ir::analysis::{Affine, DefUse, Definition, independence, mark_parallel};
+use stratape_ir::{Function, Op, Param, Scalar, SourceId, Stmt, Type, ValueId, walk};
 
 pub use crate::link::shown;
 
@@ -36,6 +36,9 @@ pub use self::graph::{Fate, Graph, GraphLoop, GraphNode, graphs};
 pub use self::layered::{Layered, Slot, TapeEvent, TapeSchedule, TapeUse};
 pub use self::saved::{Saved, SavedValue};
 pub use crate::ad::Purpose;
+
+/// Iterations from which snapshots of a loop may be worth their time.
+const LONG: u64 = 64;
 
 /// A function under `#[gradient]`.
 #[derive(Debug)]
@@ -330,6 +333,10 @@ pub struct LoopFinding {
     pub inner: bool,
     /// Why its iterations are not independent, if they are not.
     pub conflict: Option<Refused>,
+    /// How many there are, if that is known.
+    pub iterations: Option<u64>,
+    /// From about how many on it is divided under `#[parallel]`, if they are independent.
+    pub pays_from: Option<u64>,
 }
 
 /// Why a loop's iterations are not independent.
@@ -350,6 +357,18 @@ impl Reason {
             Self::Gone => "read from memory that no longer exists by then",
             Self::Outcome => "the outcome of a branch or a loop",
             Self::Cheaper => "saving it costs less than recomputing it",
+        }
+    }
+
+    /// What the program could do about it, if anything; of what a loop carries over, [`Saved::checkpoint`] says it.
+    pub fn advice(self) -> Option<&'static str> {
+        match self {
+            Self::Overwritten => Some(
+                "write to another array, if memory allows, or overwrite whole rows in a loop over a range: the old contents are then saved once",
+            ),
+            Self::Gone => Some("create the array outside the loop"),
+            Self::Outcome => Some("compute it without a branch or a loop, for example with `max`"),
+            Self::Carried | Self::Cheaper => None,
         }
     }
 }
@@ -415,7 +434,20 @@ fn part(
             Recomputed { name, span: sources.span(known.span), ty: known.ty, read }
         })
         .collect();
+    let affine = Affine::new(primal, &definitions);
     let proofs = independence(primal);
+    let serial = |counter: &ValueId| {
+        proofs.iter().any(|(node, proof)| node.counter == *counter && proof.is_err())
+    };
+    let mut saved = saved::saved(gradient, sources);
+    for one in &mut saved {
+        // A step of a time loop saves nothing beyond itself.
+        let outer = one.outer.filter(|(counter, _)| time_loop.is_none() && serial(counter));
+        one.checkpoint = outer
+            .filter(|(counter, _)| iterations(&affine, *counter).is_none_or(|count| count >= LONG))
+            .map(|(_, span)| sources.span(span));
+    }
+    let grains = grains(primal);
     let mut inner = HashSet::new();
     for (node, _) in proofs.iter().filter(|(_, proof)| proof.is_ok()) {
         walk(&node.body, &mut |node| {
@@ -434,10 +466,36 @@ fn part(
                 message: conflict.message,
                 span: sources.span(conflict.span),
             }),
+            iterations: iterations(&affine, node.counter),
+            // Two parts at least.
+            pays_from: grains.get(&node.counter).map(|grain| 2 * *grain as u64),
         })
         .collect();
     let tape = TapeSchedule::of(lowered, settings, sources);
-    Part { time_loop, saved: saved::saved(gradient, sources), tape, recomputed, loops }
+    Part { time_loop, saved, tape, recomputed, loops }
+}
+
+/// The iterations of a loop, if their number is known.
+fn iterations(affine: &Affine<'_>, counter: ValueId) -> Option<u64> {
+    let count = affine.counted(counter)?.extent.as_ref()?.as_number()?;
+    u64::try_from(count.max(0)).ok()
+}
+
+/// How many iterations of each independent loop are worth a part.
+fn grains(primal: &Function) -> HashMap<ValueId, usize> {
+    let (target, mut marked) = (Target::default(), primal.clone());
+    let grain = (target.part_operations, target.assumed_iterations);
+    // Where a mark of the program is refused there is no gradient either; where no loop is independent there is no grain.
+    let _ = mark_parallel(&mut marked, Some((SourceId::NONE, false)), grain);
+    let mut grains = HashMap::new();
+    walk(&marked.body, &mut |node| {
+        if let Stmt::Loop(node) = node
+            && let Some(parallel) = node.parallel
+        {
+            grains.insert(node.counter, parallel.grain);
+        }
+    });
+    grains
 }
 
 /// What a snapshot of a loop holds.

@@ -34,6 +34,10 @@ pub struct Saved {
     pub instead_of: Option<String>,
     /// The values in its slots.
     pub values: Vec<SavedValue>,
+    /// The keyword of a loop on which `#[checkpoint]` would have it saved in one step at a time, if there is one that may be long enough.
+    pub checkpoint: Option<Span>,
+    /// The outermost loop around it.
+    pub(super) outer: Option<(ValueId, SourceId)>,
 }
 
 impl Saved {
@@ -180,6 +184,10 @@ impl<'a> Collector<'a> {
             })
     }
 
+    fn outer(&self) -> Option<(ValueId, SourceId)> {
+        self.around.first().map(|node| (node.counter, node.span))
+    }
+
     fn push(&mut self, record: RecordId) {
         let mut values = Vec::new();
         for slot in &self.function.records[record.index()].slots {
@@ -194,6 +202,8 @@ impl<'a> Collector<'a> {
             purpose: None,
             instead_of: None,
             values,
+            checkpoint: None,
+            outer: self.outer(),
         };
         self.found.push((saved, record));
     }
@@ -268,6 +278,8 @@ impl<'a> Collector<'a> {
             purpose: None,
             instead_of: None,
             values: Vec::new(),
+            checkpoint: None,
+            outer: self.outer(),
         };
         self.found.push((saved, record));
     }

@@ -30,6 +30,8 @@ pub(super) struct Signature<'a> {
     border: Border,
     /// Whether the function, and so its gradient, returns a `Result` of a device's error.
     fallible: bool,
+    /// What the documentation says of each argument, and of the result.
+    doc: String,
 }
 
 impl<'a> Signature<'a> {
@@ -46,6 +48,7 @@ impl<'a> Signature<'a> {
         let mut outputs = Vec::new();
         let mut checks = Vec::new();
         let mut border = Border::default();
+        let mut doc = Doc::default();
         for (param, input) in primal.params.iter().zip(&item.sig.inputs) {
             let is_input = gradient.inputs.contains(param);
             let syn::FnArg::Typed(input) = input else { continue };
@@ -54,6 +57,7 @@ impl<'a> Signature<'a> {
                 Param::Value(value) => {
                     let ident = names.value(*value);
                     params.push(quote!(#ident: #ty));
+                    doc.own(&ident, is_input);
                     args.push(ident);
                     if is_input {
                         outputs.push(quote!(#ty));
@@ -65,6 +69,7 @@ impl<'a> Signature<'a> {
                     let mutable =
                         if known.origin == Origin::Owned { quote!(mut) } else { quote!() };
                     params.push(quote!(#mutable #ident: #ty));
+                    doc.own(&ident, is_input && known.origin == Origin::Owned);
                     args.push(ident.clone());
                     border.add(&known.ty, &ident, known.origin, false);
                     let shadow = shadow_param(function, *object).map(|shadow| names.object(shadow));
@@ -85,6 +90,7 @@ impl<'a> Signature<'a> {
                             });
                         }
                         params.push(quote!(#shadow_ident: #shadow_type));
+                        doc.shadow(&shadow_ident, &ident, known.origin);
                         args.push(shadow_ident.clone());
                         length_checks(
                             &known.ty,
@@ -109,10 +115,12 @@ impl<'a> Signature<'a> {
             if let Some(Param::Value(seed)) = function.params.last() {
                 let ident = names.value(*seed);
                 params.push(quote!(#ident: #ty));
+                doc.seed(&ident);
                 args.push(ident);
             }
             all.push(quote!(#ty));
         }
+        let doc = doc.text(&item.sig.ident.to_string(), !all.is_empty());
         all.extend(outputs);
         let output = tuple(&all);
         let on_device = |object: &ObjectId| {
@@ -129,7 +137,7 @@ impl<'a> Signature<'a> {
             border.before =
                 quote!(let #scope = ::stratape::gpu::__private::host::Scope::open(); #before);
         }
-        Self { item, name, params, args, output, checks, border, fallible: inner.is_some() }
+        Self { item, name, params, args, output, checks, border, fallible: inner.is_some(), doc }
     }
 
     /// What takes parameters apart, and writes them back.
@@ -172,11 +180,13 @@ impl<'a> Signature<'a> {
         result: &TokenStream,
     ) -> TokenStream {
         let Self { item, name, params, args, output, .. } = self;
+        let doc: Vec<&str> = self.doc.lines().collect();
         let vis = &item.vis;
         let generics = &item.sig.generics;
         let name_in = format_ident!("{}_in", name, span = name.span());
-        let doc = format!("Gradient of [`{}`]: see `stratape::gradient`.", item.sig.ident);
-        let doc_in = format!("[`{name}`] on a workspace of the caller's.");
+        let doc_in = format!(
+            "[`{name}`] on a workspace of the caller's, the first argument; the others are the same."
+        );
         let lints = super::lints();
         let workspace = Ident::new("workspace", Span::mixed_site());
         let tape = Ident::new("tape", Span::mixed_site());
@@ -193,7 +203,7 @@ impl<'a> Signature<'a> {
             let (result_type, error) =
                 (quote!(::core::result::Result), quote!(::stratape::gpu::GpuError));
             quote! {
-                #[doc = #doc]
+                #(#[doc = #doc])*
                 ///
                 /// # Errors
                 /// If the device fails, or a kernel faults. What was added to shadows by then is unspecified.
@@ -218,7 +228,7 @@ impl<'a> Signature<'a> {
             }
         } else if needs != Needs::Nothing {
             quote! {
-                #[doc = #doc]
+                #(#[doc = #doc])*
                 #lints
                 #vis fn #name #generics (#(#params),*) -> #output {
                     let mut #workspace = ::stratape::__private::Borrowed::new();
@@ -238,7 +248,7 @@ impl<'a> Signature<'a> {
             }
         } else {
             quote! {
-                #[doc = #doc]
+                #(#[doc = #doc])*
                 #lints
                 #vis fn #name #generics (#(#params),*) -> #output {
                     #body
@@ -254,6 +264,72 @@ impl<'a> Signature<'a> {
                 }
             }
         }
+    }
+}
+
+/// The documentation of a gradient: what is added, returned and seeded.
+#[derive(Default)]
+struct Doc {
+    rows: Vec<String>,
+    returned: Vec<String>,
+}
+
+impl Doc {
+    fn row(&mut self, name: &Ident, text: &str) {
+        self.rows.push(format!("| `{name}` | {text} |"));
+    }
+
+    /// An argument of the function itself.
+    fn own(&mut self, name: &Ident, returned: bool) {
+        if returned {
+            self.row(
+                name,
+                "an argument of the function; the derivative with respect to it is returned",
+            );
+            self.returned.push(format!("`{name}`"));
+        } else {
+            self.row(name, "an argument of the function");
+        }
+    }
+
+    fn shadow(&mut self, name: &Ident, of: &Ident, origin: Origin) {
+        let text = if origin == Origin::RefMut {
+            format!(
+                "shadow of `{of}`: on entry the seed, the derivatives with respect to what `{of}` holds in the end; on return those with respect to what it held at first"
+            )
+        } else {
+            format!(
+                "shadow of `{of}`: the derivatives with respect to it are added to what it holds"
+            )
+        };
+        self.row(name, &text);
+    }
+
+    fn seed(&mut self, name: &Ident) {
+        self.row(name, "the weight of the result, usually 1: all derivatives are multiplied by it");
+    }
+
+    fn text(&self, function: &str, has_value: bool) -> String {
+        let mut returned = self.returned.clone();
+        let value = if has_value { "its value" } else { "" };
+        let derivatives = match returned.pop() {
+            None => String::new(),
+            Some(only) if returned.is_empty() => format!("the derivative with respect to {only}"),
+            Some(last) => {
+                format!("the derivatives with respect to {} and {last}", returned.join(", "))
+            }
+        };
+        let result = match (value, derivatives.as_str()) {
+            ("", "") => "Returns nothing.".to_owned(),
+            (value, "") => format!("Returns {value}."),
+            ("", derivatives) => format!("Returns {derivatives}."),
+            (value, derivatives) => format!("Returns {value}, then {derivatives}."),
+        };
+        format!(
+            "The gradient of [`{function}`]: runs it, and takes derivatives of its result back to its arguments.\n\n\
+             | argument | |\n|---|---|\n{}\n\n{result}",
+            self.rows.join("\n")
+        )
     }
 }
 
