@@ -115,6 +115,18 @@ const CASES: &[Case] = &[
         },
     },
     Case {
+        pass: "peel",
+        source: "fn f(x: &[f64], y: &mut [f64]) {
+            let n = x.len();
+            for i in 0..n { y[i] = x[(i + n - 1) % n] * x[(i + 1) % n]; }
+        }",
+        holds: |compiled| {
+            let remainder =
+                |node: &Stmt| matches!(node, Stmt::Let { op: Op::Binary(Binary::Rem, ..), .. });
+            any_loop(&compiled.primal, |node| !node.body.iter().any(remainder))
+        },
+    },
+    Case {
         pass: "coalesce",
         source: "fn f(x: &[f64], y: &mut [f64], n: usize, m: usize) {
             for i in 0..n { for j in 0..m { y[i * m + j] = x[i * m + j] * x[i * m + j]; } }

@@ -10,5 +10,7 @@ mod distributed_sums;
 mod interpreted;
 mod mutation;
 mod parallel;
+mod rewound;
 mod stencils;
 mod text;
+mod wrapped;

@@ -2,14 +2,14 @@
 //!
 //! Statements are numbered in the order of the text, from 1, outer ones before those inside; a piece of the program is a range of numbers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::affine::Affine;
 use super::overwrite::{Access, may_hit};
 use super::reload_safety::Finder;
 use super::{DefUse, Polynomial};
-use crate::{Function, ObjectId, Step, Stmt, ValueId};
+use crate::{Function, ObjectId, Step, Stmt, ValueId, walk};
 
 /// The accesses of a function to its memory.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub struct Versions<'a> {
     writes: HashMap<ObjectId, Vec<Access>>,
     /// For each load, its object and its place in `reads`.
     loads: HashMap<ValueId, (ObjectId, usize)>,
+    /// The loops that may end early, by their counters.
+    exits: HashSet<ValueId>,
 }
 
 /// The part of a list that a write touches while inner loops run.
@@ -30,6 +32,31 @@ pub struct Hull {
     pub last: Polynomial,
     /// The counters of the loops that move the index.
     pub counters: Vec<ValueId>,
+    /// Whether some of it may be written where the rest is not, and may lie beyond the list.
+    pub partly: bool,
+}
+
+/// A part of a list that one piece of the program writes.
+struct Part {
+    hull: Hull,
+    /// The conditions under which it is written.
+    conditions: Vec<(ValueId, bool)>,
+    /// Whether it is written by one statement, or by all iterations of one loop.
+    single: bool,
+}
+
+impl Hull {
+    /// Whether it is the same part, however it is written.
+    fn is_same(&self, other: &Self) -> bool {
+        (&self.first, &self.last) == (&other.first, &other.last)
+    }
+
+    /// Notes the loops of another piece of it: those of the longer piece stand for its length.
+    fn moved_by(&mut self, counters: Vec<ValueId>) {
+        if counters.len() > self.counters.len() {
+            self.counters = counters;
+        }
+    }
 }
 
 impl<'a> Versions<'a> {
@@ -44,7 +71,15 @@ impl<'a> Versions<'a> {
                 loads.extend(read.value.map(|value| (value, (*object, position))));
             }
         }
-        Self { affine: Affine::new(function, definitions), reads, writes, loads }
+        let mut exits = HashSet::new();
+        walk(&function.body, &mut |node| {
+            if let Stmt::Loop(node) = node
+                && node.exit.is_some()
+            {
+                exits.insert(node.counter);
+            }
+        });
+        Self { affine: Affine::new(function, definitions), reads, writes, loads, exits }
     }
 
     /// How many statements there are in one, itself included.
@@ -101,15 +136,59 @@ impl<'a> Versions<'a> {
         outermost: usize,
         piece: &Range<usize>,
     ) -> Option<Vec<Hull>> {
-        let mut hulls = Vec::new();
+        let mut parts: Vec<Part> = Vec::new();
         let writes = self.writes.get(&object).into_iter().flatten();
         for write in writes.filter(|write| piece.contains(&write.at)) {
             let hull = self.hull(write, outermost)?;
-            if !hulls.contains(&hull) {
-                hulls.push(hull);
+            let inner = write.around.loops.get(outermost..)?;
+            let conditions = write.around.conditions.clone();
+            let single = inner.len() <= 1 && inner == hull.counters.as_slice() && !hull.partly;
+            parts.push(Part { hull, conditions, single });
+        }
+        while self.join(&mut parts) {}
+        let mut hulls: Vec<Hull> = Vec::new();
+        for Part { hull, .. } in parts {
+            match hulls.iter_mut().find(|other| other.is_same(&hull)) {
+                Some(other) => {
+                    other.moved_by(hull.counters);
+                    other.partly |= hull.partly;
+                }
+                None => hulls.push(hull),
             }
         }
         Some(hulls)
+    }
+
+    /// Makes one part of two, of which one begins where the other ends: what a peeled loop writes.
+    ///
+    /// Both are written under the same conditions, by one statement or by all iterations of one loop, and neither has less than no elements. So
+    /// one that is not written is empty, and both together are within the list.
+    fn join(&self, parts: &mut Vec<Part>) -> bool {
+        let one = Polynomial::number(1);
+        let adjoin = |a: &Part, b: &Part| {
+            let facts: Vec<Polynomial> = a
+                .conditions
+                .iter()
+                .filter_map(|(condition, holds)| self.affine.fact(*condition, *holds))
+                .collect();
+            let whole = |part: &Part| {
+                let len = part.hull.last.minus(&part.hull.first).plus(&one);
+                part.single && self.affine.follows(&len, 0, &facts)
+            };
+            b.hull.first.minus(&a.hull.last) == one
+                && a.conditions == b.conditions
+                && whole(a)
+                && whole(b)
+        };
+        let pairs = (0..parts.len()).flat_map(|a| (0..parts.len()).map(move |b| (a, b)));
+        let Some((a, b)) = pairs.into_iter().find(|(a, b)| adjoin(&parts[*a], &parts[*b])) else {
+            return false;
+        };
+        let second = parts[b].hull.clone();
+        parts[a].hull.last = second.last;
+        parts[a].hull.moved_by(second.counters);
+        parts.remove(b);
+        true
     }
 
     fn hull(&self, write: &Access, outermost: usize) -> Option<Hull> {
@@ -128,7 +207,23 @@ impl<'a> Versions<'a> {
             .chain(last.symbols())
             .all(|symbol| inner.iter().all(|counter| self.affine.is_invariant(symbol, *counter)));
         let fits = known && (dense || counters.is_empty());
-        fits.then_some(Hull { first, last, counters })
+        let partly = self.is_partial(write, inner);
+        fits.then_some(Hull { first, last, counters, partly })
+    }
+
+    /// Whether some iterations of inner loops may write, and others not: under a condition that changes, after an exit, or where how often one loop
+    /// runs depends on another.
+    fn is_partial(&self, write: &Access, inner: &[ValueId]) -> bool {
+        let settled =
+            |value: ValueId| inner.iter().all(|counter| self.affine.is_invariant(value, *counter));
+        let runs_alike = |counter: &ValueId| {
+            let Some(counted) = self.affine.counted(*counter) else { return false };
+            let mut bounds =
+                counted.from.symbols().chain(counted.extent.iter().flat_map(Polynomial::symbols));
+            !self.exits.contains(counter) && bounds.all(settled)
+        };
+        !write.around.conditions.iter().all(|(condition, _)| settled(*condition))
+            || !inner.iter().all(runs_alike)
     }
 }
 

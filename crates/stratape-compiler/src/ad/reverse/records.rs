@@ -13,7 +13,7 @@ use super::save_plan::Plan;
 use super::states::Point;
 use stratape_ir::SourceId;
 use stratape_ir::{
-    Argument, Block, Call, Function, If, Loop, Merge, ObjectId, Op, Place, Polynomial, Record,
+    Argument, Block, Call, Function, If, Int, Loop, Merge, ObjectId, Op, Place, Polynomial, Record,
     RecordId, Scalar, Slice, Stmt, StmtId, ValueId,
 };
 
@@ -157,14 +157,58 @@ impl Saver<'_> {
     /// Saves a part of a list that is about to be overwritten.
     fn point(&mut self, id: PointId, point: &Point, out: &mut Block) {
         let part = point.hull.as_ref().map(|hull| {
+            let one = Polynomial::number(1);
+            if hull.partly {
+                let end = hull.last.plus(&one);
+                return self.within(point.object, &hull.first, &end, out);
+            }
             let first = self.index(&hull.first, out);
-            let len = hull.last.minus(&hull.first).plus(&Polynomial::number(1));
+            let len = hull.last.minus(&hull.first).plus(&one);
             (first, self.index(&len, out))
         });
         let record = self.copy_record();
         let slice = Slice { place: Place::whole(point.object), part, mutable: false };
         out.push(Stmt::Save { record, slice });
         self.saved.points.insert(id, record);
+    }
+
+    /// The part of a list that a range covers which may reach beyond it: where it begins, and how long it is.
+    fn within(
+        &mut self,
+        object: ObjectId,
+        first: &Polynomial,
+        end: &Polynomial,
+        out: &mut Block,
+    ) -> (ValueId, ValueId) {
+        let len = self.op(Op::Len(Place::whole(object)), out);
+        let start = self.not_negative(first, out);
+        let end = self.not_negative(end, out);
+        let end = self.op(Op::Method("min".to_owned(), vec![end, len]), out);
+        if first.as_number() == Some(0) {
+            return (start, end);
+        }
+        (start, self.op(Op::Method("saturating_sub".to_owned(), vec![end, start]), out))
+    }
+
+    /// An index, or 0 where it is negative.
+    fn not_negative(&mut self, polynomial: &Polynomial, out: &mut Block) -> ValueId {
+        let is_natural = |symbol: &ValueId| match self.function.ty(*symbol) {
+            Scalar::Int(int) => !int.signed(),
+            _ => false,
+        };
+        let natural = polynomial
+            .terms()
+            .all(|(symbols, factor)| factor > 0 && symbols.iter().all(is_natural));
+        let index = self.index(polynomial, out);
+        if natural {
+            return index;
+        }
+        let signed = Scalar::Int(Int::Isize);
+        let mut define = |op: Op, ty: Scalar| self.function.define(out, ty, op, SourceId::NONE);
+        let index = define(Op::Cast(index, signed), signed);
+        let zero = define(Op::Int(0), signed);
+        let index = define(Op::Method("max".to_owned(), vec![index, zero]), signed);
+        define(Op::Cast(index, Scalar::USIZE), Scalar::USIZE)
     }
 
     /// An index, exact where it lies in a list.

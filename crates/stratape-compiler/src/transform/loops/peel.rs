@@ -14,6 +14,9 @@
 
 use std::collections::HashMap;
 
+mod wrapped;
+
+use self::wrapped::Remainder;
 use super::{find_loops, has_room, replace_loops, shifted};
 use crate::driver::{Context, Pass, Promise, Target};
 use stratape_ir::analysis::{Affine, Polynomial};
@@ -52,6 +55,7 @@ struct Cut {
     head: i128,
     tail: i128,
     conditions: Vec<Condition>,
+    remainders: Vec<Remainder>,
 }
 
 /// A condition that compares the counter with a number near an end of its range.
@@ -106,7 +110,12 @@ fn find(function: &Function, affine: &Affine<'_>, node: &Loop, target: &Target) 
         return None;
     }
     let (from, to) = (affine.of(from), affine.of(to));
-    let mut cut = Cut { head: 0, tail: 0, conditions: Vec::new() };
+    let mut cut = Cut { head: 0, tail: 0, conditions: Vec::new(), remainders: Vec::new() };
+    for remainder in wrapped::find(affine, node, (&from, &to), target) {
+        cut.head = cut.head.max(remainder.head());
+        cut.tail = cut.tail.max(remainder.tail());
+        cut.remainders.push(remainder);
+    }
     for item in &node.body {
         // Only what decides a branch is worth a cut.
         let Stmt::If(branch) = item else { continue };
@@ -303,6 +312,12 @@ fn iteration(
         .iter()
         .filter_map(|condition| Some((here(condition.value), condition.at(part)?)));
     decide(&mut body, &known.collect(), &mut inner);
+    let known = cut
+        .remainders
+        .iter()
+        .map(|remainder| (here(remainder.value), remainder.at(part, counter)))
+        .collect();
+    wrapped::settle(function, &mut body, &known, &mut inner);
     inner.apply(&mut body);
     leave(&|value| inner.get(here(value)));
     body

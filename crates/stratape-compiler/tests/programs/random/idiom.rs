@@ -34,6 +34,9 @@ const LINEAR: &[&str] = &[
     "for i in 0..N { S += W[0] * X[i]; W[0] = 0.5; }",
     "for i in 0..N { S += W[i % 2 * i] * X[i]; W[i % 2 * i] = A; }",
     "for i in 0..N { let t = W[i]; W[i] = 0.0; W[(i + 1) % N] += t * E; }",
+    // Neighbours in a ring.
+    "for i in 0..N { W[i] = X[(i + N - 1) % N] * X[(i + 1) % N] - X[i]; }",
+    "for i in 0..N { V[i] = X[i] * X[(i + 1) % N]; } for i in 0..N { W[i] -= 0.1 * (V[i] - V[(i + N - 1) % N]); }",
     "for i in 0..N { S += W[i] * X[i]; W[i] = 0.0; } for i in 0..N { T += W[i] * A; }",
     // Sums in memory, also backwards.
     "if N > 0 { for i in (0..N).rev() { W[0] += X[i]; } }",
