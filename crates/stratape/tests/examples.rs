@@ -27,7 +27,7 @@ macro_rules! examples {
 
 examples! {
     argmin [if "argmin"] () says "a cycloid takes";
-    burgers("burgers.svg", "128", "512") says "times less, in 60 iterations";
+    burgers("burgers.svg", "128", "512", "course.svg") says "times less, in 60 iterations";
     checkpoint("20000") says "the values have the same bits";
     cnn_layer [if "gpu"] ("8") says "largest difference from central differences";
     device_time_loop [if "gpu"] () says "largest error against differences";

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use proc_macro2::Span;
 use serde_json::{Value, json};
+use stratape_compiler::ad::Reason;
 use stratape_compiler::explain::{Explanation, Layered, Part, Purpose, Saved};
 
 use super::source::Source;
@@ -130,7 +131,7 @@ fn saved(source: &Source, saved: &Saved) -> Value {
                 "at": at(source, value.span),
                 "type": value.ty.to_string(),
                 "reason": value.reason.map(|reason| format!("{reason:?}").to_lowercase()),
-                "advice": value.reason.and_then(|reason| reason.advice()),
+                "advice": value.reason.and_then(Reason::advice),
             })
         })
         .collect();

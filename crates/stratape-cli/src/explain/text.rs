@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use stratape_compiler::ad::Reason;
 use stratape_compiler::explain::{Explanation, LoopFinding, Part, Purpose, Saved, TapeUse};
 use stratape_ir::Half;
 
@@ -157,7 +158,7 @@ fn advice(source: &Source, group: &[&Saved]) -> Vec<String> {
     }
     let values = group.iter().flat_map(|saved| &saved.values);
     let reasons: BTreeSet<&str> =
-        values.filter_map(|value| value.reason.and_then(|reason| reason.advice())).collect();
+        values.filter_map(|value| value.reason.and_then(Reason::advice)).collect();
     all.extend(reasons.into_iter().map(str::to_owned));
     all
 }

@@ -141,11 +141,11 @@ pub(super) fn draw(samples: &[Sample], budget: u64, title: &str, size: (u32, u32
 }
 
 /// One sample for each pixel across, the longest tape and the ends among them.
-fn thinned<'a>(
-    samples: &'a [Sample],
+fn thinned(
+    samples: &[Sample],
     turn: Option<usize>,
     across: impl Fn(&Sample) -> f64,
-) -> Vec<&'a Sample> {
+) -> Vec<&Sample> {
     let mut kept: Vec<&Sample> = Vec::new();
     let mut last = f64::NEG_INFINITY;
     for (at, sample) in samples.iter().enumerate() {
