@@ -168,6 +168,17 @@ const CASES: &[Case] = &[
         },
     },
     Case {
+        pass: "scalar_promotion",
+        source: "fn f(x: &[f64], n: usize, m: usize) -> f64 {
+            let mut y = vec![0.0; n * n];
+            for i in 0..n { for j in 0..n { for k in 0..m { y[i * n + j] += x[k].sin(); } } }
+            y.iter().sum()
+        }",
+        holds: |compiled| {
+            in_loops(&compiled.primal.body, &|node| matches!(node, Stmt::Accumulate { .. })) == 0
+        },
+    },
+    Case {
         pass: "licm",
         source: "fn f(x: &[f64], a: f64) -> f64 {
             let mut s = 0.0;

@@ -10,6 +10,7 @@ mod distributed_sums;
 mod interpreted;
 mod mutation;
 mod parallel;
+mod promoted;
 mod rewound;
 mod stencils;
 mod text;

@@ -50,3 +50,31 @@ fn a_part_that_reaches_beyond_the_list_is_saved_as_far_as_the_list() {
         }
     }
 }
+
+/// A loop in an arm overwrites a list, and is peeled: the copy that is made before it is there in the arm alone. What stood before the branch read from it
+/// as well, and the compiler's own check refused the gradient.
+#[test]
+fn a_copy_in_an_arm_is_for_the_arm() {
+    let source = "fn f(y: &mut [f64], x: &[f64]) -> f64 {
+        let v = x[0] * x[1];
+        let mut last = 0.0;
+        for i in 0..4 {
+            for j in i..4 {
+                if j != 0 { last = y[j] * v; }
+            }
+            y[0] = last;
+        }
+        let mut sum = 0.0;
+        for i in 0..4 {
+            sum += x[(i + 1) % 4];
+            y[i] = last;
+        }
+        sum * last
+    }";
+    let cell = |i: usize| 0.6 + 0.4 * (1.7 * (i * i) as f64 + 0.3).sin();
+    let list = |len: usize| (0..len).map(cell).collect();
+    let inputs = [Input::Exclusive(list(5)), Input::Shared(list(5))];
+    if let Err(failure) = judge(source, &inputs, 7) {
+        panic!("{failure}\n{source}");
+    }
+}

@@ -142,6 +142,7 @@ struct Finder<'a> {
 impl<'a> Finder<'a> {
     /// The lists that loops of a block overwrite which holds both halves, copied before. `at` is the number of its first statement.
     fn copies(&mut self, block: &Block, mut at: usize) {
+        let first = at;
         for node in block {
             match node {
                 Stmt::Loop(writer) => {
@@ -150,7 +151,7 @@ impl<'a> Finder<'a> {
                         written.extend(node.written().into_iter().map(|place| place.object));
                     });
                     for object in written {
-                        self.copy(object, writer, at);
+                        self.copy(object, writer, first..at);
                     }
                 }
                 Stmt::If(inner) => {
@@ -174,7 +175,8 @@ impl<'a> Finder<'a> {
         !values.is_empty() && values.iter().all(|value| self.found.homes.contains(value))
     }
 
-    fn copy(&mut self, object: ObjectId, writer: &Loop, at: usize) {
+    /// `before` is what of the block stands before the loop: outside of the block the copy is not there.
+    fn copy(&mut self, object: ObjectId, writer: &Loop, before: Range<usize>) {
         let known = &self.facts.function.objects[object.index()];
         let Some((scalars, each)) = self.items(object) else { return };
         let fits = self.found.home_objects.contains(&object)
@@ -184,8 +186,10 @@ impl<'a> Finder<'a> {
             return;
         }
         let served = |load: &ValueId| {
-            let before = self.versions.position(*load).is_some_and(|own| own < at);
-            before && !self.is_early(*load) && !self.versions.hit_later(*load, 0, &(0..at))
+            let position = self.versions.position(*load);
+            position.is_some_and(|own| before.contains(&own))
+                && !self.is_early(*load)
+                && !self.versions.hit_later(*load, 0, &(0..before.end))
         };
         let loads: HashSet<ValueId> = self.versions.loads(object).filter(served).collect();
         if loads.is_empty() {

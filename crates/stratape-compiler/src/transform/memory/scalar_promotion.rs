@@ -5,11 +5,15 @@
 //! ```
 //!
 //! The additions are the same, in the same order. Legal where every access of the loop to the object is an addition to this place, the loop has
-//! no exit, and it is known to run, or the place was accessed just before it, so that the load cannot introduce a panic. Runs after `coalesce`,
+//! no exit, and it is known to run, or the place was accessed just before it, or is within the list by the bounds of the loops around ([`in_bounds`]), so
+//! that the load cannot introduce a panic. Runs after `coalesce`,
 //! so that it sees the loops that will run, and before `licm`, which it frees from writes.
+
+mod in_bounds;
 
 use std::collections::{HashMap, HashSet};
 
+use self::in_bounds::{InBounds, in_bounds};
 use crate::driver::{Context, Pass, Promise};
 use crate::transform::{integers, is_total, runs};
 use stratape_ir::{
@@ -27,16 +31,23 @@ pub const SCALAR_PROMOTION: Pass = Pass {
 
 /// Promotes sums in memory.
 fn scalar_promotion(function: &mut Function, cx: &mut Context<'_>) {
+    let in_bounds = in_bounds(function);
     let mut body = std::mem::take(&mut function.body);
-    let integers = integers(&body);
-    block(function, &mut body, &integers, &mut Vec::new(), cx);
+    let known = Known { integers: integers(&body), in_bounds };
+    block(function, &mut body, &known, &mut Vec::new(), cx);
     function.body = body;
+}
+
+/// What is known of the function before any of it is changed.
+struct Known {
+    integers: HashMap<ValueId, i128>,
+    in_bounds: HashMap<ValueId, InBounds>,
 }
 
 fn block(
     function: &mut Function,
     nodes: &mut Block,
-    integers: &HashMap<ValueId, i128>,
+    known: &Known,
     around: &mut Vec<(ValueId, ValueId)>,
     cx: &mut Context<'_>,
 ) {
@@ -44,18 +55,18 @@ fn block(
     for mut node in std::mem::take(nodes) {
         let Stmt::Loop(repeat) = &mut node else {
             for inner in node.blocks_mut() {
-                block(function, inner, integers, around, cx);
+                block(function, inner, known, around, cx);
             }
             out.push(node);
             continue;
         };
         if let Range::UpTo { from, to } = repeat.range {
-            let runs = around.contains(&(from, to)) || runs(integers, from, to);
+            let runs = around.contains(&(from, to)) || runs(&known.integers, from, to);
             around.push((from, to));
-            block(function, &mut repeat.body, integers, around, cx);
+            block(function, &mut repeat.body, known, around, cx);
             around.pop();
             if repeat.exit.is_none() {
-                let stores = sums(function, repeat, runs, &mut out);
+                let stores = sums(function, repeat, runs, known, &mut out);
                 if !stores.is_empty() {
                     cx.applied(repeat.span, "sums in memory are kept in registers");
                 }
@@ -64,7 +75,7 @@ fn block(
                 continue;
             }
         } else {
-            block(function, &mut repeat.body, integers, around, cx);
+            block(function, &mut repeat.body, known, around, cx);
         }
         out.push(node);
     }
@@ -72,9 +83,16 @@ fn block(
 }
 
 /// Promotes the sums of a loop's own block; appends the loads, returns the stores. In a loop that may not run only those
-/// are promoted whose places have been accessed before it: loading from there cannot panic.
-fn sums(function: &mut Function, node: &mut Loop, runs: bool, before: &mut Block) -> Vec<Stmt> {
-    let indices = Indices::of(function, node, runs);
+/// are promoted whose places have been accessed before it, or are within their lists: loading from there cannot panic.
+fn sums(
+    function: &mut Function,
+    node: &mut Loop,
+    runs: bool,
+    known: &Known,
+    before: &mut Block,
+) -> Vec<Stmt> {
+    let within = known.in_bounds.get(&node.counter);
+    let indices = Indices::of(function, node, runs, within);
     let mut places: Vec<Place> = Vec::new();
     for item in &node.body {
         if let Stmt::Accumulate { place, .. } = item
@@ -93,7 +111,9 @@ fn sums(function: &mut Function, node: &mut Loop, runs: bool, before: &mut Block
         })
     };
     places.retain(|place| {
-        (runs || accessed(before, place))
+        (runs
+            || accessed(before, place)
+            || within.is_some_and(|within| within.places.contains(place)))
             && alone(&node.body, place, true)
             && function.place_type(place).and_then(stratape_ir::Type::scalar).is_some()
     });
@@ -147,7 +167,7 @@ struct Indices {
 
 impl Indices {
     /// In a loop that runs, what panics may go before it if nothing can be seen to have happened by then.
-    fn of(function: &Function, node: &Loop, runs: bool) -> Self {
+    fn of(function: &Function, node: &Loop, runs: bool, within: Option<&InBounds>) -> Self {
         let mut varying = defined(&node.body);
         varying.insert(node.counter);
         varying.extend(node.carried.iter().map(|carried| carried.inside));
@@ -159,7 +179,8 @@ impl Indices {
             op.for_each_operand(&mut |operand| operands.push(operand));
             let ty = function.ty(*value);
             let is_index = ty == Scalar::USIZE && !matches!(op, Op::Load(_) | Op::Len(_));
-            let can_move = is_total(op, ty) || (runs && first);
+            let is_safe = within.is_some_and(|within| within.indices.contains(value));
+            let can_move = is_total(op, ty) || (runs && first) || is_safe;
             if is_index && can_move && operands.iter().all(|operand| !varying.contains(operand)) {
                 varying.remove(value);
                 fixed.insert(*value, operands);
