@@ -3,7 +3,7 @@
 //! The numbers are those of forward mode (dual numbers) on an independent implementation and of reverse mode (CoDiPack) on the original
 //! LULESH source, which agree to 13 digits; 1e-9 is asked for. Entries below 1e-9 of a vector's norm are compared with the norm.
 //!
-//! Not here: the gradient of a single step with respect to the state before it. A run begins at rest, so no state can be handed to it.
+//! The gradient of a single step with respect to the state before it is tested beside `durable::gradient`, whose step it is.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 #![allow(clippy::excessive_precision, reason = "numbers as they were printed")]
