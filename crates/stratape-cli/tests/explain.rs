@@ -109,6 +109,18 @@ fn reasons_come_with_what_can_be_done_and_small_loops_are_not_invited() -> Outco
     for name in ["y₁", "y₂", "y₃"] {
         assert_eq!(graph.matches(name).count(), 1, "{graph}");
     }
+    // What is run once more to rewind a list is no value of the function: the graph looked it up there.
+    assert!(text("rewound", &["--emit", "dot"])?.contains("digraph"));
+    let nested = text("nested", &[])?;
+    assert!(
+        nested.contains("taken together, are independent: `#[gradient(parallel)]` would pay"),
+        "{nested}"
+    );
+    let sweep = text("sweep", &[])?;
+    assert!(
+        !sweep.contains("put `#[checkpoint]`"),
+        "a snapshot of all for a change of one: {sweep}"
+    );
     let report = json(&["explain", "tests/fixtures/advice.rs", "few", "--json"])?;
     let one = &report["functions"][0]["parts"][0]["loops"][0];
     assert_eq!(one["iterations"], 3);

@@ -74,6 +74,7 @@ fn part(source: &Source, part: &Part) -> Value {
                 "independent": one.conflict.is_none(),
                 "parallel": one.parallel,
                 "inner": one.inner,
+                "coalesced": one.coalesced,
                 "conflict": conflict,
                 "iterations": one.iterations,
                 "parallel_pays_from": one.pays_from,

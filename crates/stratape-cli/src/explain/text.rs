@@ -308,6 +308,17 @@ fn independent(is_for: bool, one: &LoopFinding) -> (String, Level<'static>) {
     }
     let from = one.pays_from.map(|from| format!(" from about {} iterations", rounded(from)));
     let from = from.unwrap_or_default();
+    if one.coalesced {
+        // On the outer loop alone the attribute may be refused, a sum of the inner one for instance.
+        let text =
+            "the iterations of this loop and of the one inside, taken together, are independent";
+        return match one.iterations {
+            Some(count) if one.pays_from.is_some_and(|from| count < from) => {
+                (format!("{text}, but too few: {count}"), Level::NOTE)
+            }
+            _ => (format!("{text}: `#[gradient(parallel)]` would pay{from}"), Level::HELP),
+        };
+    }
     match one.iterations {
         Some(count) if one.pays_from.is_some_and(|from| count < from) => {
             let text =

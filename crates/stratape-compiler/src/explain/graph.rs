@@ -208,7 +208,9 @@ fn fates(
     let mut fates = BTreeMap::new();
     let mut made_from = BTreeSet::new();
     let is_float = |value: ValueId| primal.ty(value).is_float();
-    for choice in &gradient.choices {
+    // The backward half decides on values of its own as well, those of what it runs once more to rewind a list.
+    let is_of_primal = |value: &ValueId| value.index() < primal.values.len();
+    for choice in gradient.choices.iter().filter(|choice| is_of_primal(&choice.value)) {
         let op = definitions.op(choice.value);
         let fate = match (choice.saved, op) {
             (Some(reason), _) => Fate::Saved(reason),

@@ -20,15 +20,16 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Error};
 
 use crate::ad::{Gradient, Reason};
-use crate::driver::{Compiled, CompiledLoop, TapeSettings, Target};
+use crate::driver::{Compiled, CompiledLoop, Target};
 use crate::expand;
 use crate::front::{self, is_marked};
 use crate::library::Imports;
 use crate::link;
 use crate::source::Sources;
+use crate::transform::loops::COALESCE;
 use crate::variants::{self, Enums};
 use stratape_ir::analysis::{Affine, DefUse, Definition, independence, mark_parallel};
-use stratape_ir::{Function, Op, Param, Scalar, SourceId, Stmt, Type, ValueId, walk};
+use stratape_ir::{Function, Loop, Op, Param, Scalar, SourceId, Stmt, Type, ValueId, walk};
 
 pub use crate::link::shown;
 
@@ -331,6 +332,9 @@ pub struct LoopFinding {
     pub parallel: bool,
     /// Whether it lies in a loop that is independent itself: of these only the outermost is divided.
     pub inner: bool,
+    /// Whether it stands for the loop written inside it as well. `#[gradient(parallel)]` divides it as it is; `#[parallel]` would ask for iterations
+    /// of the outer loop alone.
+    pub coalesced: bool,
     /// Why its iterations are not independent, if they are not.
     pub conflict: Option<Refused>,
     /// How many there are, if that is known.
@@ -366,7 +370,9 @@ impl Reason {
             Self::Overwritten => Some(
                 "write to another array, if memory allows, or overwrite whole rows in a loop over a range: the old contents are then saved once",
             ),
-            Self::Gone => Some("create the array outside the loop"),
+            Self::Gone => Some(
+                "create the array outside the loop, if its contents need not change there, or compute from the arrays that it is made of",
+            ),
             Self::Outcome => Some("compute it without a branch or a loop, for example with `max`"),
             Self::Carried | Self::Cheaper => None,
         }
@@ -377,12 +383,12 @@ impl Reason {
 pub fn explain(subject: &Subject) -> Explanation {
     let (compiled, sources) = (&subject.compiled, &*subject.sources);
     let whole = (&compiled.primal, &compiled.gradient, &compiled.lowered);
-    let mut parts = vec![part(whole, None, &compiled.tape, sources)];
+    let mut parts = vec![part(whole, None, compiled, sources)];
     for one in compiled.loops.iter().rev() {
         let snapshots =
             Snapshots { span: sources.span(one.time_loop.checkpoint.span), holds: holds(one) };
         let body = (&one.time_loop.body, &one.gradient, &one.lowered);
-        parts.push(part(body, Some(snapshots), &compiled.tape, sources));
+        parts.push(part(body, Some(snapshots), compiled, sources));
     }
     Explanation {
         name: subject.item.sig.ident.to_string(),
@@ -418,14 +424,15 @@ fn parameters(compiled: &Compiled, sources: &Sources) -> Vec<Parameter> {
 fn part(
     (primal, gradient, lowered): (&Function, &Gradient, &Function),
     time_loop: Option<Snapshots>,
-    settings: &TapeSettings,
+    compiled: &Compiled,
     sources: &Sources,
 ) -> Part {
     let definitions = DefUse::new(primal);
     let recomputed = gradient
         .choices
         .iter()
-        .filter(|choice| choice.saved.is_none())
+        // The backward half decides on values of its own as well: those of what it runs once more to rewind a list.
+        .filter(|choice| choice.saved.is_none() && choice.value.index() < primal.values.len())
         .map(|choice| {
             let known = &primal.values[choice.value.index()];
             let read =
@@ -436,13 +443,21 @@ fn part(
         .collect();
     let affine = Affine::new(primal, &definitions);
     let proofs = independence(primal);
-    let serial = |counter: &ValueId| {
-        proofs.iter().any(|(node, proof)| node.counter == *counter && proof.is_err())
+    // Snapshots pay where a step does more than to change a few elements of what would be stored with each.
+    let long_steps = |counter: &ValueId| {
+        let is_it = |node: &Loop| node.counter == *counter;
+        proofs.iter().any(|(node, proof)| is_it(node) && proof.is_err() && !is_a_sweep(node))
     };
+    let coalesced: HashSet<SourceId> = compiled
+        .remarks
+        .iter()
+        .filter(|remark| remark.applied && remark.pass == COALESCE.name)
+        .map(|remark| remark.span)
+        .collect();
     let mut saved = saved::saved(gradient, sources);
     for one in &mut saved {
         // A step of a time loop saves nothing beyond itself.
-        let outer = one.outer.filter(|(counter, _)| time_loop.is_none() && serial(counter));
+        let outer = one.outer.filter(|(counter, _)| time_loop.is_none() && long_steps(counter));
         one.checkpoint = outer
             .filter(|(counter, _)| iterations(&affine, *counter).is_none_or(|count| count >= LONG))
             .map(|(_, span)| sources.span(span));
@@ -462,6 +477,7 @@ fn part(
             span: sources.span(node.span),
             parallel: node.parallel.is_some(),
             inner: inner.contains(&node.counter),
+            coalesced: coalesced.contains(&node.span),
             conflict: proof.err().map(|conflict| Refused {
                 message: conflict.message,
                 span: sources.span(conflict.span),
@@ -471,8 +487,19 @@ fn part(
             pays_from: grains.get(&node.counter).map(|grain| 2 * *grain as u64),
         })
         .collect();
-    let tape = TapeSchedule::of(lowered, settings, sources);
+    let tape = TapeSchedule::of(lowered, &compiled.tape, sources);
     Part { time_loop, saved, tape, recomputed, loops }
+}
+
+/// Whether a loop goes over lists once and writes them: it has no loop inside.
+fn is_a_sweep(node: &Loop) -> bool {
+    let (mut nested, mut writes) = (false, false);
+    walk(&node.body, &mut |inner| match inner {
+        Stmt::Loop(_) => nested = true,
+        Stmt::Store { .. } | Stmt::Accumulate { .. } => writes = true,
+        _ => {}
+    });
+    writes && !nested
 }
 
 /// The iterations of a loop, if their number is known.
