@@ -137,7 +137,10 @@ pub fn tape(workspace: &Workspace) -> Picture {
         let why = "The tape did not record what it held: open the workspace with TapeOptions::record(true).";
         return Picture::new(Content::Nothing(why), TITLE);
     }
-    let samples = layers::last(&layers::merged(&workspace.samples()));
+    if !workspace.is_used() {
+        return Picture::new(Content::Nothing("No gradient has run yet."), TITLE);
+    }
+    let samples = layers::merged(&workspace.samples());
     if samples.len() < 2 {
         let why = "The tape fits into one slab: there is nothing to see. TapeOptions::slab_bytes makes slabs smaller.";
         return Picture::new(Content::Nothing(why), TITLE);
