@@ -115,3 +115,10 @@ fn what_was_not_recorded_says_what_to_set() {
     assert!(picture::tape(&small).to_string().contains("fits into one slab"));
     assert!(picture::descent(&[1.0]).is_empty());
 }
+
+#[test]
+fn any_size_and_title_will_do() {
+    let picture = picture::descent(&[2.0, 1.0]).size(u32::MAX, u32::MAX).title("a\u{1}b");
+    let svg = picture.to_string();
+    assert!(svg.contains("viewBox=\"0 0 10000 10000\"") && svg.contains("<title>ab</title>"));
+}

@@ -119,7 +119,7 @@ pub(super) fn draw(samples: &[Sample], budget: u64, title: &str, size: (u32, u32
         _ => 0.0,
     };
     let description = format!(
-        "A stack of layers over {end:.3} s. At most {:.1} MiB were held; the memory budget is {:.1} MiB{words}. Waited {waited:.3} s.",
+        "A stack of layers over {end:.3} s. At most {:.1} MiB were held, in whole slabs; the memory budget is {:.1} MiB{words}. Waited {waited:.3} s.",
         mib(longest),
         mib(budget),
     );
