@@ -8,7 +8,7 @@ use stratape_tape::tier::TierError;
 use crate::course::{Doing, Recorder};
 use crate::durable::Durable;
 use crate::error::CheckpointError;
-use crate::report::{Progress, Report};
+use crate::report::{Count, Progress, Report};
 use crate::reruns::Reruns;
 use crate::schedule::{Action, Entry, Level, Salvage, Schedule};
 use crate::slots::Slots;
@@ -483,10 +483,10 @@ impl<S: Snapshot> Run<S> {
             Salvage::backward(self.left, self.report.steps, stored, self.memory_slots)
         };
         self.report.mended.push(format!(
-            "the disk refused a snapshot{}; went on after step {} with {} slots in memory",
+            "the disk refused a snapshot{}; went on after step {} with {} in memory",
             why.map_or(String::new(), |why| format!(" ({why})")),
             if self.forward { self.at } else { self.left },
-            self.memory_slots
+            Count(self.memory_slots, "slot")
         ));
         self.replace_schedule(Box::new(salvage));
         Ok(())

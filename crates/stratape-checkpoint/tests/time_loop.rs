@@ -132,6 +132,20 @@ fn a_real_disk_and_what_the_report_says() {
 }
 
 #[test]
+fn one_is_not_written_as_several() {
+    let loop_of = |steps: usize, schedule: Strategy| {
+        TimeLoop::new(start(3)).steps(steps).slots(1).schedule(schedule)
+    };
+    let told = run(loop_of(1, Strategy::Revolve)).unwrap().2.to_string();
+    assert!(told.starts_with("1 step reversed by Revolve, 1 slot in memory\n"), "{told}");
+    let plan = loop_of(1, Strategy::Revolve).plan().unwrap().to_string();
+    assert!(plan.contains(": 1 step run, 1 reversed"), "{plan}");
+    let told = run(loop_of(9, Strategy::Auto)).unwrap().2.to_string();
+    assert!(told.contains("with 1 slot in memory and no disk"), "{told}");
+    assert!(told.contains("9 steps reversed by Revolve, 1 slot in memory"), "{told}");
+}
+
+#[test]
 fn states_kept_for_every_step_are_counted_and_recorded() {
     let time_loop =
         || TimeLoop::new(start(1000)).steps(5000).schedule(Strategy::StoreAll).record(true);
