@@ -1,11 +1,14 @@
 //! The course of a run over time: which steps were run and reversed when, and which snapshots were held, to be drawn later.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::schedule::Level;
 
 /// Spans kept before those that are too short to be seen are dropped or merged.
 const MOST_SPANS: usize = 4096;
+/// Snapshots held at once before every other one is left out of the course, and the rest taken half as often.
+const MOST_HELD: usize = 1024;
 /// A span is too short to be seen if so many of it fit into the run.
 const FINENESS: u32 = 2048;
 
@@ -67,7 +70,10 @@ pub enum Doing {
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     course: Course,
-    held: Vec<(usize, Level, Duration)>,
+    /// Snapshots that are held, and since when.
+    held: BTreeMap<(usize, Level), Duration>,
+    /// Of these, so many are left out for each that is taken, and have been since the last.
+    left_out: (usize, usize),
     /// Shorter spans are not seen.
     grain: Duration,
 }
@@ -81,13 +87,24 @@ impl Recorder {
     }
 
     pub(crate) fn stored(&mut self, step: usize, level: Level, now: Duration) {
-        self.held.push((step, level, now));
+        if self.left_out.1 < self.left_out.0 {
+            self.left_out.1 += 1;
+            return;
+        }
+        self.left_out.1 = 0;
+        self.held.insert((step, level), now);
+        if self.held.len() >= MOST_HELD {
+            let mut keep = false;
+            self.held.retain(|_, _| {
+                keep = !keep;
+                keep
+            });
+            self.left_out.0 = 2 * self.left_out.0 + 1;
+        }
     }
 
     pub(crate) fn freed(&mut self, step: usize, level: Level, now: Duration) {
-        let same = |held: &(usize, Level, Duration)| (held.0, held.1) == (step, level);
-        if let Some(at) = self.held.iter().rposition(same) {
-            let (_, _, begun) = self.held.remove(at);
+        if let Some(begun) = self.held.remove(&(step, level)) {
             self.add(Span { doing: Doing::Hold(level), from: step, to: step, begun, ended: now });
         }
     }
@@ -98,8 +115,9 @@ impl Recorder {
 
     pub(crate) fn finish(&mut self) -> Course {
         let end = self.course.end;
-        for (step, level, _) in std::mem::take(&mut self.held) {
-            self.freed(step, level, end);
+        for ((step, level), begun) in std::mem::take(&mut self.held) {
+            let doing = Doing::Hold(level);
+            self.add(Span { doing, from: step, to: step, begun, ended: end.max(begun) });
         }
         std::mem::take(&mut self.course)
     }

@@ -23,6 +23,16 @@ impl fmt::Display for Size {
     }
 }
 
+/// A number of things, with their name in the singular.
+pub(crate) struct Count(pub(crate) usize, pub(crate) &'static str);
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(count, name) = self;
+        write!(f, "{count} {name}{}", if *count == 1 { "" } else { "s" })
+    }
+}
+
 /// The report of a reversal.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -85,7 +95,7 @@ pub struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} steps reversed by {}", self.steps, self.schedule)?;
+        writeln!(f, "{} reversed by {}", Count(self.steps, "step"), self.schedule)?;
         if !self.why.is_empty() {
             writeln!(f, "  chosen because {}", self.why)?;
         }
@@ -98,13 +108,13 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "  snapshots of {}: {} to memory, {} to disk; peak {} in memory, {} on the way, {} snapshots on disk",
+            "  snapshots of {}: {} to memory, {} to disk; peak {} in memory, {} on the way, {} on disk",
             Size(self.snapshot_bytes as u64),
             self.writes[0],
             self.writes[1],
             Size(self.memory_peak as u64),
             Size(self.staging_peak as u64),
-            self.disk_peak
+            Count(self.disk_peak, "snapshot")
         )?;
         if !self.tier.is_empty() {
             writeln!(
@@ -121,7 +131,7 @@ impl fmt::Display for Report {
             writeln!(f, "  mended: {mended}")?;
         }
         if let Some(resumed) = self.resumed {
-            writeln!(f, "  resumed with {resumed} steps reversed before")?;
+            writeln!(f, "  resumed with {} reversed before", Count(resumed, "step"))?;
         }
         write!(
             f,
@@ -166,7 +176,8 @@ pub struct Plan {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {} steps run, {} reversed", self.schedule, self.forward, self.reversed)?;
+        let forward = Count(self.forward as usize, "step");
+        writeln!(f, "{}: {forward} run, {} reversed", self.schedule, self.reversed)?;
         if !self.why.is_empty() {
             writeln!(f, "  chosen because {}", self.why)?;
         }

@@ -8,7 +8,7 @@ use stratape_tape::tier::TierError;
 use crate::course::{Doing, Recorder};
 use crate::durable::Durable;
 use crate::error::CheckpointError;
-use crate::report::{Progress, Report};
+use crate::report::{Count, Progress, Report};
 use crate::reruns::Reruns;
 use crate::schedule::{Action, Entry, Level, Salvage, Schedule};
 use crate::slots::Slots;
@@ -30,8 +30,8 @@ pub(crate) struct Run<S: Snapshot> {
     ahead: VecDeque<Action>,
     pub(crate) slots: Slots<S>,
     pub(crate) state: S,
-    /// Steps whose records are kept, as the states they start from; the last on top.
-    records: Vec<(usize, S)>,
+    /// Steps whose records are kept, as the states they start from, the last on top; whether they are kept beyond the next action.
+    records: Vec<(usize, S, bool)>,
     /// The number of steps, where the user gave it and the schedule need not know.
     pub(crate) known: Option<usize>,
     /// Slots in memory, to go on with when the disk fails.
@@ -121,12 +121,12 @@ impl<S: Snapshot> Run<S> {
                 Action::Advance { from, to } => {
                     self.advance(from, to, steps, end.as_mut())?;
                 }
-                Action::Tape { step, .. } => {
+                Action::Tape { step, keep } => {
                     if self.is_end(step, end.as_mut())? {
                         self.finished(step)?;
                         continue;
                     }
-                    self.tape(step, steps);
+                    self.tape(step, keep, steps);
                 }
                 Action::Store { step, level } => self.store(step, level)?,
                 Action::Drop { step, level } => self.free(step, level),
@@ -174,7 +174,7 @@ impl<S: Snapshot> Run<S> {
                             self.reversed(step, start);
                             self.save_backward(adjoint);
                         }
-                        _ => self.tape(step, steps),
+                        _ => self.tape(step, keep, steps),
                     }
                 }
                 Action::Reverse { step } => {
@@ -330,13 +330,19 @@ impl<S: Snapshot> Run<S> {
         from
     }
 
-    fn tape(&mut self, step: usize, steps: &mut Steps<'_, S>) {
+    fn tape(&mut self, step: usize, keep: bool, steps: &mut Steps<'_, S>) {
         let start = Instant::now();
         match &mut steps.record {
             Some(record) => record(step, &mut self.state),
             None => {
                 let copy = self.slots.copy(&self.state);
-                self.records.push((step, copy));
+                if keep {
+                    self.slots.recorded(&copy);
+                    if let Some(recorder) = &mut self.recorder {
+                        recorder.stored(step, Level::MEMORY, start - self.start);
+                    }
+                }
+                self.records.push((step, copy, keep));
                 (steps.step)(step, &mut self.state);
             }
         }
@@ -352,9 +358,16 @@ impl<S: Snapshot> Run<S> {
         match back {
             Back::Record(reverse) => reverse(step, adjoint),
             Back::State(pullback) => {
-                if let Some((_, mut state)) = self.records.pop_if(|(taped, _)| *taped == step) {
+                let last = self.records.pop_if(|record| record.0 == step);
+                if let Some((_, mut state, kept)) = last {
+                    if kept {
+                        self.slots.unrecorded(&state);
+                    }
                     pullback(step, &mut state, adjoint);
                     self.slots.recycle(state);
+                    if let Some(recorder) = self.recorder.as_mut().filter(|_| kept) {
+                        recorder.freed(step, Level::MEMORY, self.start.elapsed());
+                    }
                 }
             }
         }
@@ -470,10 +483,10 @@ impl<S: Snapshot> Run<S> {
             Salvage::backward(self.left, self.report.steps, stored, self.memory_slots)
         };
         self.report.mended.push(format!(
-            "the disk refused a snapshot{}; went on after step {} with {} slots in memory",
+            "the disk refused a snapshot{}; went on after step {} with {} in memory",
             why.map_or(String::new(), |why| format!(" ({why})")),
             if self.forward { self.at } else { self.left },
-            self.memory_slots
+            Count(self.memory_slots, "slot")
         ));
         self.replace_schedule(Box::new(salvage));
         Ok(())

@@ -55,6 +55,8 @@ struct SlotsTally {
     took: Duration,
     waited_to_store: Duration,
     memory_peak: u64,
+    /// Bytes of states kept as records of their steps.
+    records: u64,
     below_peak: (usize, u64),
     writes: [u64; 2],
     reads: [u64; 2],
@@ -245,7 +247,25 @@ impl<S: Snapshot> Slots<S> {
 
     fn keep(&mut self, step: usize, state: S) {
         self.memory.keep(step, state);
-        self.tally.memory_peak = self.tally.memory_peak.max(self.memory.bytes());
+        self.note_peak();
+    }
+
+    fn note_peak(&mut self) {
+        let bytes = self.memory.bytes() + self.tally.records;
+        self.tally.memory_peak = self.tally.memory_peak.max(bytes);
+    }
+
+    /// A state is kept as the record of its step, to be counted as a snapshot in memory.
+    pub(crate) fn recorded(&mut self, state: &S) {
+        self.tally.writes[0] += 1;
+        self.tally.records += state.encoded_len() as u64;
+        self.note_peak();
+    }
+
+    /// The state that was kept is taken up, and not kept any more. To be said before the state changes.
+    pub(crate) fn unrecorded(&mut self, state: &S) {
+        self.tally.reads[0] += 1;
+        self.tally.records = self.tally.records.saturating_sub(state.encoded_len() as u64);
     }
 
     /// Brings a snapshot into `state`. With `last`, one in memory leaves its slot for that, and is not copied.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use common::{State, plain, pullback, seed, start, step};
 use proptest::prelude::*;
-use stratape_checkpoint::{CheckpointError, Progress, Report, Strategy, TimeLoop};
+use stratape_checkpoint::{CheckpointError, Doing, Progress, Report, Strategy, TimeLoop};
 use stratape_tape::tier::MemoryTier;
 
 fn run(time_loop: TimeLoop<State>) -> Result<(State, Vec<f64>, Report), CheckpointError> {
@@ -129,6 +129,49 @@ fn a_real_disk_and_what_the_report_says() {
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
     assert!(report.to_string().contains("Multistage"));
     assert!(plan.to_string().contains("times one plain gradient"));
+}
+
+#[test]
+fn one_is_not_written_as_several() {
+    let loop_of = |steps: usize, schedule: Strategy| {
+        TimeLoop::new(start(3)).steps(steps).slots(1).schedule(schedule)
+    };
+    let told = run(loop_of(1, Strategy::Revolve)).unwrap().2.to_string();
+    assert!(told.starts_with("1 step reversed by Revolve, 1 slot in memory\n"), "{told}");
+    let plan = loop_of(1, Strategy::Revolve).plan().unwrap().to_string();
+    assert!(plan.contains(": 1 step run, 1 reversed"), "{plan}");
+    let told = run(loop_of(9, Strategy::Auto)).unwrap().2.to_string();
+    assert!(told.contains("with 1 slot in memory and no disk"), "{told}");
+    assert!(told.contains("9 steps reversed by Revolve, 1 slot in memory"), "{told}");
+}
+
+#[test]
+fn states_kept_for_every_step_are_counted_and_recorded() {
+    let time_loop =
+        || TimeLoop::new(start(1000)).steps(5000).schedule(Strategy::StoreAll).record(true);
+    let report = run(time_loop()).unwrap().2;
+    assert_eq!(report.memory_peak, 5000 * 8016, "{report}");
+    assert_eq!((report.writes, report.reads), ([5000, 0], [5000, 0]));
+    assert_eq!(time_loop().plan().unwrap().memory_peak, report.memory_peak);
+    let course = report.course.unwrap();
+    let held: Vec<_> =
+        course.spans.iter().filter(|span| matches!(span.doing, Doing::Hold(_))).collect();
+    // From the first to the last, and not more than can be seen.
+    assert!((200..1024).contains(&held.len()), "{}", held.len());
+    assert!(held.iter().any(|span| span.from == 0) && held.iter().any(|span| span.from > 4000));
+
+    // Records that the user keeps are no snapshots.
+    let pulled = Mutex::new(Vec::new());
+    let taped = time_loop().gradient_taped(
+        step,
+        |n, state: &mut State| {
+            pulled.lock().unwrap().push(state.clone());
+            step(n, state);
+        },
+        seed,
+        |n, adjoint: &mut Vec<f64>| pullback(n, &pulled.lock().unwrap().pop().unwrap(), adjoint),
+    );
+    assert_eq!(taped.unwrap().2.memory_peak, 0);
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
     /// Memory for the tape that spills, in bytes or as in 16M; at least 1M. Default: one eighth of the tape.
-    #[arg(long, value_name = "BYTES", value_parser = units::parse)]
+    #[arg(long, value_name = "BYTES", value_parser = memory_of)]
     memory: Option<usize>,
     /// Directory to spill to. The file is unnamed and disappears with the process.
     #[arg(long, visible_alias = "spill-to", value_name = "DIRECTORY", default_value = ".")]
@@ -48,6 +48,19 @@ pub(crate) struct Arguments {
     /// Print one JSON object instead of the table.
     #[arg(long)]
     json: bool,
+}
+
+/// The least memory for the tape that spills.
+const LEAST_MEMORY: usize = 1 << 20;
+
+/// What `--memory` accepts here.
+fn memory_of(text: &str) -> Result<usize, String> {
+    match units::parse(text)? {
+        memory if memory < LEAST_MEMORY => {
+            Err(format!("the tape that spills needs more than {text}: at least 1M"))
+        }
+        memory => Ok(memory),
+    }
 }
 
 /// What was found out.
@@ -86,9 +99,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     // The first guess: as if nothing had moved.
     let setting = Setting { problem, start: &data, data: &data };
     let tape = setting.bytes_a_step()? * problem.steps as u64;
-    let memory = arguments.memory.unwrap_or((tape / 8) as usize).max(1 << 20);
+    let memory = arguments.memory.unwrap_or((tape / 8) as usize).max(LEAST_MEMORY);
+    let disk = setting.most_on_disk(memory)?;
     if !arguments.json {
-        announce(problem, tape, memory, arguments)?;
+        announce(problem, [tape, memory as u64, disk], arguments)?;
     }
     let bar = ProgressBar::new(4 + problem.iterations as u64);
     let style = ProgressStyle::with_template("{wide_bar} {percent:>3}% {msg}");
@@ -100,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     stage("gradient, all in RAM");
     let in_ram = setting.in_ram()?;
     stage("gradient, spilled to disk");
-    let spilled = setting.spilled(memory, &arguments.dir)?;
+    let spilled = setting.spilled(memory, disk, &arguments.dir)?;
     stage("gradient, from snapshots");
     let checkpointed = setting.checkpointed()?;
     stage("central differences");
@@ -134,22 +148,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     ))
 }
 
-/// What is about to be done, and what it needs.
+/// What is about to be done, and the bytes it needs: the tape, the memory for it when it spills, the disk.
 fn announce(
     problem: Problem,
-    tape: u64,
-    memory: usize,
+    [tape, memory, disk]: [u64; 3],
     arguments: &Arguments,
 ) -> Result<(), Failure> {
     say(&format!(
         "heat in a plate of {0} × {0} cells, {1} steps: a tape of {2}, {3} of memory for it when it spills to {4}\n(needs {2} \
-         of memory for the run in RAM and {5} of disk; {6}--memory and --dir change that)",
+         of memory for the run in RAM and up to {5} of disk: slabs are written ahead of need; {6}--memory and --dir change that)",
         problem.side,
         problem.steps,
         units::bytes(tape),
-        units::bytes(memory as u64),
+        units::bytes(memory),
         arguments.dir.display(),
-        units::bytes(tape.saturating_sub(memory as u64)),
+        units::bytes(disk),
         if problem.quick { "" } else { "--quick, " }
     ))
 }
@@ -280,11 +293,12 @@ fn conclusion(findings: &Findings, arguments: &Arguments) -> String {
     let [first, spilled, checkpointed] = &findings.runs;
     let (guessed, recovered) = findings.errors();
     format!(
-        "\nspilled to disk: {}; checkpointed: {}\n\
+        "\n{}: {}; checkpointed: {}\n\
          (saved: on the tape; checkpointed: in {} snapshots)\n\
          gradient in RAM and spilled: the same bits; checkpointed: {}; central differences: {}\n\
          inversion: misfit {:.2e} → {:.2e} in {} iterations; error against the truth {guessed:.3} → {recovered:.3}\n\
          {:.1} s in all; the report is in {}",
+        if spilled.fits() { "with room for the whole tape" } else { "spilled to disk" },
         report::headline(spilled, first),
         report::headline(checkpointed, first),
         checkpointed.snapshots,

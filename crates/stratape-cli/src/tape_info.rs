@@ -9,7 +9,7 @@ use stratape::tape::inspect;
 
 use crate::failure::Failure;
 use crate::tape_sweep;
-use crate::units::bytes;
+use crate::units::{self, bytes};
 
 /// Inspect saved tapes, and find what tapes have left in object stores.
 #[derive(Args)]
@@ -61,11 +61,16 @@ fn info(file: &Path, json: bool) -> Result<(), Failure> {
         let holds = match &info.element {
             Some(name) => {
                 format!(
-                    "{} elements of type `{name}`, {} bytes each",
-                    info.elements, info.element_bytes
+                    "{} of type `{name}`, {} each",
+                    units::count(info.elements as u64, "element"),
+                    units::count(info.element_bytes as u64, "byte")
                 )
             }
-            None => format!("records, {} words of {} bytes", info.elements, info.element_bytes),
+            None => format!(
+                "records, {} of {} bytes",
+                units::count(info.elements as u64, "word"),
+                info.element_bytes
+            ),
         };
         format!(
             "holds      {holds}\nslabs      {} of {}\nbytes      {}, {} in the file\nformat     version {}\nchecksums  verified",

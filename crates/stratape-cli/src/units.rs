@@ -14,6 +14,11 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{value:.1} TiB")
 }
 
+/// A number of things, with their name in the singular.
+pub(crate) fn count(count: u64, name: &str) -> String {
+    format!("{count} {name}{}", if count == 1 { "" } else { "s" })
+}
+
 /// What `--memory` accepts: a number of bytes, or one with `K`, `M` or `G`.
 pub(crate) fn parse(text: &str) -> Result<usize, String> {
     let trimmed = text.trim_end_matches(['B', 'i']);
@@ -67,5 +72,6 @@ mod tests {
         assert!(parse("").is_err() && parse("M").is_err() && parse("many").is_err());
         assert_eq!(bytes(1 << 20), "1.0 MiB");
         assert_eq!(bytes(3), "3 B");
+        assert_eq!((count(1, "byte"), count(2, "byte")), ("1 byte".into(), "2 bytes".into()));
     }
 }

@@ -75,6 +75,25 @@ fn the_table_names_the_ways() -> Outcome {
     {
         assert!(text.contains(name), "{text}");
     }
+    // What is written to disk is no more than was announced.
+    let mib = |text: Option<&str>| -> Result<f64, Box<dyn Error>> {
+        Ok(text.and_then(|text| text.split(" MiB").next()).ok_or("no MiB")?.trim().parse()?)
+    };
+    let announced = mib(text.split("up to ").nth(1))?;
+    let row = text.lines().find(|line| line.starts_with("spilled to disk  ")).ok_or("no row")?;
+    let written = mib(row.split(" MiB").nth(2))?;
+    assert!((5.0..=announced).contains(&written) && announced < 1.2 * written, "{text}");
+    Ok(())
+}
+
+#[test]
+fn a_budget_larger_than_the_tape_spills_nothing_and_says_so() -> Outcome {
+    let directory = tempfile::tempdir()?;
+    let output = demo(directory.path(), &["--memory", "64M", "--json"])?;
+    assert_eq!(output.status.code(), Some(0));
+    let page = std::fs::read_to_string(directory.path().join("report.html"))?;
+    assert!(page.contains("The tape fits into the memory budget of 64.0 MiB."));
+    assert!(!page.contains("Spilled to disk:") && !page.contains("its deepest slabs"));
     Ok(())
 }
 
@@ -87,8 +106,10 @@ fn wrong_places_are_told_with_the_way_out() -> Outcome {
     let output = demo(directory.path(), &["--out", "missing/report.html"])?;
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8(output.stderr)?.contains("--out"));
-    let output = demo(directory.path(), &["--memory", "much"])?;
-    assert_eq!(output.status.code(), Some(2));
+    for memory in ["much", "0", "100", "1023K"] {
+        let output = demo(directory.path(), &["--memory", memory])?;
+        assert_eq!(output.status.code(), Some(2), "{memory}");
+    }
     assert!(files(directory.path())?.is_empty());
     Ok(())
 }

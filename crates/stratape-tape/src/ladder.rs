@@ -366,6 +366,12 @@ impl Ladder {
         }
     }
 
+    pub(crate) fn clear_samples(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.clear();
+        }
+    }
+
     pub(crate) fn samples(&self) -> &[Sample] {
         self.recorder.as_ref().map_or(&[], Recorder::samples)
     }

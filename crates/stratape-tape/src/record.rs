@@ -381,6 +381,20 @@ impl RecordTape {
         self.ladder.samples()
     }
 
+    /// Forgets the [`samples`](Self::samples) taken so far, so that those of what comes next are alone, and as fine as on a new tape.
+    ///
+    /// ```
+    /// use stratape_tape::TapeOptions;
+    ///
+    /// let mut tape = TapeOptions::new().record(true).open_records()?;
+    /// tape.clear_samples();
+    /// assert!(tape.samples().is_empty());
+    /// # Ok::<(), stratape_tape::TapeError>(())
+    /// ```
+    pub fn clear_samples(&mut self) {
+        self.ladder.clear_samples();
+    }
+
     /// Writes the tape to a durable file. See
     /// [`LayeredTape::save`](crate::LayeredTape::save).
     ///

@@ -42,6 +42,12 @@ impl Recorder {
         &self.samples
     }
 
+    /// Forgets what was recorded. The clock goes on.
+    pub(crate) fn clear(&mut self) {
+        self.samples.clear();
+        (self.every, self.skipped) = (1, 0);
+    }
+
     /// `true` when the next sample is due; the caller then makes one for [`add`](Self::add).
     pub(crate) fn is_due(&mut self) -> bool {
         self.skipped += 1;
@@ -78,5 +84,7 @@ mod tests {
         assert!(samples.len() < MOST_SAMPLES && samples.len() >= MOST_SAMPLES / 2);
         assert!(samples.windows(2).all(|pair| pair[0].below < pair[1].below));
         assert!(samples.windows(2).all(|pair| pair[0].at <= pair[1].at));
+        recorder.clear();
+        assert!(recorder.samples().is_empty() && recorder.is_due(), "each is due again");
     }
 }

@@ -86,10 +86,11 @@ impl Picture {
         self
     }
 
-    /// Width and height in pixels, 860 and 340 by default. Letters keep their size: draw a smaller picture for a narrow page.
+    /// Width and height in pixels, 860 and 340 by default, at least 240 and 200, at most 10 000 each. Letters keep their size: draw a smaller
+    /// picture for a narrow page.
     #[must_use]
     pub fn size(mut self, width: u32, height: u32) -> Self {
-        self.size = (width.max(240), height.max(200));
+        self.size = (width.clamp(240, 10_000), height.clamp(200, 10_000));
         self
     }
 
@@ -137,7 +138,10 @@ pub fn tape(workspace: &Workspace) -> Picture {
         let why = "The tape did not record what it held: open the workspace with TapeOptions::record(true).";
         return Picture::new(Content::Nothing(why), TITLE);
     }
-    let samples = layers::last(&layers::merged(&workspace.samples()));
+    if !workspace.is_used() {
+        return Picture::new(Content::Nothing("No gradient has run yet."), TITLE);
+    }
+    let samples = layers::merged(&workspace.samples());
     if samples.len() < 2 {
         let why = "The tape fits into one slab: there is nothing to see. TapeOptions::slab_bytes makes slabs smaller.";
         return Picture::new(Content::Nothing(why), TITLE);
@@ -164,7 +168,8 @@ pub fn tape(workspace: &Workspace) -> Picture {
 /// # Ok::<(), stratape::checkpoint::CheckpointError>(())
 /// ```
 pub fn time_loop(report: &Report) -> Picture {
-    let title = format!("{} steps reversed by {}", report.steps, report.schedule);
+    let plural = if report.steps == 1 { "" } else { "s" };
+    let title = format!("{} step{plural} reversed by {}", report.steps, report.schedule);
     let content = match &report.course {
         Some(course) if !course.spans.is_empty() => Content::Course(course.clone(), report.steps),
         Some(_) => Content::Nothing("No step was run."),
@@ -176,7 +181,8 @@ pub fn time_loop(report: &Report) -> Picture {
     Picture::new(content, &title)
 }
 
-/// The values that an optimiser found, one for each iteration, on a logarithmic axis. What is not above zero is left out.
+/// The values that an optimiser found, one for each iteration, on a logarithmic axis. What is not above zero, or not finite, is left out; of very
+/// many values, the least and the greatest of each stretch are drawn.
 ///
 /// ```
 /// let svg = stratape::picture::descent(&[3.0, 0.2, 0.01]).to_string();
@@ -185,7 +191,7 @@ pub fn time_loop(report: &Report) -> Picture {
 pub fn descent(values: &[f64]) -> Picture {
     const TITLE: &str = "The value over the iterations";
     if values.iter().filter(|value| value.is_finite() && **value > 0.0).count() < 2 {
-        return Picture::new(Content::Nothing("Fewer than two values above zero."), TITLE);
+        return Picture::new(Content::Nothing("Fewer than two finite values above zero."), TITLE);
     }
     Picture::new(Content::Descent(values.to_vec()), TITLE)
 }

@@ -16,6 +16,7 @@ pub fn begin(workspace: &mut Workspace) -> (&mut RecordTape, &mut u64) {
     if !tape.is_empty() || tape.has_attachments() {
         tape.clear();
     }
+    tape.clear_samples();
     *length = 0;
     (tape, length)
 }
@@ -34,6 +35,7 @@ pub fn begin_lanes(
         if !tape.is_empty() || tape.has_attachments() {
             tape.clear();
         }
+        tape.clear_samples();
     }
     *length = 0;
     Ok((tape, lanes, length))

@@ -47,6 +47,8 @@ pub struct Workspace {
     options: Option<TapeOptions>,
     /// Where loops under `#[checkpoint]` leave their reports, if the tape records.
     log: Option<Log>,
+    /// Whether a gradient has begun.
+    used: bool,
 }
 
 impl Workspace {
@@ -171,15 +173,21 @@ impl Workspace {
         self.log.is_some()
     }
 
-    /// What was recorded, for each tape.
+    /// Whether a gradient has begun in it.
+    pub(crate) fn is_used(&self) -> bool {
+        self.used
+    }
+
+    /// What was recorded in the last gradient, for each tape.
     pub(crate) fn samples(&self) -> Vec<&[Sample]> {
         let lanes = self.lanes.iter().map(|lane| lane.0.samples());
         std::iter::once(self.tape.samples()).chain(lanes).collect()
     }
 
     /// A gradient begins: the reports of its loops go to this workspace.
-    pub(crate) fn listen(&self) {
+    pub(crate) fn listen(&mut self) {
         Log::install(self.log.as_ref());
+        self.used = true;
     }
 
     pub(crate) fn parts(&mut self) -> (&mut RecordTape, &mut u64) {

@@ -13,6 +13,7 @@
 
 use super::queue::{Decides, Queue};
 use super::{Action, Level, Schedule, ScheduleError};
+use crate::report::Count;
 
 /// Additions that are done without complaint: some seconds' worth.
 const MOST_WORK: u128 = 8_000_000_000;
@@ -155,7 +156,7 @@ impl Schedule for Mixed {
     }
 
     fn describe(&self) -> String {
-        format!("Mixed, {} slots in memory for states and records", self.slots)
+        format!("Mixed, {} in memory for states and records", Count(self.slots, "slot"))
     }
 
     fn fork(&self) -> Box<dyn Schedule> {

@@ -14,6 +14,7 @@
 use super::binomial::{Range, choose, reach};
 use super::walk::{Levels, Walk};
 use super::{Action, Level, Schedule, ScheduleError};
+use crate::report::Count;
 
 /// Revolve with the slots of memory and disk together (Stumm & Walther), and the fewest transfers.
 ///
@@ -175,7 +176,7 @@ impl Schedule for Multistage {
     }
 
     fn describe(&self) -> String {
-        format!("Multistage, {} slots in memory and {} on disk", self.memory, self.disk)
+        format!("Multistage, {} in memory and {} on disk", Count(self.memory, "slot"), self.disk)
     }
 
     fn fork(&self) -> Box<dyn Schedule> {

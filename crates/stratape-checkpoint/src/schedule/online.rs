@@ -15,6 +15,7 @@ use super::binomial::choose;
 use super::queue::Queue;
 use super::walk::{Binomial, Entry};
 use super::{Action, Level, Schedule, ScheduleError, extra_steps};
+use crate::report::Count;
 
 /// For a loop whose end is not known beforehand.
 ///
@@ -313,7 +314,7 @@ impl Schedule for Online {
     }
 
     fn describe(&self) -> String {
-        format!("Online, {} slots {}", self.slots, self.level)
+        format!("Online, {} {}", Count(self.slots, "slot"), self.level)
     }
 
     fn fork(&self) -> Box<dyn Schedule> {

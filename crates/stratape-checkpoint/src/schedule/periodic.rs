@@ -2,6 +2,7 @@
 
 use super::walk::{Binomial, Entry};
 use super::{Action, Level, Schedule, ScheduleError};
+use crate::report::Count;
 
 /// Stores a state every `period` steps while the loop runs, the number of steps known or not; reverses each period from
 /// its first state, with more slots in memory.
@@ -126,8 +127,10 @@ impl Schedule for Periodic {
 
     fn describe(&self) -> String {
         format!(
-            "Periodic, {} every {} steps, {} slots in memory inside",
-            self.level, self.period, self.inner
+            "Periodic, {} every {}, {} in memory inside",
+            self.level,
+            Count(self.period, "step"),
+            Count(self.inner, "slot")
         )
     }
 

@@ -2,6 +2,7 @@
 
 use super::walk::Binomial;
 use super::{Action, Level, Schedule, ScheduleError};
+use crate::report::Count;
 
 /// The binomial schedule of Griewank and Walther: no other runs fewer steps.
 ///
@@ -62,7 +63,7 @@ impl Schedule for Revolve {
     }
 
     fn describe(&self) -> String {
-        format!("Revolve, {} slots {}", self.slots, self.level)
+        format!("Revolve, {} {}", Count(self.slots, "slot"), self.level)
     }
 
     fn fork(&self) -> Box<dyn Schedule> {

@@ -2,6 +2,7 @@
 
 use super::walk::{Binomial, Entry};
 use super::{Action, Level, Schedule, ScheduleError, extra_steps};
+use crate::report::Count;
 
 /// More stored states than this are taken as they are.
 const WEIGHED: usize = 64;
@@ -142,7 +143,7 @@ impl Schedule for Salvage {
     }
 
     fn describe(&self) -> String {
-        format!("binomial from what was stored, {} slots in memory", self.slots)
+        format!("binomial from what was stored, {} in memory", Count(self.slots, "slot"))
     }
 
     fn fork(&self) -> Box<dyn Schedule> {

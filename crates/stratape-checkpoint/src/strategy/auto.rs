@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::model::{Costs, Time, simulate};
 use super::{Chosen, Room, h_revolve};
 use crate::error::CheckpointError;
+use crate::report::Count;
 use crate::schedule::{
     Level, Multistage, Online, Periodic, Revolve, Schedule, ScheduleError, StoreAll, extra_steps,
     repetitions,
@@ -47,8 +48,8 @@ pub(super) fn choose_known(
     }
     if room.disk == 0 {
         let why = format!(
-            "with {} slots in memory and no disk, no schedule runs fewer steps ({:.2} a step)",
-            room.memory,
+            "with {} in memory and no disk, no schedule runs fewer steps ({:.2} a step)",
+            Count(room.memory, "slot"),
             extra_steps(steps, room.memory.max(1)) as f64 / steps as f64
         );
         return Ok(Chosen { schedule: Box::new(Revolve::new(steps, room.memory)?), why });
@@ -72,8 +73,9 @@ pub(super) fn choose_unknown(
     if room.disk != usize::MAX {
         // The slots on disk may not last; those of both are used as they come.
         let why = format!(
-            "the number of steps is unknown, and {} slots on disk are not endless",
-            room.disk
+            "the number of steps is unknown, and {} on disk {} not endless",
+            Count(room.disk, "slot"),
+            if room.disk == 1 { "is" } else { "are" }
         );
         let online = if room.memory >= room.disk {
             Online::new(room.memory)?

@@ -61,14 +61,22 @@ pub(super) fn headline(run: &Run, in_ram: &Run) -> String {
     format!("{memory} {time}")
 }
 
+/// Why the picture shows more than the bytes on the tape.
+const WHOLE: &str = "The picture counts whole slabs, which take more than what is on the tape: a record that does not fit into the rest of a slab begins the next one.";
+
 /// What the spilled run did with its budget, if the picture does not say it.
 fn budget(findings: &Findings) -> String {
     let [_, spilled, _] = &findings.runs;
     let room = bytes(findings.memory as u64);
-    if spilled.tape <= findings.memory as u64 {
-        return format!(
-            "The memory budget of {room} is larger than the tape: slabs are written to disk ahead of need, and none has to leave memory."
-        );
+    if spilled.fits() {
+        let written = match spilled.spilled {
+            0 => "Nothing was written to disk.".to_owned(),
+            bytes_written => format!(
+                "{} were written to disk ahead of need, and no slab had to leave memory.",
+                bytes(bytes_written)
+            ),
+        };
+        return format!("The tape fits into the memory budget of {room}. {written} {WHOLE}");
     }
     let waits = match spilled.waits {
         0 => "never waited for the disk".to_owned(),
@@ -79,8 +87,8 @@ fn budget(findings: &Findings) -> String {
         ),
     };
     format!(
-        "The forward pass fills the tape, drawn in whole slabs; beyond the memory budget of {room}, its deepest slabs are on disk only. The backward pass reads \
-         them back before it needs them. The gradient {waits}."
+        "The forward pass fills the tape; beyond the memory budget of {room}, its deepest slabs are on disk only. The backward pass reads \
+         them back before it needs them. The gradient {waits}. {WHOLE}"
     )
 }
 
@@ -115,16 +123,16 @@ fn page(findings: &Findings) -> Result<String, Failure> {
     let (guessed, recovered) = findings.errors();
     let body = format!(
         "<h1>One gradient, three ways</h1>\n\
-         <p class=\"headline\">Spilled to disk: {by_disk}.<br>Checkpointed: {by_snapshots}.</p>\n\
+         <p class=\"headline\">{way}: {by_disk}.<br>Checkpointed: {by_snapshots}.</p>\n\
          <p>Heat in a plate of {side} × {side} cells whose conductivity grows with its temperature, {steps_run} steps. The gradient \
          of the misfit with respect to the {cells} initial temperatures goes through all steps.</p>\n\
          <table><thead><tr><td></td>{heads}</tr></thead><tbody>\n{rows}</tbody></table>\n\
-         <p>In RAM and spilled, the gradient has the same bits. Checkpointed: {apart}. Central differences: {differences}.</p>\n\
+         <p>With and without a memory budget, the gradient has the same bits. Checkpointed: {apart}. Central differences: {differences}.</p>\n\
          <p class=\"quiet\"><b>saved</b>: what the forward pass leaves for the backward pass. Checkpointed, that is {slots} snapshots of {snapshot}; the \
          tape holds a single step at a time. <b>peak memory</b>: tape and snapshots; each run has a fresh tape, and its time includes \
          the first use of that memory. <b>recomputed</b>: steps that are run again. {machine}.</p>\n\
          <h2>The code</h2><p>What <code>stratape explain</code> says of it, at its lines.</p>\n{code}\n\
-         <h2>The tape that spilled</h2><p>{budget}</p>\n{occupancy}\n\
+         <h2>The tape with a memory budget</h2><p>{budget}</p>\n{occupancy}\n\
          <h2>The checkpointed run</h2><p>A loop under <code>#[checkpoint]</code> stores some states as snapshots and runs the steps between them again. \
          This is the run in the table: {steps_run} steps, {slots} snapshots at most, {recomputed} steps recomputed.</p>\n{schedule}\n\
          <h2>The inversion</h2><p>The misfit fell from {start:.2e} to {misfit:.2e} in {iterations} iterations. The first guess is off the true \
@@ -132,6 +140,7 @@ fn page(findings: &Findings) -> Result<String, Failure> {
          Heat spreads out: fine structure is lost in the data, and a small misfit does not bring it back.</p>\n{convergence}\n\
          <div class=\"fields\">{fields}</div>\n\
          <p class=\"scale\">temperature: 0 <span></span> 1</p>\n",
+        way = if spilled.fits() { "With room for the whole tape" } else { "Spilled to disk" },
         by_disk = headline(spilled, first),
         by_snapshots = headline(checkpointed, first),
         rows = rows(findings),

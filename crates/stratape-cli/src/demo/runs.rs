@@ -23,6 +23,8 @@ pub(super) struct Run {
     /// The most bytes of tape and snapshots in memory.
     pub(super) peak: u64,
     pub(super) spilled: u64,
+    /// Bytes read back from disk.
+    pub(super) read: u64,
     pub(super) waits: u64,
     pub(super) waited: Duration,
     /// Steps run again, once at least to be reversed.
@@ -44,6 +46,7 @@ impl Run {
             tape: 0,
             peak: 0,
             spilled: 0,
+            read: 0,
             waits: 0,
             waited: Duration::ZERO,
             recomputed: 0,
@@ -59,6 +62,7 @@ impl Run {
             tape: workspace.last_bytes(),
             peak: stats.resident_peak,
             spilled: stats.bytes_spilled,
+            read: stats.bytes_read,
             waits: stats.push_waits + stats.pop_waits,
             waited: stats.waited(),
             picture: picture::tape(workspace),
@@ -69,6 +73,11 @@ impl Run {
     /// Bytes that the forward pass leaves for the backward pass: on the tape, and in snapshots.
     pub(super) fn saved(&self) -> u64 {
         self.tape + self.snapshot_bytes
+    }
+
+    /// Whether no slab had to leave memory: all that do are read back.
+    pub(super) fn fits(&self) -> bool {
+        self.read == 0
     }
 
     pub(super) fn json(&self) -> Value {
@@ -130,21 +139,41 @@ impl Setting<'_> {
         self.taped("all in RAM", Workspace::new()).map_err(Failure::new)
     }
 
-    pub(super) fn spilled(&self, memory: usize, directory: &Path) -> Result<Run, Failure> {
-        let tape = self.bytes_a_step()? * self.problem.steps as u64;
+    /// The most bytes that the spilled run may write: all of its slabs, which are not full where the next record does not fit. Seen on short
+    /// runs; one after the other, each with slabs of its own, they would need no less than the long one.
+    pub(super) fn most_on_disk(&self, memory: usize) -> Result<u64, Failure> {
+        let Problem { side, steps, .. } = self.problem;
+        let short = steps.min(50);
+        let options = TapeOptions::new().slab_bytes(slab_bytes(memory));
+        let mut workspace = Workspace::with(options).map_err(Failure::new)?;
+        let mut gradient = vec![0.0; self.start.len()];
+        let (start, data) = (self.start, self.data);
+        plate::misfit_grad_in(&mut workspace, start, &mut gradient, data, side, short, 1.0)
+            .map_err(Failure::new)?;
+        Ok(workspace.stats().resident_peak * steps.div_ceil(short.max(1)) as u64)
+    }
+
+    pub(super) fn spilled(
+        &self,
+        memory: usize,
+        disk: u64,
+        directory: &Path,
+    ) -> Result<Run, Failure> {
         let advise = |error: TapeError| {
             Failure::new(format!(
-                "{error}\nThe spilled run needs {} of disk in {}; choose another directory with --dir{} more memory with \
+                "{error}\nThe spilled run needs up to {} of disk in {}; choose another directory with --dir{} more memory with \
                  --memory{}",
-                bytes(tape.saturating_sub(memory as u64)),
+                bytes(disk),
                 directory.display(),
                 if self.problem.quick { ", or" } else { "," },
                 if self.problem.quick { "" } else { ", or a small run with --quick" },
             ))
         };
-        let slab = (memory / 64).next_power_of_two().clamp(64 << 10, 1 << 20);
-        let options =
-            TapeOptions::new().memory(memory).slab_bytes(slab).spill_to(directory).record(true);
+        let options = TapeOptions::new()
+            .memory(memory)
+            .slab_bytes(slab_bytes(memory))
+            .spill_to(directory)
+            .record(true);
         let workspace = Workspace::with(options).map_err(advise)?;
         self.taped("spilled to disk", workspace).map_err(advise)
     }
@@ -189,6 +218,11 @@ impl Setting<'_> {
         }
         worst
     }
+}
+
+/// Slabs of the tape that spills: enough of them fit into its memory.
+fn slab_bytes(memory: usize) -> usize {
+    (memory / 64).next_power_of_two().clamp(64 << 10, 1 << 20)
 }
 
 /// The greatest difference between two gradients, relative to the greatest component.

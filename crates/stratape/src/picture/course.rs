@@ -46,7 +46,9 @@ pub(super) fn draw(course: &Course, steps: usize, title: &str, size: (u32, u32))
     }
     let held = course.spans.iter().filter(|span| matches!(span.doing, Doing::Hold(_))).count();
     let description = format!(
-        "{steps} steps over {end:.3} s: run forward, then reversed from snapshots, with steps run again in between; {held} snapshots are drawn."
+        "{steps} step{} over {end:.3} s: run forward, then reversed from snapshots, with steps run again in between; {held} {} drawn.",
+        if steps == 1 { "" } else { "s" },
+        if held == 1 { "snapshot is" } else { "snapshots are" }
     );
     plot.finish(&description)
 }

@@ -53,20 +53,6 @@ pub(super) fn merged(tapes: &[&[Sample]]) -> Vec<Sample> {
     sums.collect()
 }
 
-/// The samples since the tape was at its shortest before it last was much longer: those of the last gradient.
-pub(super) fn last(samples: &[Sample]) -> Vec<Sample> {
-    let shortest = samples.iter().map(total).min().unwrap_or(0);
-    let longest = samples.iter().map(total).max().unwrap_or(0);
-    let much = shortest + (longest - shortest) / 2;
-    let Some(high) = samples.iter().rposition(|sample| total(sample) >= much) else {
-        return Vec::new();
-    };
-    let from = samples[..high].iter().rposition(|sample| total(sample) == shortest).unwrap_or(0);
-    let down = samples[high..].iter().position(|sample| total(sample) == shortest);
-    let to = down.map_or(samples.len(), |down| high + down + 1);
-    samples[from..to].to_vec()
-}
-
 /// When the backward pass began: where the tape was longest, if it was filled once and emptied once.
 fn turn(samples: &[Sample]) -> Option<usize> {
     let longest = samples.iter().map(total).max()?;
@@ -133,7 +119,7 @@ pub(super) fn draw(samples: &[Sample], budget: u64, title: &str, size: (u32, u32
         _ => 0.0,
     };
     let description = format!(
-        "A stack of layers over {end:.3} s. At most {:.1} MiB were held; the memory budget is {:.1} MiB{words}. Waited {waited:.3} s.",
+        "A stack of layers over {end:.3} s. At most {:.1} MiB were held, in whole slabs; the memory budget is {:.1} MiB{words}. Waited {waited:.3} s.",
         mib(longest),
         mib(budget),
     );
@@ -176,13 +162,9 @@ mod tests {
     }
 
     #[test]
-    fn the_last_gradient_is_drawn_and_its_turn_is_where_the_tape_is_longest() {
-        let samples = tape(&[1, 2, 3, 2, 1, 2, 4, 6, 5, 3, 1]);
-        let last = last(&samples);
-        assert_eq!(last.first().map(|sample| sample.at.as_millis()), Some(4));
-        assert_eq!(last.len(), 7);
-        assert_eq!(turn(&last), Some(3));
-        assert_eq!(turn(&samples), None, "two gradients have no turn");
+    fn the_turn_is_where_the_tape_is_longest() {
+        assert_eq!(turn(&tape(&[1, 2, 4, 6, 5, 3, 1])), Some(3));
+        assert_eq!(turn(&tape(&[1, 3, 1, 3, 1])), None, "filled twice");
     }
 
     #[test]

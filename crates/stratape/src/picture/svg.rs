@@ -95,7 +95,14 @@ fn short(number: f64) -> String {
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
+/// Text between tags. Characters that XML 1.0 has no way to write are left out.
 fn escaped(text: &str) -> String {
+    let allowed = |letter: &char| match letter {
+        '\t' | '\n' | '\r' => true,
+        '\u{fffe}' | '\u{ffff}' => false,
+        letter => *letter >= ' ',
+    };
+    let text: String = text.chars().filter(allowed).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
@@ -150,6 +157,7 @@ mod tests {
         let mut svg = Svg::default();
         svg.text("label", (1.0, 2.0), Anchor::End, "a < b & c");
         let whole = svg.finish((10, 20), "t<", "d");
+        assert_eq!(escaped("a\0\u{1b}b\tc\u{ffff}]]>"), "ab\tc]]&gt;");
         assert!(whole.contains("a &lt; b &amp; c") && whole.contains("<title>t&lt;</title>"));
     }
 }
