@@ -179,6 +179,26 @@ const CASES: &[Case] = &[
         },
     },
     Case {
+        pass: "vector_reduction",
+        // What goes to a row rotates; what goes to the rows beside it has rotations of its own.
+        source: "fn f(u: &[f64], width: usize, height: usize) -> f64 {
+            let mut s = 0.0;
+            for y in 1..height {
+                for x in 1..width {
+                    let i = y * width + x;
+                    s += u[i] * u[i - 1] * u[i - width];
+                }
+            }
+            s
+        }",
+        holds: |compiled| {
+            let text = compiled.lowered.to_string();
+            let rotations: Vec<&str> =
+                text.lines().filter(|line| line.contains("rotation @du")).collect();
+            rotations.len() == 2 && rotations.iter().any(|line| line.contains(" at 1"))
+        },
+    },
+    Case {
         pass: "licm",
         source: "fn f(x: &[f64], a: f64) -> f64 {
             let mut s = 0.0;

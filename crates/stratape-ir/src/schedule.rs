@@ -108,6 +108,14 @@ pub struct Simd {
     pub delayed: Vec<usize>,
 }
 
+impl Simd {
+    /// Whether a rotation of the loop goes to memory at the end of a block as a whole: it is of one addition, or others add to the same object.
+    pub fn waits(&self, rotation: &Rotation) -> bool {
+        let of_it = self.rotations.iter().filter(|other| other.object == rotation.object);
+        rotation.additions.len() == 1 || of_it.count() > 1
+    }
+}
+
 /// A carried sum: `next = inside ± term`, and no other use of either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reduction {
@@ -120,7 +128,8 @@ pub struct Reduction {
 }
 
 /// Additions to one object at `i + base + distance`, whose pending sums move along with the iterations. One alone waits for the end of its
-/// block; of several, that at distance 0 is added at once, the others when the iterations reach their elements.
+/// block; of several, that at distance 0 is added at once, the others when the iterations reach their elements. An object may have several
+/// rotations, an unknown distance apart: [`Simd::waits`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rotation {
     /// The object.

@@ -5,9 +5,10 @@
 //! ```
 //!
 //! Such additions fit no view: the element that one iteration adds to last is the one that the next adds to first. In a block of iterations the
-//! terms are kept aside. Where all additions to an object are a known distance apart, the nearest goes to memory at once, the others follow
-//! when the block reaches their elements, and what reaches beyond the block is carried to the next: memory is read and written once. An
-//! addition that is alone waits for the end of its block.
+//! terms are kept aside. Of additions that are a known distance apart the nearest goes to memory at once, the others follow
+//! when the block reaches their elements, and what reaches beyond the block is carried to the next: memory is read and written once. The
+//! rows that a stencil reaches in a plate are an unknown distance apart: each has a rotation of its own, which goes to memory at the end of
+//! the block, as does an addition that is alone.
 //!
 //! Legal for adjoints; for memory of the primal to no element of which two iterations add, each addition alone, so that sums keep their bits. Part of `vector_reduction`;
 //! `Target::rotate_distance` is the largest distance (docs/performance.md: rosenbrock).
@@ -70,46 +71,37 @@ fn may_wait(facts: &Facts<'_>, node: &Loop, object: ObjectId) -> bool {
     facts.function.holds_adjoints(object) || keeps_sums(&facts.affine, node, object)
 }
 
-/// Additions to one object a known distance apart rotate together; each other one is alone.
+/// Additions to one object a small, known distance apart rotate together: the cells of a row that a stencil adds to. Those to other rows
+/// rotate by themselves.
 pub(super) fn rotations(scattered: Vec<Scattered>, target: &Target) -> Vec<Rotation> {
     let mut groups: Vec<Vec<Scattered>> = Vec::new();
     for one in scattered {
-        match groups.iter_mut().find(|group| group[0].object == one.object) {
+        // What rotates together is summed up before it is added: other bits than those of one addition after the other.
+        let near = |other: &Scattered| {
+            let apart = one.base.minus(&other.base).as_number();
+            other.object == one.object
+                && one.adjoint
+                && apart.is_some_and(|apart| apart.abs() <= target.rotate_distance)
+        };
+        match groups.iter_mut().find(|group| group.iter().all(near)) {
             Some(group) => group.push(one),
             None => groups.push(vec![one]),
         }
     }
-    groups.into_iter().flat_map(|group| measured(group, target)).collect()
+    groups.into_iter().map(rotation).collect()
 }
 
-/// A group with its distances, or each of its additions alone if they are not known or too far.
-fn measured(group: Vec<Scattered>, target: &Target) -> Vec<Rotation> {
-    let alone = |group: Vec<Scattered>| {
-        let one = |Scattered { at, object, base, .. }| Rotation {
-            object,
-            base,
-            additions: vec![(at, 0)],
-        };
-        group.into_iter().map(one).collect()
-    };
-    // What rotates together is summed up before it is added: other bits than those of one addition after the other.
-    if !group[0].adjoint {
-        return alone(group);
-    }
-    let from_first: Option<Vec<i128>> =
-        group.iter().map(|one| one.base.minus(&group[0].base).as_number()).collect();
-    let Some(offsets) = from_first else { return alone(group) };
-    let nearest = offsets.iter().copied().min().unwrap_or(0);
-    if offsets.iter().any(|offset| offset - nearest > target.rotate_distance) {
-        return alone(group);
-    }
+/// A group with its distances from the nearest element.
+fn rotation(group: Vec<Scattered>) -> Rotation {
+    let first = group[0].base.clone();
+    let offset = |one: &Scattered| one.base.minus(&first).as_number().unwrap_or(0);
+    let nearest = group.iter().map(offset).min().unwrap_or(0);
     let mut additions: Vec<(usize, usize, Polynomial)> = group
         .iter()
-        .zip(offsets)
-        .map(|(one, offset)| (one.at, (offset - nearest) as usize, one.base.clone()))
+        .map(|one| (one.at, (offset(one) - nearest) as usize, one.base.clone()))
         .collect();
     additions.sort_by_key(|(_, distance, _)| *distance);
     let base = additions[0].2.clone();
     let additions = additions.into_iter().map(|(at, distance, _)| (at, distance)).collect();
-    vec![Rotation { object: group[0].object, base, additions }]
+    Rotation { object: group[0].object, base, additions }
 }

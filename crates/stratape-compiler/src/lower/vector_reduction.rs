@@ -93,7 +93,8 @@ fn blocks(
             .all(|carried| function.ty(carried.inside) == Scalar::Float(Float::F32));
     let delayed = if dense && scattered.is_empty() { delayed(function, node) } else { Vec::new() };
     let rotations = rotations(scattered, target);
-    let rotates = rotations.iter().any(|rotation| rotation.additions.len() > 1);
+    let mut simd = Simd { width: 0, reductions, rotations, delayed };
+    let rotates = simd.rotations.iter().any(|rotation| !simd.waits(rotation));
     let usual = match dense {
         true if narrow || rotates || slow => target.simd_width_wide,
         true => target.simd_width,
@@ -101,10 +102,10 @@ fn blocks(
     };
     let width = facts.trips(node).map_or(usual, |trips| even_width(usual, trips, target));
     // What rotates reaches into the next block, not beyond it.
-    let additions = rotations.iter().flat_map(|rotation| &rotation.additions);
+    let additions = simd.rotations.iter().flat_map(|rotation| &rotation.additions);
     let farthest = additions.map(|(_, distance)| *distance).max().unwrap_or(0);
-    let width = if width < farthest { usual } else { width };
-    Some(Simd { width, reductions, rotations, delayed })
+    simd.width = if width < farthest { usual } else { width };
+    Some(simd)
 }
 
 /// The carried values of a loop, if all of them are sums that nothing else looks at.

@@ -69,6 +69,30 @@ fn rows(first: &[f64], steps: usize) -> f64 {
     sum
 }
 
+/// A plate whose cells meet in rows and in columns: neighbours in a row rotate together, those in other rows an unknown distance away.
+#[gradient(wrt(first, k))]
+fn plate(first: &[f64], k: f64, width: usize, steps: usize) -> f64 {
+    let height = first.len() / width;
+    let mut u = first.to_vec();
+    let mut next = first.to_vec();
+    for _ in 0..steps {
+        for y in 1..height - 1 {
+            for x in 1..width - 1 {
+                let i = y * width + x;
+                let across = (u[i - 1] - u[i]) * (1.0 + u[i - 1]) + (u[i + 1] - u[i]).sin();
+                let along = u[i - width] * u[i] - k * u[i + width] * u[i + width - 1];
+                next[i] = u[i] + 0.1 * across + k * along;
+            }
+        }
+        u.copy_from_slice(&next);
+    }
+    let mut sum = 0.0;
+    for i in 0..u.len() {
+        sum += u[i] * u[i];
+    }
+    sum
+}
+
 /// The cheapest way through rows: comparisons, in masks where neighbours are gathered.
 #[gradient]
 fn cheapest(cost: &[f64], n: usize) -> f64 {
@@ -159,6 +183,19 @@ macro_rules! of_length {
 
 of_length!(four four_grad 4, five five_grad 5, six six_grad 6, ten ten_grad 10, twelve twelve_grad 12,
     fourteen fourteen_grad 14, twenty twenty_grad 20, thirty thirty_grad 30);
+
+#[test]
+fn plates_of_every_width() {
+    // Rows closer together than additions may rotate, blocks that are full, and what is left of them.
+    for width in (3..28).chain([34, 35, 67]) {
+        let x = numbers(5 * width, width as u64);
+        let mut dx = vec![0.0; x.len()];
+        let (value, by_k) = plate_grad(&x, &mut dx, 0.1, width, 3, 1.0);
+        assert_eq!(value, plate(&x, 0.1, width, 3));
+        agrees("plate", &x, &dx, &|x| plate(x, 0.1, width, 3));
+        agrees("plate, by k", &[0.1], &[by_k], &|k| plate(&x, k[0], width, 3));
+    }
+}
 
 #[test]
 fn loops_of_known_lengths() {

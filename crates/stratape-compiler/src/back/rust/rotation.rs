@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::Emitter;
 use super::strip::Strip;
-use stratape_ir::{Loop, Rotation, Stmt};
+use stratape_ir::{Loop, Rotation, Simd, Stmt};
 
 /// The names of a block and of what is in it.
 pub(super) struct Blocks<'a> {
@@ -48,7 +48,7 @@ impl Emitter<'_> {
     /// What a rotation becomes.
     pub(super) fn aside(
         &self,
-        (node, rotation): (&Loop, &Rotation),
+        (node, simd, rotation): (&Loop, &Simd, &Rotation),
         strip: &Strip,
         names: &Blocks<'_>,
         (first, count): (&Ident, &Ident),
@@ -63,23 +63,8 @@ impl Emitter<'_> {
         let (object, lacking) = self
             .other_part(strip, rotation.object)
             .unwrap_or_else(|| (self.names.object(rotation.object), quote!()));
-        let addition = |at: usize| match &node.body[at] {
-            Stmt::Accumulate { value, subtract, .. } => {
-                Some((self.operand(*value), sign(*subtract)))
-            }
-            _ => None,
-        };
-        if let [(at, _)] = rotation.additions[..] {
-            let part = name("part");
-            let Some((value, sign)) = addition(at) else { return aside };
-            aside.block_starts.push(quote!(let mut #part = [0.0; #width];));
-            aside.within.push((at, quote!(#part[#within] = #value;)));
-            let start = self.polynomial(&quote!(#first + #block * #width), &rotation.base);
-            aside.block_ends.push(quote! {
-                let #target = ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #width);
-                for #within in 0..#width { #target[#within] #sign #part[#within]; }
-            });
-            return aside;
+        if simd.waits(rotation) {
+            return self.at_the_end(node, rotation, (&object, &lacking), names, first, number);
         }
         let start = self.polynomial(&quote!(#first), &rotation.base);
         let farthest = rotation.additions.iter().map(|(_, distance)| *distance).max().unwrap_or(0);
@@ -105,7 +90,7 @@ impl Emitter<'_> {
         });
         aside.picks.push(quote!(let #target = &mut #all[#block];));
         for (place, (at, apart)) in rotation.additions.iter().copied().enumerate() {
-            let Some((value, sign)) = addition(at) else { continue };
+            let Some((value, sign)) = self.addition(node, at) else { continue };
             let distance = Literal::usize_unsuffixed(apart);
             let here = &waiting[apart];
             aside.left.push((at, quote!(#here #sign #value;)));
@@ -137,5 +122,77 @@ impl Emitter<'_> {
         let at = (0..farthest).map(Literal::usize_unsuffixed);
         aside.left_ends.push(quote!(if #count > 0 { #(#target[#count + #at] += #sooner;)* }));
         aside
+    }
+    /// What a rotation becomes that [waits](Simd::waits).
+    fn at_the_end(
+        &self,
+        node: &Loop,
+        rotation: &Rotation,
+        (object, lacking): (&Ident, &TokenStream),
+        names: &Blocks<'_>,
+        first: &Ident,
+        number: usize,
+    ) -> Aside {
+        let counter = node.counter;
+        let Blocks { width, count: blocks, block, within } = names;
+        let name =
+            |text: &str| Ident::new(&format!("{text}{number}of{}", counter.0), Span::mixed_site());
+        let target = name("target");
+        let mut aside = Aside::default();
+        let mut adds = TokenStream::new();
+        let mut last = TokenStream::new();
+        for (place, (at, apart)) in rotation.additions.iter().copied().enumerate() {
+            let Some((value, sign)) = self.addition(node, at) else { continue };
+            let numbered = |text: &str| match rotation.additions.len() {
+                1 => name(text),
+                _ => name(&format!("{text}{place}_")),
+            };
+            let part = numbered("part");
+            aside.block_starts.push(quote!(let mut #part = [0.0; #width];));
+            aside.within.push((at, quote!(#part[#within] = #value;)));
+            if apart == 0 {
+                adds.extend(
+                    quote!(for #within in 0..#width { #target[#within] #sign #part[#within]; }),
+                );
+                continue;
+            }
+            let (carried, distance) = (numbered("carried"), Literal::usize_unsuffixed(apart));
+            aside.starts.push(quote!(let mut #carried = [0.0; #distance];));
+            adds.extend(quote! {
+                for #within in 0..#distance { #target[#within] #sign #carried[#within]; }
+                for #within in #distance..#width { #target[#within] #sign #part[#within - #distance]; }
+                for #within in 0..#distance { #carried[#within] = #part[#width - #distance + #within]; }
+            });
+            last.extend(
+                quote!(for #within in 0..#distance { #target[#within] #sign #carried[#within]; }),
+            );
+        }
+        let start = self.polynomial(&quote!(#first + #block * #width), &rotation.base);
+        aside.block_ends.push(quote! {
+            let #target = ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #width);
+            #adds
+        });
+        let farthest = rotation.additions.iter().map(|(_, distance)| *distance).max().unwrap_or(0);
+        if farthest > 0 {
+            let far = Literal::usize_unsuffixed(farthest);
+            let start = self.polynomial(&quote!(#first + #blocks * #width), &rotation.base);
+            aside.ends.push(quote! {
+                if #blocks > 0 {
+                    let #target = ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #far);
+                    #last
+                }
+            });
+        }
+        aside
+    }
+
+    /// The value that a statement adds, and its sign.
+    fn addition(&self, node: &Loop, at: usize) -> Option<(TokenStream, TokenStream)> {
+        match &node.body[at] {
+            Stmt::Accumulate { value, subtract, .. } => {
+                Some((self.operand(*value), sign(*subtract)))
+            }
+            _ => None,
+        }
     }
 }

@@ -36,9 +36,9 @@ impl Emitter<'_> {
             let ty = &self.function.objects[view.view.object.index()].ty;
             ty.element().and_then(Type::scalar).is_some()
         };
-        // Where sums rotate through registers these are all taken (heat, wave: 1.4 and 1.7 of the time with copies; plate 0.8).
+        // Where sums rotate through registers and are added at once, these are all taken (wave: 1.7 of the time with copies); else they gain (heat 0.8).
         let copied = !simd.rotations.is_empty()
-            && simd.rotations.iter().all(|rotation| rotation.additions.len() == 1)
+            && simd.rotations.iter().all(|rotation| simd.waits(rotation))
             && strip.views.iter().any(|view| view.view.mutable)
             && strip.views.iter().all(is_number);
         let mut puts = Vec::new();
@@ -106,7 +106,7 @@ impl Emitter<'_> {
         let names = Blocks { width: &width, count: &blocks, block: &block, within: &within };
         let (mut left_steps, mut left_ends) = (Vec::new(), Vec::new());
         for (number, rotation) in simd.rotations.iter().enumerate() {
-            let aside = self.aside((node, rotation), strip, &names, (first, count), number);
+            let aside = self.aside((node, simd, rotation), strip, &names, (first, count), number);
             in_block_body.extend(aside.within);
             opens.extend(aside.opens);
             picks.extend(aside.picks);
