@@ -2,12 +2,14 @@
 
 use std::cell::Cell;
 
-use stratape_tape::{Pod, RecordTape, TapeError};
+use stratape_tape::{Pod, RecordTape, TapeError, bytemuck};
 
 pub use crate::buffer::{Buffer, Pooled};
 use crate::parallel::Lane;
 use crate::workspace::Workspace;
 pub use crate::workspace::{Borrowed, take_last_bytes};
+
+const WORD: usize = size_of::<u64>();
 
 /// The tape of a workspace, empty, and where its length at the turn is noted.
 pub fn begin(workspace: &mut Workspace) -> (&mut RecordTape, &mut u64) {
@@ -134,10 +136,10 @@ fn out_of_range(from: usize, to: usize, len: usize) -> ! {
 #[inline]
 #[track_caller]
 pub fn view<T>(slice: &[T], start: usize, count: usize) -> &[T] {
-    match slice.get(start..start.wrapping_add(count)) {
-        Some(view) => view,
-        None if count == 0 => &[],
-        None => out_of_bounds(start.max(slice.len()), slice.len()),
+    match slice.get(start..) {
+        Some(rest) if count <= rest.len() => &rest[..count],
+        _ if count == 0 => &[],
+        _ => out_of_bounds(start.max(slice.len()), slice.len()),
     }
 }
 
@@ -167,10 +169,10 @@ pub fn field<T: Copy>(slice: &[T], index: usize, of: (usize, usize, usize)) -> T
 #[track_caller]
 pub fn view_mut<T>(slice: &mut [T], start: usize, count: usize) -> &mut [T] {
     let len = slice.len();
-    match slice.get_mut(start..start.wrapping_add(count)) {
-        Some(view) => view,
-        None if count == 0 => &mut [],
-        None => out_of_bounds(start.max(len), len),
+    match slice.get_mut(start..) {
+        Some(rest) if count <= rest.len() => &mut rest[..count],
+        _ if count == 0 => &mut [],
+        _ => out_of_bounds(start.max(len), len),
     }
 }
 
@@ -213,10 +215,15 @@ pub fn save_part<T: Pod>(
     tape.push([start as u64, part.len() as u64])
 }
 
+/// Words, so that elements of any size lie side by side and leave no slack at the end of a slab.
 fn put<T: Pod>(tape: &mut RecordTape, slice: &[T]) -> Result<(), TapeError> {
-    for part in slice.chunks(tape.layer::<T>(slice.len()).max(1)) {
-        tape.reserve::<T>(part.len())?[..part.len()].copy_from_slice(part);
-        tape.commit::<T>(part.len())?;
+    let mut bytes: &[u8] = bytemuck::cast_slice(slice);
+    while !bytes.is_empty() {
+        let run = tape.push_run::<u64>(bytes.len().div_ceil(WORD), usize::MAX)?;
+        let run: &mut [u8] = bytemuck::cast_slice_mut(run);
+        let (now, later) = bytes.split_at(bytes.len().min(run.len()));
+        run[..now.len()].copy_from_slice(now);
+        bytes = later;
     }
     Ok(())
 }
@@ -237,12 +244,14 @@ pub fn refill<T: Pod>(tape: &mut RecordTape, slice: &mut [T]) -> Result<(), Tape
 }
 
 fn take<T: Pod>(tape: &mut RecordTape, to: &mut [T]) -> Result<(), TapeError> {
-    let mut left = to.len();
+    let bytes: &mut [u8] = bytemuck::cast_slice_mut(to);
+    let mut left = bytes.len().div_ceil(WORD);
     while left > 0 {
-        let part = tape.take::<T>()?;
-        let start = left - part.len();
-        to[start..left].copy_from_slice(part);
-        left = start;
+        let run: &[u8] = bytemuck::cast_slice(tape.pop_run::<u64>(left, usize::MAX)?);
+        left -= run.len() / WORD;
+        let part = &mut bytes[left * WORD..];
+        let len = part.len().min(run.len());
+        part[..len].copy_from_slice(&run[..len]);
     }
     Ok(())
 }
