@@ -129,7 +129,7 @@ fn encode(key: &[u8], code: &[u8]) -> Vec<u8> {
 
     let mut bytes = MAGIC.to_vec();
     bytes.extend(VERSION.to_le_bytes());
-    bytes.extend(crc_fast::crc32_iscsi(&checked).to_le_bytes());
+    bytes.extend(stratape_tape::checksum(&checked).to_le_bytes());
     bytes.append(&mut checked);
     bytes
 }
@@ -140,7 +140,7 @@ fn decode<'a>(bytes: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     let (crc, checked) = rest.split_first_chunk::<4>()?;
     if magic != MAGIC
         || u32::from_le_bytes(*version) != VERSION
-        || u32::from_le_bytes(*crc) != crc_fast::crc32_iscsi(checked)
+        || u32::from_le_bytes(*crc) != stratape_tape::checksum(checked)
     {
         return None;
     }

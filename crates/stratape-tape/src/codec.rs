@@ -5,6 +5,7 @@
 //! capacity or slow remote tiers only.
 
 use crate::block::{Block, Stamp};
+use crate::crc::checksum;
 use crate::error::TierError;
 use crate::pool::Pool;
 
@@ -36,32 +37,6 @@ pub(crate) struct Receipt {
     pub(crate) checksum: Option<u32>,
     /// Bytes of the packed form, if the slab was packed.
     pub(crate) packed: Option<usize>,
-}
-
-/// The checksum of the tape's files and slabs: crc32c.
-///
-/// ```
-/// assert_eq!(stratape_tape::checksum(b"123456789"), 0xe306_9283);
-/// ```
-pub fn checksum(bytes: &[u8]) -> u32 {
-    crc_fast::crc32_iscsi(bytes)
-}
-
-/// [`checksum`] of bytes that come in pieces.
-pub(crate) struct Checksum(crc_fast::Digest);
-
-impl Checksum {
-    pub(crate) fn new() -> Self {
-        Self(crc_fast::Digest::new(crc_fast::CrcAlgorithm::Crc32Iscsi))
-    }
-
-    pub(crate) fn add(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    pub(crate) fn value(&self) -> u32 {
-        self.0.finalize() as u32
-    }
 }
 
 impl Codec {

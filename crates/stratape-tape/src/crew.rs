@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 
+use crate::events;
 use crate::registry::Registry;
 use crate::sync::lock;
 
@@ -75,7 +76,7 @@ impl Crew {
             match thread.spawn(move || serve(&queue)) {
                 Ok(_) => *started += 1,
                 Err(error) => {
-                    tracing::warn!(%error, "no background thread for the tape; spilling will overlap less");
+                    events::warn!(%error, "no background thread for the tape; spilling will overlap less");
                 }
             }
         }

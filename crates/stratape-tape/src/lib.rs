@@ -59,6 +59,8 @@
 //!
 //! # Feature flags
 //!
+//! - `spill` (default): what tapes spill with: `io_uring`, checksums with vector instructions, files without a name, and `tracing` events. Without
+//!   it they spill on threads, with slower checksums, and tell nobody; nothing else changes.
 //! - `compression`: `TapeOptions::compression`, which packs slabs of `f32` and `f64` with `pco`.
 //!
 //! # Platforms
@@ -66,11 +68,15 @@
 //! Performance is tuned for Linux: `io_uring`, direct I/O, disk space freed as the tape shrinks. If
 //! one of these is missing, the tape works without it and its statistics say so.
 
+#![cfg_attr(not(feature = "spill"), allow(unused_variables, reason = "events that nobody hears"))]
+
 mod block;
 mod codec;
+mod crc;
 mod crew;
 mod depot;
 mod error;
+mod events;
 mod geometry;
 mod head;
 mod inbox;
@@ -93,11 +99,12 @@ mod stash;
 mod stats;
 mod sync;
 mod tape;
+mod temporary;
 pub mod tier;
 
 pub use bytemuck::{self, Pod, Zeroable};
 
-pub use codec::checksum;
+pub use crc::checksum;
 pub use error::{ErrorKind, OutOfMemory, TapeError};
 pub use lanes::Lanes;
 pub use layered::{Iter as LayeredIter, LayeredTape};

@@ -14,10 +14,12 @@ use std::sync::Arc;
 use bytemuck::{Pod, Zeroable};
 
 use crate::block::BLOCK_ALIGN;
-use crate::codec::{Checksum, Receipt, checksum};
+use crate::codec::Receipt;
+use crate::crc::{Checksum, checksum};
 use crate::error::{ErrorKind, OutOfMemory, TapeError};
 use crate::key::SlabKey;
 use crate::ladder::StoredSlab;
+use crate::temporary::Whole;
 use crate::tier::{DiskOptions, Tier};
 use tier::{Extent, SavedTier};
 
@@ -106,7 +108,7 @@ impl ElementType {
 /// Writes a tape slab by slab. Nothing appears under the final name before `finish`.
 pub(crate) struct SavedWriter {
     path: PathBuf,
-    file: tempfile::NamedTempFile,
+    file: Whole,
     header: Header,
     lines: Vec<Line>,
     end: u64,
@@ -137,7 +139,7 @@ impl SavedWriter {
             ..Header::zeroed()
         };
         header.name[..name_len].copy_from_slice(&name[..name_len]);
-        let file = temporary_beside(path).map_err(|source| failed(path, source))?;
+        let file = Whole::create_in(directory_of(path)).map_err(|source| failed(path, source))?;
         Ok(Self { path: path.to_owned(), file, header, lines: Vec::new(), end: PAGE })
     }
 
@@ -148,7 +150,7 @@ impl SavedWriter {
             file.seek(SeekFrom::Start(self.end))?;
             file.write_all(bytes)
         };
-        write(self.file.as_file_mut()).map_err(|source| failed(&self.path, source))?;
+        write(self.file.file()).map_err(|source| failed(&self.path, source))?;
         self.header.used_bytes += bytes.len() as u64;
         let used = bytes.len() as u64;
         let checksum = checksum(bytes);
@@ -168,7 +170,7 @@ impl SavedWriter {
         self.header.table_offset = self.end;
         self.header.table_checksum = checksum(table);
         self.header.checksum = checksum(&bytemuck::bytes_of(&self.header)[..CHECKED]);
-        let file = self.file.as_file_mut();
+        let file = self.file.file();
         // A tape without slabs has no table to make the file reach beyond the header's page.
         file.set_len(self.end)?;
         file.seek(SeekFrom::Start(self.end))?;
@@ -176,7 +178,7 @@ impl SavedWriter {
         file.seek(SeekFrom::Start(0))?;
         file.write_all(bytemuck::bytes_of(&self.header))?;
         file.sync_all()?;
-        self.file.persist(path).map_err(|error| error.error)?;
+        self.file.persist(path)?;
         // The new name itself must survive a crash too.
         File::open(directory_of(path))?.sync_all()
     }
@@ -187,17 +189,6 @@ fn directory_of(path: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
-}
-
-/// A new file in the directory of `path`, with the permissions any new file gets.
-fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".saving-").suffix(".tape");
-    #[cfg(unix)]
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    #[cfg(unix)]
-    builder.permissions(permissions);
-    builder.tempfile_in(directory_of(path))
 }
 
 fn failed(path: &Path, source: io::Error) -> TapeError {

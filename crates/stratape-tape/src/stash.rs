@@ -12,6 +12,7 @@ use crate::block::{BLOCK_ALIGN, Block};
 use crate::codec::Receipt;
 use crate::depot::{Depot, Parcel};
 use crate::error::{OutOfMemory, TierError};
+use crate::events;
 use crate::inbox::{Arrival, Inbox, Transfer};
 use crate::key::SlabKey;
 use crate::pool::Pool;
@@ -405,7 +406,7 @@ impl Stash {
     fn give_up(&mut self, waited: Duration) {
         self.gave_up = true;
         for (key, bytes) in std::mem::take(&mut self.under_way) {
-            tracing::warn!(%key, ?waited, "the tier does not answer");
+            events::warn!(%key, ?waited, "the tier does not answer");
             self.tally.resident -= bytes.moving;
             self.tally.writing -= bytes.written;
             match bytes.written {
@@ -451,7 +452,7 @@ impl Stash {
                 }
             }
             Transfer::Wrote(Err(error)) => {
-                tracing::warn!(%key, %error, "a block could not be written and stays in memory");
+                events::warn!(%key, %error, "a block could not be written and stays in memory");
                 held.place = Place::Here(block);
                 self.failure = Some(error);
                 self.tally.failed_writes += 1;
@@ -463,7 +464,7 @@ impl Stash {
                 self.hold(len as usize);
             }
             Transfer::Read(Err(error)) => {
-                tracing::warn!(%key, %error, "a block could not be read back");
+                events::warn!(%key, %error, "a block could not be read back");
                 held.place = Place::Failed(error);
                 self.tally.failed_reads += 1;
                 self.pool.give(block);
@@ -481,12 +482,12 @@ impl Stash {
                     Err(TierError::Contract(why)) => why,
                     _ => "it kept the block",
                 };
-                tracing::error!(key = %held.key, why, "a block is lost: the tier broke its contract");
+                events::error!(key = %held.key, why, "a block is lost: the tier broke its contract");
                 held.place = Place::Lost(why);
                 tally.failed_writes += 1;
             }
             Transfer::Read(Err(error)) => {
-                tracing::warn!(key = %held.key, %error, "a block could not be read back");
+                events::warn!(key = %held.key, %error, "a block could not be read back");
                 held.place = Place::Failed(error);
                 tally.failed_reads += 1;
             }

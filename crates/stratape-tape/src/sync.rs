@@ -17,6 +17,8 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex as StdMutex, MutexGuard as StdGuard, PoisonError};
 use std::time::Duration;
 
+use crate::events;
+
 /// Calls foreign code on a thread of ours, which its panics must not end. `None` if it panicked.
 pub(crate) fn shielded<R>(what: &str, call: impl FnOnce() -> R) -> Option<R> {
     match panic::catch_unwind(AssertUnwindSafe(call)) {
@@ -24,7 +26,7 @@ pub(crate) fn shielded<R>(what: &str, call: impl FnOnce() -> R) -> Option<R> {
         Err(payload) => {
             discard(payload, 3);
             // Who listens to events is foreign as well.
-            let tell = AssertUnwindSafe(|| tracing::warn!(what, "foreign code panicked"));
+            let tell = AssertUnwindSafe(|| events::warn!(what, "foreign code panicked"));
             if let Err(payload) = panic::catch_unwind(tell) {
                 discard(payload, 3);
             }

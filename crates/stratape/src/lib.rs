@@ -49,12 +49,13 @@
 //!
 //! # Feature flags
 //!
-//! `gpu` and `parallel` are on by default. Minimum supported Rust version: 1.95.
+//! `gpu`, `parallel` and `spill` are on by default. Minimum supported Rust version: 1.95.
 //!
 //! | feature | what it adds |
 //! |---|---|
 //! | `gpu` | kernels and their gradients, on CUDA devices and on an emulator: `gpu` |
 //! | `parallel` | `#[parallel]` loops run on the threads of `rayon`; without it their parts run one after the other, with the same bits |
+//! | `spill` | what tapes spill to disk with: `io_uring`, checksums with vector instructions, `tracing` events; without it they spill on threads, with slower checksums |
 //! | `compression` | compresses slabs of `f32` and `f64` before they leave RAM: `TapeOptions::compression` |
 //! | `serde` | snapshots of states that `serde` can serialise: `checkpoint::Serde` |
 //! | `ndarray` | its arrays and views as slices, without a copy: [`flat`] |

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::events;
+
 /// There was no memory for a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutOfMemory {
@@ -61,7 +63,7 @@ impl SourceError {
         if let Self::OutOfMemory(error) = self {
             return *error;
         }
-        tracing::warn!(error = %self, "a block of memory could not be had");
+        events::warn!(error = %self, "a block of memory could not be had");
         OutOfMemory { bytes }
     }
 }

@@ -7,6 +7,7 @@ use super::{Ladder, Pass, Place};
 use crate::block::Block;
 use crate::depot::Parcel;
 use crate::error::{ErrorKind, SourceError, TapeError, TierError};
+use crate::events;
 use crate::inbox::{Arrival, Transfer};
 use crate::key::SlabKey;
 
@@ -121,7 +122,7 @@ impl Ladder {
                     self.serial += 1;
                     state.key = Some(key);
                     self.writing += 1;
-                    tracing::trace!(slab, bytes = state.used, "spill");
+                    events::trace!(slab, bytes = state.used, "spill");
                     let inbox = Arc::downgrade(&self.inbox);
                     depot.write(Parcel { key, block, inbox }, state.used);
                 }
@@ -159,7 +160,7 @@ impl Ladder {
                 state.place = Place::Reading;
                 state.awaited = true;
                 self.reading += 1;
-                tracing::trace!(slab, bytes = state.used, "read");
+                events::trace!(slab, bytes = state.used, "read");
                 let inbox = Arc::downgrade(&self.inbox);
                 depot.read(Parcel { key, block, inbox }, receipt);
             }
@@ -228,7 +229,7 @@ impl Ladder {
         tally.0 += 1;
         tally.1 += waited;
         if waited > Duration::from_millis(1) {
-            tracing::debug!(?pass, ?waited, "stall");
+            events::debug!(?pass, ?waited, "stall");
         }
         if arrivals.is_empty() {
             return Err(TierError::Silent(waited));
@@ -279,7 +280,7 @@ impl Ladder {
                         self.tally.spilled.1 += len;
                     }
                     Err(error) => {
-                        tracing::warn!(slab, %error, "a slab could not be spilled and stays in RAM");
+                        events::warn!(slab, %error, "a slab could not be spilled and stays in RAM");
                         state.key = None;
                         self.unsaved.insert(slab);
                         self.failed_write = Some((slab, error));
@@ -300,7 +301,7 @@ impl Ladder {
                         self.tally.read.1 += len;
                     }
                     Err(error) => {
-                        tracing::warn!(slab, %error, "a slab could not be read back");
+                        events::warn!(slab, %error, "a slab could not be read back");
                         state.place = Place::Stored;
                         state.awaited = false;
                         self.keep_spare(block);
@@ -325,7 +326,7 @@ impl Ladder {
                     Err(TierError::Contract(why)) => why,
                     _ => "it kept the block",
                 };
-                tracing::error!(slab, why, "a slab is lost: the tier broke its contract");
+                events::error!(slab, why, "a slab is lost: the tier broke its contract");
                 state.place = Place::Lost(why);
                 state.key = None;
                 self.lost.insert(slab);
@@ -338,7 +339,7 @@ impl Ladder {
                 state.awaited = false;
                 self.tally.failed_reads += 1;
                 if let Err(error) = result {
-                    tracing::warn!(slab, %error, "a slab could not be read back");
+                    events::warn!(slab, %error, "a slab could not be read back");
                     self.failed_read = Some((slab, error));
                 }
             }

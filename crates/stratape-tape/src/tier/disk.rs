@@ -9,7 +9,7 @@ mod engine;
 mod file;
 mod slots;
 mod threads;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "spill"))]
 mod uring;
 
 use std::convert::Infallible;
@@ -272,7 +272,7 @@ impl DiskReader {
 /// Transfers that a shared engine has under way at once; each tape has its own, lower limit.
 const SHARED_IN_FLIGHT: usize = 255;
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "spill"))]
 static RINGS: Registry<uring::Uring> = Registry::new();
 static MOVERS: Registry<threads::Threads> = Registry::new();
 
@@ -281,7 +281,7 @@ fn shared_engine(wanted: IoEngine, file: &DiskFile) -> Result<Arc<dyn Engine>, T
     let device = file.device();
     choose_engine(
         wanted,
-        #[cfg(target_os = "linux")]
+        #[cfg(all(target_os = "linux", feature = "spill"))]
         || RINGS.get(device, || uring::Uring::new(SHARED_IN_FLIGHT)),
         || {
             let Ok(movers) =
@@ -295,28 +295,31 @@ fn shared_engine(wanted: IoEngine, file: &DiskFile) -> Result<Arc<dyn Engine>, T
 fn own_engine(wanted: IoEngine, in_flight: usize) -> Result<Arc<dyn Engine>, TapeError> {
     choose_engine(
         wanted,
-        #[cfg(target_os = "linux")]
+        #[cfg(all(target_os = "linux", feature = "spill"))]
         || uring::Uring::new(in_flight).map(Arc::new),
         || Arc::new(threads::Threads::new(in_flight)),
     )
 }
 
+#[cfg(all(target_os = "linux", feature = "spill"))]
+type Ring = io::Result<Arc<uring::Uring>>;
+
 fn choose_engine(
     wanted: IoEngine,
-    #[cfg(target_os = "linux")] ring: impl FnOnce() -> io::Result<Arc<uring::Uring>>,
+    #[cfg(all(target_os = "linux", feature = "spill"))] ring: impl FnOnce() -> Ring,
     movers: impl FnOnce() -> Arc<threads::Threads>,
 ) -> Result<Arc<dyn Engine>, TapeError> {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "spill"))]
     if wanted != IoEngine::Threads {
         match ring() {
             Ok(engine) => return Ok(engine),
             Err(source) if wanted == IoEngine::Uring => {
                 return Err(ErrorKind::EngineUnavailable { source }.into());
             }
-            Err(error) => tracing::info!(%error, "io_uring is not available; using threads"),
+            Err(error) => crate::events::info!(%error, "io_uring is not available; using threads"),
         }
     }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(all(target_os = "linux", feature = "spill")))]
     if wanted == IoEngine::Uring {
         let source = io::ErrorKind::Unsupported.into();
         return Err(ErrorKind::EngineUnavailable { source }.into());

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::{FallocateFlags, OFlags};
 
 use crate::sync::shielded;
+use crate::temporary::unnamed_in;
 
 /// Out of the process, or into it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +69,7 @@ impl DiskFile {
         direct: bool,
         faults: Option<DiskFaults>,
     ) -> io::Result<Self> {
-        Ok(Self::new(tempfile::tempfile_in(directory)?, direct, faults))
+        Ok(Self::new(unnamed_in(directory)?, direct, faults))
     }
 
     pub(crate) fn existing(file: File, direct: bool) -> Self {

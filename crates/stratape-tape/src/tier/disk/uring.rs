@@ -24,6 +24,7 @@ use super::engine::{Engine, Job};
 use super::file::{DiskFault, Way};
 use super::threads::Threads;
 use crate::error::TierError;
+use crate::events;
 use crate::sync::{Process, lock, shielded};
 
 /// Completion with this number tells that the bell was rung: no more jobs will come.
@@ -214,7 +215,7 @@ impl Ring {
         };
         let Err(error) = entered else { return None };
         self.refused.store(true, Ordering::Relaxed);
-        tracing::warn!(%error, "io_uring is refused; going on with threads");
+        events::warn!(%error, "io_uring is refused; going on with threads");
         // SAFETY: the lock is held. The kernel takes entries when it is entered under the lock, and
         // no other way, so an entry that is still there will never be looked at.
         let taken = unsafe { self.uring.submission_shared() }.is_empty() && pushed.is_ok();
