@@ -121,6 +121,9 @@ fn reasons_come_with_what_can_be_done_and_small_loops_are_not_invited() -> Outco
         !sweep.contains("put `#[checkpoint]`"),
         "a snapshot of all for a change of one: {sweep}"
     );
+    let report = json(&["explain", "tests/fixtures/advice.rs", "product", "--json"])?;
+    let rows = &report["functions"][0]["parts"][0]["loops"][0];
+    assert_eq!(rows["independent"], true, "loops are looked at as they are written: {report}");
     let report = json(&["explain", "tests/fixtures/advice.rs", "few", "--json"])?;
     let one = &report["functions"][0]["parts"][0]["loops"][0];
     assert_eq!(one["iterations"], 3);

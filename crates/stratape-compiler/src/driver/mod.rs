@@ -74,6 +74,8 @@ impl Default for Options {
 /// A function and its gradient, before they are emitted.
 #[derive(Clone, Debug)]
 pub struct Compiled {
+    /// The function before them, without its loops under `#[checkpoint]`.
+    pub written: Function,
     /// The function after the passes that simplify it.
     pub primal: Function,
     /// Its gradient.
@@ -250,6 +252,17 @@ fn at(conflict: &Conflict, sources: &Sources) -> Error {
     Error::new(sources.span(conflict.span), &conflict.message)
 }
 
+/// A function before the passes that simplify it, after all of them but one.
+pub fn simplified_without(written: &Function, pass: &Pass) -> Function {
+    let (target, mut function) = (Target::default(), written.clone());
+    let mut cx = Context::new(&target);
+    for other in PRIMAL.iter().filter(|other| other.name != pass.name) {
+        cx.enter(other.name);
+        (other.run)(&mut function, &mut cx);
+    }
+    function
+}
+
 /// One way through the passes.
 struct Run<'a> {
     sources: &'a Sources,
@@ -290,7 +303,7 @@ impl<'a> Run<'a> {
         function: &mut Function,
         everywhere: Option<Span>,
         lanes: bool,
-    ) -> Result<(Vec<CompiledLoop>, BTreeSet<String>)> {
+    ) -> Result<(Vec<CompiledLoop>, BTreeSet<String>, Function)> {
         function.plain = self.plain;
         function.parallel = everywhere.is_some();
         let mut recursive = BTreeSet::new();
@@ -303,11 +316,12 @@ impl<'a> Run<'a> {
         let mut loops = self.loops(loops, (lanes, everywhere), &mut recursive)?;
         let on_lanes = loops.iter().any(CompiledLoop::has_parts);
         loops.iter_mut().for_each(|one| one.on_lanes = on_lanes);
+        let written = function.clone();
         self.passes(function, PRIMAL);
         let marked = |one: &CompiledLoop| analysis::has_parallel(&one.time_loop.body);
         self.mark_parallel(function, everywhere.map(|span| (span, !loops.iter().any(marked))))?;
         recursive.extend(function.recursive.iter().cloned());
-        Ok((loops, recursive))
+        Ok((loops, recursive, written))
     }
 
     /// Proves what loops are marked as; in a plain function they run as any loop.
@@ -328,7 +342,8 @@ impl<'a> Run<'a> {
     }
 
     fn gradient(&mut self, mut function: Function) -> Result<Compiled> {
-        let (loops, recursive) = self.primal(&mut function, self.options.parallel, true)?;
+        let (loops, recursive, written) =
+            self.primal(&mut function, self.options.parallel, true)?;
         let options = self.options;
         if let Some(wrt) = &options.wrt {
             check_wrt(wrt, &function)?;
@@ -347,7 +362,17 @@ impl<'a> Run<'a> {
         let lowered = self.lower(&gradient.function, true);
         let (fault, remarks) = (None, Vec::new());
         let tape = self.options.target.tape;
-        Ok(Compiled { primal: function, gradient, lowered, loops, recursive, fault, remarks, tape })
+        Ok(Compiled {
+            written,
+            primal: function,
+            gradient,
+            lowered,
+            loops,
+            recursive,
+            fault,
+            remarks,
+            tape,
+        })
     }
 
     fn differentiate(&mut self, function: &Function, wanted: &ad::Options) -> Result<Gradient> {
@@ -368,7 +393,7 @@ impl<'a> Run<'a> {
     }
 
     fn halves(&mut self, mut function: Function) -> Result<CompiledHalves> {
-        let (loops, recursive) = self.primal(&mut function, None, false)?;
+        let (loops, recursive, _) = self.primal(&mut function, None, false)?;
         let taped = |error| Error::new(self.sources.span(function.span), error);
         let (mut forward, mut backward) =
             ad::split(&function, &self.options.target).map_err(taped)?;

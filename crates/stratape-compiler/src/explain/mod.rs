@@ -20,13 +20,13 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Error};
 
 use crate::ad::{Gradient, Reason};
-use crate::driver::{Compiled, CompiledLoop, Target};
+use crate::driver::{Compiled, CompiledLoop, Remark, Target, simplified_without};
 use crate::expand;
 use crate::front::{self, is_marked};
 use crate::library::Imports;
 use crate::link;
 use crate::source::Sources;
-use crate::transform::loops::COALESCE;
+use crate::transform::loops::{COALESCE, INTERCHANGE};
 use crate::variants::{self, Enums};
 use stratape_ir::analysis::{Affine, DefUse, Definition, independence, mark_parallel};
 use stratape_ir::{Function, Loop, Op, Param, Scalar, SourceId, Stmt, Type, ValueId, walk};
@@ -441,8 +441,14 @@ fn part(
             Recomputed { name, span: sources.span(known.span), ty: known.ty, read }
         })
         .collect();
-    let affine = Affine::new(primal, &definitions);
-    let proofs = independence(primal);
+    // A row in tiles is no longer seen to belong to one iteration; under `#[parallel]` loops are not interchanged.
+    let moved = |remark: &Remark| remark.applied && remark.pass == INTERCHANGE.name;
+    let nests = (time_loop.is_none() && compiled.remarks.iter().any(moved))
+        .then(|| simplified_without(&compiled.written, &INTERCHANGE));
+    let asked = nests.as_ref().unwrap_or(primal);
+    let definitions = DefUse::new(asked);
+    let affine = Affine::new(asked, &definitions);
+    let proofs = independence(asked);
     // Snapshots pay where a step does more than to change a few elements of what would be stored with each.
     let long_steps = |counter: &ValueId| {
         let is_it = |node: &Loop| node.counter == *counter;
@@ -462,7 +468,7 @@ fn part(
             .filter(|(counter, _)| iterations(&affine, *counter).is_none_or(|count| count >= LONG))
             .map(|(_, span)| sources.span(span));
     }
-    let grains = grains(primal);
+    let grains = grains(asked);
     let mut inner = HashSet::new();
     for (node, _) in proofs.iter().filter(|(_, proof)| proof.is_ok()) {
         walk(&node.body, &mut |node| {
