@@ -12,7 +12,7 @@ use syn::{Error, Result};
 
 use crate::arguments::Arguments;
 use crate::back::cuda::{self, Fresh};
-use crate::driver::{CompiledKernel, compile_kernel};
+use crate::driver::{ByValue, CompiledKernel, Part, compile_kernel};
 use crate::expand::{arguments_of, reported};
 use crate::front::{Items, is_marked, with_paths};
 use stratape_ir::{Extent, Function, Origin, Param, Scalar, Type, Valid};
@@ -124,10 +124,11 @@ fn launches(
     let (kernel, gradient) = compiled.valid().map_err(fault)?;
     let name = &written.sig.ident;
     let mut tokens = checked(written);
-    tokens.extend(launch(written, name, kernel, None, imports)?);
+    let of = |gradient_of| Emitted { written, by_value: &compiled.by_value, gradient_of };
+    tokens.extend(launch(of(None), name, kernel, imports)?);
     if let (Some(gradient), Some(arguments)) = (gradient, &arguments) {
         let name = gradient_name(name, arguments);
-        tokens.extend(launch(written, &name, gradient, Some(&written.sig.ident), imports)?);
+        tokens.extend(launch(of(Some(&written.sig.ident)), &name, gradient, imports)?);
         tokens.extend(launched(written, Some(&name)));
     } else if !writes_floats(kernel.function()) {
         tokens.extend(launched(written, None));
@@ -168,29 +169,67 @@ fn writes_floats(function: &Function) -> bool {
     })
 }
 
-/// A parameter of a launch: its name, the type it is passed as, and how it becomes an argument.
+/// A parameter of a launch: its name, the type it is passed as, and what becomes of it, which is several arguments if it holds several numbers.
 struct Passed {
     name: Ident,
     ty: TokenStream,
-    argument: TokenStream,
-    /// What the kernel says of it.
-    param: TokenStream,
+    arguments: Vec<TokenStream>,
+    /// What the kernel says of them.
+    params: Vec<TokenStream>,
 }
 
-/// The type that launches a kernel; `of` is the kernel that it is the gradient of.
+/// What a kernel, or its gradient, is made of.
+#[derive(Clone, Copy)]
+struct Emitted<'a> {
+    written: &'a syn::ItemFn,
+    by_value: &'a [ByValue],
+    /// The kernel that it is the gradient of.
+    gradient_of: Option<&'a Ident>,
+}
+
+impl Emitted<'_> {
+    /// The parameter of several numbers that a number belongs to, and its position there.
+    fn whole(&self, param: &Param) -> Option<(&ByValue, usize)> {
+        let Param::Value(value) = param else { return None };
+        self.by_value.iter().find_map(|one| {
+            let at = one.values.iter().position(|part| part == value)?;
+            Some((one, at))
+        })
+    }
+
+    /// Whether a parameter is one that was written, or the first number of one.
+    fn begins(&self, function: &Function, param: &Param) -> bool {
+        match param {
+            Param::Value(_) => self.whole(param).is_none_or(|(_, at)| at == 0),
+            Param::Object(object) => {
+                let known = &function.objects[object.index()];
+                known.shadow_of.is_none() && !function.sums.contains(object)
+            }
+        }
+    }
+
+    /// The type of the parameter, as it is written, that the one at a position stands for.
+    fn written_at(&self, function: &Function, at: Option<usize>) -> Result<&syn::Type> {
+        let before = function.params.iter().take(at.unwrap_or(0));
+        let before = before.filter(|param| self.begins(function, param)).count();
+        written_type(self.written.sig.inputs.iter().nth(before), &self.written.sig)
+    }
+}
+
+/// The type that launches a kernel.
 fn launch(
-    written: &syn::ItemFn,
+    emitted: Emitted<'_>,
     name: &Ident,
     kernel: Valid<'_>,
-    of: Option<&Ident>,
     imports: &dyn Fn(&str) -> TokenStream,
 ) -> Result<TokenStream> {
+    let Emitted { written, gradient_of: of, .. } = emitted;
     let function = kernel.function();
     let cuda = cuda::emit(kernel);
-    let passed = passed(written, function, &cuda.fresh)?;
+    let passed = passed(emitted, function, &cuda.fresh)?;
     let (names, types): (Vec<_>, Vec<_>) = passed.iter().map(|one| (&one.name, &one.ty)).unzip();
-    let (arguments, params): (Vec<_>, Vec<_>) =
-        passed.iter().map(|one| (&one.argument, &one.param)).unzip();
+    let arguments: Vec<_> = passed.iter().flat_map(|one| &one.arguments).collect();
+    let params: Vec<_> = passed.iter().flat_map(|one| &one.params).collect();
     let constants = cuda.constants.iter().map(|(text, ty)| {
         let number: TokenStream = text.parse().unwrap_or_default();
         let number = match ty {
@@ -281,104 +320,115 @@ fn launch(
 
 /// What a launch takes for the parameters of a kernel.
 fn passed(
-    written: &syn::ItemFn,
+    emitted: Emitted<'_>,
     function: &Function,
     fresh: &HashMap<usize, Fresh>,
 ) -> Result<Vec<Passed>> {
-    let mut inputs = written.sig.inputs.iter();
-    let mut passed = Vec::new();
+    let mut passed: Vec<Passed> = Vec::new();
+    let arg = quote!(::stratape::gpu::__private::Arg);
+    let of = quote!(::stratape::gpu::__private);
     for (at, param) in function.params.iter().enumerate() {
         let name = format_ident!("argument_{at}", span = Span::mixed_site());
-        let arg = quote!(::stratape::gpu::__private::Arg);
-        let of = quote!(::stratape::gpu::__private);
-        let previous =
-            at.checked_sub(1).and_then(|at| passed.get(at)).map(|one: &Passed| one.ty.clone());
-        passed.push(match param {
+        let object = match param {
+            Param::Object(object) => object,
             Param::Value(value) => {
-                let ty = written_type(inputs.next(), &written.sig)?;
                 let scalar = scalar_type(function.ty(*value));
-                Passed {
-                    argument: quote!(#arg::from(#name)),
-                    param: quote!(#of::Param::Value(#of::ScalarType::#scalar)),
-                    ty: quote!(#ty),
-                    name,
+                let param_of = quote!(#of::Param::Value(#of::ScalarType::#scalar));
+                let (path, first) = match emitted.whole(param) {
+                    Some((whole, part)) => (path(&whole.paths[part]), part == 0),
+                    None => (TokenStream::new(), true),
+                };
+                if first {
+                    let ty = emitted.written_at(function, Some(at))?.to_token_stream();
+                    let (arguments, params) = (Vec::new(), Vec::new());
+                    passed.push(Passed { name, ty, arguments, params });
                 }
+                if let Some(Passed { name, arguments, params, .. }) = passed.last_mut() {
+                    arguments.push(quote!(#arg::from(#name #path)));
+                    params.push(param_of);
+                }
+                continue;
             }
-            Param::Object(object) => {
-                let known = &function.objects[object.index()];
-                let item = known.ty.element();
-                let (scalar, arity) = numbers(item.unwrap_or(&known.ty));
-                let scalar = scalar_type(scalar);
-                let mutable = known.origin == Origin::RefMut;
-                let is_sum = function.sums.contains(object);
-                let shadow_of = match known.shadow_of {
-                    Some(of) => function.params.iter().position(|one| *one == Param::Object(of)),
-                    None => at.checked_sub(1).filter(|_| is_sum),
-                };
-                let ty = match (known.shadow_of, is_sum) {
-                    // The type of a number is that of its adjoint.
-                    (_, true) => {
-                        let ty = previous.unwrap_or_default();
-                        quote!(impl ::core::convert::Into<::stratape::gpu::Shadow<'a, #ty>>)
-                    }
-                    // It holds the weights of the results: nobody wants it overwritten before.
-                    (Some(of), _) if function.objects[of.index()].origin == Origin::RefMut => {
-                        let ty = element(inputs_of(written, function, shadow_of)?)?;
-                        quote!(&'a mut ::stratape::gpu::Buffer<#ty>)
-                    }
-                    (Some(_), _) => {
-                        let ty = element(inputs_of(written, function, shadow_of)?)?;
-                        quote!(impl ::core::convert::Into<::stratape::gpu::Shadow<'a, #ty>>)
-                    }
-                    (None, false) => {
-                        let ty = element(written_type(inputs.next(), &written.sig)?)?;
-                        let mutable = mutable.then(|| quote!(mut));
-                        quote!(&'a #mutable ::stratape::gpu::Buffer<#ty>)
-                    }
-                };
-                let weights = known.shadow_of.is_some_and(|of| {
-                    function.objects[of.index()].origin == Origin::RefMut
-                });
-                let argument = match (known.shadow_of.is_some() && !weights) || is_sum {
-                    true => quote!(#arg::from(::core::convert::Into::<::stratape::gpu::Shadow<'a, _>>::into(#name))),
-                    false => quote!(#arg::from(#name)),
-                };
-                let shadow_of = match shadow_of.map(Literal::usize_unsuffixed) {
-                    Some(at) => quote!(::core::option::Option::Some(#at)),
-                    None => quote!(::core::option::Option::None),
-                };
-                let kept = match fresh.get(&at) {
-                    None => format_ident!("Added"),
-                    Some(fresh) => format_ident!("{fresh:?}"),
-                };
-                let param = quote!(#of::Param::Slice {
-                    scalar: #of::ScalarType::#scalar,
-                    arity: #arity,
-                    mutable: #mutable,
-                    shadow_of: #shadow_of,
-                    fresh: #of::Fresh::#kept,
-                });
-                Passed { name, ty, argument, param }
+        };
+        let known = &function.objects[object.index()];
+        let item = known.ty.element();
+        let (scalar, arity) = numbers(item.unwrap_or(&known.ty));
+        let number = format_ident!("{}", scalar.name());
+        let scalar = scalar_type(scalar);
+        let mutable = known.origin == Origin::RefMut;
+        let is_sum = function.sums.contains(object);
+        let shadow_of = match known.shadow_of {
+            Some(of) => function.params.iter().position(|one| *one == Param::Object(of)),
+            // The first number of the parameter before.
+            None if is_sum => {
+                let before = &function.params[..at];
+                before.iter().rposition(|param| emitted.begins(function, param))
             }
+            None => None,
+        };
+        let weights = known
+            .shadow_of
+            .is_some_and(|of| function.objects[of.index()].origin == Origin::RefMut);
+        let written = || element(emitted.written_at(function, shadow_of.or(Some(at)))?);
+        let ty = match known.shadow_of {
+            None if is_sum => {
+                quote!(impl ::core::convert::Into<::stratape::gpu::Shadow<'a, ::core::primitive::#number>>)
+            }
+            None => {
+                let (ty, mutable) = (written()?, mutable.then(|| quote!(mut)));
+                quote!(&'a #mutable ::stratape::gpu::Buffer<#ty>)
+            }
+            // It holds the weights of the results: nobody wants it overwritten before.
+            Some(_) if weights => {
+                let ty = written()?;
+                quote!(&'a mut ::stratape::gpu::Buffer<#ty>)
+            }
+            Some(_) => {
+                let ty = written()?;
+                quote!(impl ::core::convert::Into<::stratape::gpu::Shadow<'a, #ty>>)
+            }
+        };
+        let argument = match (known.shadow_of.is_some() && !weights) || is_sum {
+            true => quote!(#arg::from(::core::convert::Into::<::stratape::gpu::Shadow<'a, _>>::into(#name))),
+            false => quote!(#arg::from(#name)),
+        };
+        let shadow_of = match shadow_of.map(Literal::usize_unsuffixed) {
+            Some(at) => quote!(::core::option::Option::Some(#at)),
+            None => quote!(::core::option::Option::None),
+        };
+        let kept = match fresh.get(&at) {
+            None => format_ident!("Added"),
+            Some(fresh) => format_ident!("{fresh:?}"),
+        };
+        let param = quote!(#of::Param::Slice {
+            scalar: #of::ScalarType::#scalar,
+            arity: #arity,
+            mutable: #mutable,
+            shadow_of: #shadow_of,
+            fresh: #of::Fresh::#kept,
         });
+        passed.push(Passed { name, ty, arguments: vec![argument], params: vec![param] });
     }
     Ok(passed)
 }
 
-/// The type of the parameter, as it is written, that the one at a position of the gradient stands for.
-fn inputs_of<'w>(
-    written: &'w syn::ItemFn,
-    function: &Function,
-    at: Option<usize>,
-) -> Result<&'w syn::Type> {
-    let is_own = |param: &&Param| match param {
-        Param::Value(_) => true,
-        Param::Object(object) => {
-            function.objects[object.index()].shadow_of.is_none() && !function.sums.contains(object)
+/// The way to a number in a parameter.
+fn path(parts: &[Part]) -> TokenStream {
+    let step = |part: &Part| match part {
+        Part::Named(name) => {
+            let name: TokenStream = name.parse().unwrap_or_default();
+            quote!(.#name)
+        }
+        Part::Numbered(at) => {
+            let at = Literal::usize_unsuffixed(*at);
+            quote!(.#at)
+        }
+        Part::Element(at) => {
+            let at = Literal::usize_unsuffixed(*at);
+            quote!([#at])
         }
     };
-    let before = function.params.iter().take(at.unwrap_or(0)).filter(is_own).count();
-    written_type(written.sig.inputs.iter().nth(before), &written.sig)
+    parts.iter().map(step).collect()
 }
 
 fn written_type<'w>(input: Option<&'w syn::FnArg>, sig: &syn::Signature) -> Result<&'w syn::Type> {

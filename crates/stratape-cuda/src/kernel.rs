@@ -96,7 +96,8 @@ pub enum Param {
         arity: usize,
         /// Whether the kernel writes to it.
         mutable: bool,
-        /// The parameter whose adjoints it receives: a slice of the same length, or a value, for which it has one element.
+        /// The parameter whose adjoints it receives: a slice of the same length, or the first of the values before it, for which it has an element for
+        /// each float among them.
         shadow_of: Option<usize>,
         /// How a launch along one axis writes it, if its contents are to be overwritten.
         fresh: Fresh,
@@ -152,6 +153,11 @@ impl Kernel {
 }
 
 impl Param {
+    /// Whether it is a float by value.
+    pub(crate) fn is_float(&self) -> bool {
+        matches!(self, Self::Value(ScalarType::F32 | ScalarType::F64))
+    }
+
     /// What an argument for it is, in words.
     pub(crate) fn describe(&self) -> String {
         match self {

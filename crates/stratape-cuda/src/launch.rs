@@ -62,7 +62,7 @@ fn check_args(kernel: &Kernel, device: &Device, args: &[Arg<'_>]) -> Result<(), 
             {
                 device.kind().check(buffer.owner(), &what())?;
                 buffer.check()?;
-                shadow_of.and_then(|of| args.get(of))
+                shadow_of.and_then(|of| Some((of, args.get(of)?)))
             }
             _ => {
                 return Err(GpuError::Argument {
@@ -73,9 +73,10 @@ fn check_args(kernel: &Kernel, device: &Device, args: &[Arg<'_>]) -> Result<(), 
                 });
             }
         };
-        if let (Some(of), Some(shadow)) = (shadowed, arg.buffer()) {
-            // The adjoint of a value is one element.
-            let expected = of.buffer().map_or(1, RawBuffer::len);
+        if let (Some((of, shadowed)), Some(shadow)) = (shadowed, arg.buffer()) {
+            // The adjoint of values is one element for each float.
+            let floats = || text.params[of..index].iter().filter(|param| param.is_float()).count();
+            let expected = shadowed.buffer().map_or_else(floats, RawBuffer::len);
             if expected != shadow.len() {
                 same_length(&format!("the shadow, {},", what()), expected, shadow.len())?;
             }

@@ -660,6 +660,34 @@ impl Lowerer<'_> {
         self.scalar(Val::Place(lv), span)
     }
 
+    /// The numbers that a kernel is handed for an argument: those of a struct, a tuple or an array one by one.
+    fn numbers_of(&mut self, val: Val, numbers: &mut Vec<Val>, span: Span) -> Result<()> {
+        if self.is_buffer(&val) {
+            numbers.push(val);
+            return Ok(());
+        }
+        let (fields, known) = match self.type_of(&val) {
+            Some(Type::Struct(def)) => (def.fields.len(), None),
+            Some(Type::Tuple(items)) => (items.len(), None),
+            Some(Type::Array(_, Extent::Known(n))) => (0, Some(n)),
+            _ => {
+                numbers.push(val);
+                return Ok(());
+            }
+        };
+        let lv = lv_of(val);
+        for at in 0..fields {
+            let field = self.field_of(&lv, at, span)?;
+            self.numbers_of(Val::Place(field), numbers, span)?;
+        }
+        for at in 0..known.unwrap_or(0) {
+            let index = self.b.usize(at, span);
+            let element = self.element(&lv, index, span)?;
+            self.numbers_of(Val::Place(element), numbers, span)?;
+        }
+        Ok(())
+    }
+
     /// The arguments of a kernel, as those of a call.
     fn handed(
         &mut self,
@@ -668,7 +696,11 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Result<Handed> {
         let (mut params, mut passed, mut floats) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, val) in given.iter().enumerate() {
+        let mut numbers = Vec::new();
+        for val in given {
+            self.numbers_of(val.clone(), &mut numbers, span)?;
+        }
+        for (at, val) in numbers.iter().enumerate() {
             let name = format_ident!("a{at}");
             let of = quote!(::stratape::gpu::__private::host::Given);
             if self.is_buffer(val) {

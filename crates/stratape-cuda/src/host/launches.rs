@@ -257,19 +257,17 @@ pub fn launch_backward(tape: &mut RecordTape) -> Result<Adjoints, GpuError> {
     let mut adjoints = vec![0.0; numbers];
     for (at, sum) in sums {
         let position = given.iter().take(at).filter(|one| floats(one)).count();
-        let adjoint = match sum.scalar() {
-            ScalarType::F32 => f64::from(first(&Buffer::<f32>::sharing(&sum)?.download()?)),
-            _ => first(&Buffer::<f64>::sharing(&sum)?.download()?),
+        let found = match sum.scalar() {
+            ScalarType::F32 => {
+                Buffer::<f32>::sharing(&sum)?.download()?.into_iter().map(f64::from).collect()
+            }
+            _ => Buffer::<f64>::sharing(&sum)?.download()?,
         };
-        if let Some(place) = adjoints.get_mut(position) {
+        for (place, adjoint) in adjoints.iter_mut().skip(position).zip(found) {
             *place = adjoint;
         }
     }
     Ok(Adjoints(adjoints))
-}
-
-fn first<T: Copy + Default>(list: &[T]) -> T {
-    list.first().copied().unwrap_or_default()
 }
 
 /// Launches the gradient; the sums that are adjoints of numbers, with the arguments they belong to.
@@ -288,17 +286,21 @@ fn backward(
     let (mut sums, mut later, mut shadowed) = (Vec::new(), Vec::new(), Vec::new());
     let mut fresh = Vec::new();
     let mut next = 0;
-    for param in gradient.text().params {
+    for (position, param) in gradient.text().params.iter().enumerate() {
         match param {
             Param::Slice { scalar, arity, shadow_of: Some(of), .. } => {
                 let at = owners.get(*of).copied().unwrap_or_default();
                 owners.push(at);
                 let Some(Given::Buffer(id)) = given.get(at) else {
+                    // One for each float of the parameter.
+                    let values = &gradient.text().params[*of..position];
+                    let len = values.iter().filter(|param| param.is_float()).count();
                     let sum = Arc::new(RawBuffer::zeros(
                         device.kind(),
-                        Shape { scalar: *scalar, arity: *arity, len: 1 },
+                        Shape { scalar: *scalar, arity: *arity, len },
                     )?);
-                    if matches!(given.get(at), Some(Given::Float(_))) {
+                    let values = given.iter().skip(at).take(position - of);
+                    if values.into_iter().any(|one| matches!(one, Given::Float(_))) {
                         sums.push((at, Arc::clone(&sum)));
                     }
                     raws.push(Some(sum));

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failure is a panic")]
 
+mod by_value;
 mod differences;
 mod faults;
 mod launches;
