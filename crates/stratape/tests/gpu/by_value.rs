@@ -1,6 +1,7 @@
 //! Structs, tuples and arrays that kernels take by value.
 
 use crate::differences::{agree, numbers, weighted, weights};
+use crate::ptx::ptx;
 use stratape::gpu::{self, Device, GpuError, Grid, fresh};
 
 #[stratape::device]
@@ -162,4 +163,9 @@ fn host_functions_hand_them_over() {
     let (_, dscale, dshift) =
         of_the_host_grad(&gpu, &at[2..], &mut dx, at[0], at[1], 1.0).unwrap();
     agree(run, &at, &[&[dscale, dshift], &dx[..]].concat(), 1e-6);
+}
+
+#[test]
+fn they_compile_for_a_device() {
+    ptx(&[mapped::texts(), mapped_grad::texts(), of_a_tuple::texts(), of_a_tuple_grad::texts()]);
 }

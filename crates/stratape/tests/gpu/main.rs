@@ -8,6 +8,7 @@ mod by_value;
 mod differences;
 mod faults;
 mod launches;
+mod modules;
 mod programs;
 mod ptx;
 mod shapes;
