@@ -11,8 +11,8 @@ use syn::parse::{Parse, Parser};
 use syn::{Error, Result};
 
 use crate::arguments::Arguments;
-use crate::back::cuda::{self, Fresh};
-use crate::driver::{ByValue, CompiledKernel, Part, compile_kernel};
+use crate::back::cuda::{self, Fresh, Order};
+use crate::driver::{ByValue, CompiledKernel, Election, Part, compile_kernel};
 use crate::expand::{arguments_of, reported};
 use crate::front::{Items, is_marked, with_paths};
 use stratape_ir::{Extent, Function, Origin, Param, Scalar, Type, Valid};
@@ -124,7 +124,15 @@ fn launches(
     let (kernel, gradient) = compiled.valid().map_err(fault)?;
     let name = &written.sig.ident;
     let mut tokens = checked(written);
-    let of = |gradient_of| Emitted { written, by_value: &compiled.by_value, gradient_of };
+    let election = compiled.gradient.as_ref().and_then(|one| one.election.as_ref());
+    let primal = kernel.function();
+    let of = |gradient_of: Option<_>| Emitted {
+        written,
+        by_value: &compiled.by_value,
+        gradient_of,
+        election: election.filter(|_| gradient_of.is_some()),
+        primal,
+    };
     tokens.extend(launch(of(None), name, kernel, imports)?);
     if let (Some(gradient), Some(arguments)) = (gradient, &arguments) {
         let name = gradient_name(name, arguments);
@@ -185,6 +193,9 @@ struct Emitted<'a> {
     by_value: &'a [ByValue],
     /// The kernel that it is the gradient of.
     gradient_of: Option<&'a Ident>,
+    /// What runs before it.
+    election: Option<&'a Election>,
+    primal: &'a Function,
 }
 
 impl Emitted<'_> {
@@ -226,22 +237,14 @@ fn launch(
     let Emitted { written, gradient_of: of, .. } = emitted;
     let function = kernel.function();
     let cuda = cuda::emit(kernel);
-    let passed = passed(emitted, function, &cuda.fresh)?;
+    let (passed, holders) = passed(emitted, function, &cuda.fresh)?;
+    let (election, elect) = elected(emitted, function)?;
     let (names, types): (Vec<_>, Vec<_>) = passed.iter().map(|one| (&one.name, &one.ty)).unzip();
     let arguments: Vec<_> = passed.iter().flat_map(|one| &one.arguments).collect();
-    let params: Vec<_> = passed.iter().flat_map(|one| &one.params).collect();
-    let constants = cuda.constants.iter().map(|(text, ty)| {
-        let number: TokenStream = text.parse().unwrap_or_default();
-        let number = match ty {
-            Scalar::Float(stratape_ir::Float::F32) => quote!(F32(#number)),
-            Scalar::Float(_) => quote!(F64(#number)),
-            _ => quote!(Int((#number) as i128)),
-        };
-        quote!((#text, ::stratape::gpu::__private::Constant::#number))
-    });
-    let tape = if cuda.uses_tape { quote!(Unknown) } else { quote!(None) };
-    let dynamic = Literal::usize_unsuffixed(cuda.dynamic_shared);
-    let (language, text, c_name) = (function.to_string(), &cuda.text, cuda::c_name(&function.name));
+    let params = passed.iter().flat_map(|one| &one.params).chain(&holders);
+    let params: Vec<_> = params.collect();
+    let text = kernel_text(function, &cuda, &quote!(&[#(#params),*]), &elect);
+    let (language, cuda_text) = (function.to_string(), &cuda.text);
     let vis = &written.vis;
     let docs: Vec<TokenStream> = match of {
         None => {
@@ -262,10 +265,8 @@ fn launch(
              writes. A shadow of what is written holds these weights before, and the adjoint of what was there afterwards."
         ),
     };
-    let checks = &cuda.checks;
     // Constants may name types that have unique names here.
-    let constants: Vec<TokenStream> = constants.collect();
-    let imports = imports(&quote!(#(#constants)*).to_string());
+    let imports = imports(&quote!(#election #text).to_string());
     Ok(quote! {
         #(#conditions)*
         #(#docs)*
@@ -295,16 +296,8 @@ fn launch(
             #[doc(hidden)]
             pub fn __kernel() -> &'static ::stratape::gpu::__private::Kernel {
                 #imports
-                static TEXT: ::stratape::gpu::__private::KernelText = ::stratape::gpu::__private::KernelText {
-                    name: #c_name,
-                    language: #language,
-                    cuda: #text,
-                    params: &[#(#params),*],
-                    tape: ::stratape::gpu::__private::Tape::#tape,
-                    constants: &[#(#constants),*],
-                    dynamic_shared: #dynamic,
-                    checks: &[#(#checks),*],
-                };
+                #election
+                static TEXT: ::stratape::gpu::__private::KernelText = #text;
                 static KERNEL: ::stratape::gpu::__private::Kernel =
                     ::stratape::gpu::__private::Kernel::new(&TEXT);
                 &KERNEL
@@ -312,19 +305,123 @@ fn launch(
 
             /// The kernel in the intermediate language, and as CUDA C++.
             pub const fn texts() -> (&'static str, &'static str) {
-                (#language, #text)
+                (#language, #cuda_text)
             }
         }
     })
 }
 
-/// What a launch takes for the parameters of a kernel.
+/// What a launch is told of a kernel.
+fn kernel_text(
+    function: &Function,
+    cuda: &cuda::Kernel,
+    params: &TokenStream,
+    elect: &TokenStream,
+) -> TokenStream {
+    let of = quote!(::stratape::gpu::__private);
+    let constants = cuda.constants.iter().map(|(text, ty)| {
+        let number: TokenStream = text.parse().unwrap_or_default();
+        let number = match ty {
+            Scalar::Float(stratape_ir::Float::F32) => quote!(F32(#number)),
+            Scalar::Float(_) => quote!(F64(#number)),
+            _ => quote!(Int((#number) as i128)),
+        };
+        quote!((#text, #of::Constant::#number))
+    });
+    let tape = if cuda.uses_tape { quote!(Unknown) } else { quote!(None) };
+    let dynamic = Literal::usize_unsuffixed(cuda.dynamic_shared);
+    let (language, text, c_name) = (function.to_string(), &cuda.text, cuda::c_name(&function.name));
+    let (checks, order) = (&cuda.checks, cuda.order.iter().map(ordered));
+    quote!(#of::KernelText {
+        name: #c_name,
+        language: #language,
+        cuda: #text,
+        params: #params,
+        tape: #of::Tape::#tape,
+        constants: &[#(#constants),*],
+        dynamic_shared: #dynamic,
+        order: [#(#order),*],
+        elect: #elect,
+        checks: &[#(#checks),*],
+    })
+}
+
+/// The election before a gradient: its statics, and what the gradient says of it.
+fn elected(emitted: Emitted<'_>, function: &Function) -> Result<(TokenStream, TokenStream)> {
+    let none = (TokenStream::new(), quote!(::core::option::Option::None));
+    let Some(election) = emitted.election else { return Ok(none) };
+    let fault = |fault| Error::new(emitted.written.sig.ident.span(), fault);
+    let kernel = stratape_ir::valid::validate(&election.function).map_err(fault)?;
+    let cuda = cuda::emit(kernel);
+    let of = quote!(::stratape::gpu::__private);
+    let params = election.function.params.iter().map(|param| {
+        let (ty, memory) = match param {
+            Param::Value(value) => (election.function.ty(*value), None),
+            Param::Object(object) => {
+                let known = &election.function.objects[object.index()];
+                let (scalar, arity) = numbers(known.ty.element().unwrap_or(&known.ty));
+                (scalar, Some((arity, known.origin == Origin::RefMut)))
+            }
+        };
+        let scalar = scalar_type(ty);
+        match memory {
+            None => quote!(#of::Param::Value(#of::ScalarType::#scalar)),
+            Some((arity, mutable)) => slice(&scalar, &arity, mutable),
+        }
+    });
+    let text = kernel_text(&election.function, &cuda, &quote!(&[#(#params),*]), &none.1);
+    let position = |param: &Param| function.params.iter().position(|one| one == param);
+    let own = emitted.primal.params.iter().filter_map(position).map(Literal::usize_unsuffixed);
+    let extremes = election.extremes.iter().filter_map(|object| {
+        let own = &emitted.primal.params;
+        own.iter().position(|param| *param == Param::Object(*object))
+    });
+    let extremes = extremes.map(Literal::usize_unsuffixed);
+    let statics = quote! {
+        static ELECTION: #of::KernelText = #text;
+        static ELECT: #of::Elect = #of::Elect {
+            kernel: #of::Kernel::new(&ELECTION),
+            own: &[#(#own),*],
+            extremes: &[#(#extremes),*],
+        };
+    };
+    Ok((statics, quote!(::core::option::Option::Some(&ELECT))))
+}
+
+/// What the kernel says of a slice that is no shadow.
+fn slice(scalar: &Ident, arity: &TokenStream, mutable: bool) -> TokenStream {
+    let of = quote!(::stratape::gpu::__private);
+    quote!(#of::Param::Slice {
+        scalar: #of::ScalarType::#scalar,
+        arity: #arity,
+        mutable: #mutable,
+        shadow_of: ::core::option::Option::None,
+        fresh: #of::Fresh::Added,
+    })
+}
+
+/// What a launch that asks for an order is told.
+fn ordered(order: &Order) -> TokenStream {
+    let of = quote!(::stratape::gpu::__private::Order);
+    match order {
+        Order::Free => quote!(#of::Free),
+        Order::Logged(Some(most)) => {
+            let most = Literal::usize_unsuffixed(*most);
+            quote!(#of::Logged(::core::option::Option::Some(#most)))
+        }
+        Order::Logged(None) => quote!(#of::Logged(::core::option::Option::None)),
+        Order::Refused(why) => quote!(#of::Refused(#why)),
+    }
+}
+
+/// What a launch takes for the parameters of a kernel, and what the kernel says of those that only the election knows.
 fn passed(
     emitted: Emitted<'_>,
     function: &Function,
     fresh: &HashMap<usize, Fresh>,
-) -> Result<Vec<Passed>> {
+) -> Result<(Vec<Passed>, Vec<TokenStream>)> {
     let mut passed: Vec<Passed> = Vec::new();
+    let mut holders = Vec::new();
     let arg = quote!(::stratape::gpu::__private::Arg);
     let of = quote!(::stratape::gpu::__private);
     for (at, param) in function.params.iter().enumerate() {
@@ -353,6 +450,10 @@ fn passed(
         let known = &function.objects[object.index()];
         let item = known.ty.element();
         let (scalar, arity) = numbers(item.unwrap_or(&known.ty));
+        if emitted.election.is_some_and(|election| election.holders.contains(object)) {
+            holders.push(slice(&scalar_type(scalar), &arity, false));
+            continue;
+        }
         let number = format_ident!("{}", scalar.name());
         let scalar = scalar_type(scalar);
         let mutable = known.origin == Origin::RefMut;
@@ -366,9 +467,8 @@ fn passed(
             }
             None => None,
         };
-        let weights = known
-            .shadow_of
-            .is_some_and(|of| function.objects[of.index()].origin == Origin::RefMut);
+        let weights =
+            known.shadow_of.is_some_and(|of| function.objects[of.index()].origin == Origin::RefMut);
         let written = || element(emitted.written_at(function, shadow_of.or(Some(at)))?);
         let ty = match known.shadow_of {
             None if is_sum => {
@@ -389,7 +489,9 @@ fn passed(
             }
         };
         let argument = match (known.shadow_of.is_some() && !weights) || is_sum {
-            true => quote!(#arg::from(::core::convert::Into::<::stratape::gpu::Shadow<'a, _>>::into(#name))),
+            true => {
+                quote!(#arg::from(::core::convert::Into::<::stratape::gpu::Shadow<'a, _>>::into(#name)))
+            }
             false => quote!(#arg::from(#name)),
         };
         let shadow_of = match shadow_of.map(Literal::usize_unsuffixed) {
@@ -409,7 +511,7 @@ fn passed(
         });
         passed.push(Passed { name, ty, arguments: vec![argument], params: vec![param] });
     }
-    Ok(passed)
+    Ok((passed, holders))
 }
 
 /// The way to a number in a parameter.

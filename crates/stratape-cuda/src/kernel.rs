@@ -32,6 +32,10 @@ pub struct KernelText {
     pub constants: &'static [(&'static str, Constant)],
     /// How many times the dynamic shared memory of a launch a block takes at most: a gradient has shadows of it.
     pub dynamic_shared: usize,
+    /// The order of additions, if the grid extends along x alone, and otherwise.
+    pub order: [Order; 2],
+    /// What runs before it, if threads find extremes together: the last parameters tell then who holds them.
+    pub elect: Option<&'static Elect>,
     /// What the checks of `cuda` test, by their number; a number without text is reported as a number.
     pub checks: &'static [&'static str],
 }
@@ -124,6 +128,30 @@ pub enum Tape {
     PerThread(usize),
     /// A number of bytes that depends on data.
     Unknown,
+}
+
+/// The kernel that finds who holds extremes, before a gradient.
+///
+/// Its parameters are those of the kernel that the gradient is of, its phase, and for each extreme what was there first and who holds it.
+#[derive(Debug)]
+pub struct Elect {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The arguments of the gradient that it takes, by their positions.
+    pub own: &'static [usize],
+    /// Which of these hold extremes.
+    pub extremes: &'static [usize],
+}
+
+/// What a launch that asks for a fixed order of additions can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// It has one anyway.
+    Free,
+    /// Additions are written to a ledger, at most so many by a thread if that is known, and carried out after the kernel.
+    Logged(Option<usize>),
+    /// None; why.
+    Refused(&'static str),
 }
 
 impl Kernel {

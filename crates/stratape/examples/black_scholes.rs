@@ -19,8 +19,9 @@ struct Market {
 #[stratape::device]
 fn normal(d: f64) -> f64 {
     let k = 1.0 / (1.0 + 0.2316419 * d.abs());
-    let polynomial =
-        k * (0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))));
+    let polynomial = k
+        * (0.31938153
+            + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))));
     let tail = 0.398_942_280_401_432_7 * (-0.5 * d * d).exp() * polynomial;
     if d > 0.0 { 1.0 - tail } else { tail }
 }
@@ -49,7 +50,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let between = |low: f64, high: f64, seed: usize| -> Vec<f64> {
         (0..n).map(|k| low + (high - low) * ((k * 7919 + seed) % 1009) as f64 / 1009.0).collect()
     };
-    let (prices, strikes, years) = (between(5.0, 30.0, 1), between(1.0, 100.0, 2), between(0.25, 10.0, 3));
+    let (prices, strikes, years) =
+        (between(5.0, 30.0, 1), between(1.0, 100.0, 2), between(0.25, 10.0, 3));
     let market = Market { rate: 0.02, volatility: 0.3 };
 
     let (price, strike, time) = (gpu.upload(&prices)?, gpu.upload(&strikes)?, gpu.upload(&years)?);

@@ -77,8 +77,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut dtables, mut ddensity) = (gpu.alloc_like(&t)?, gpu.alloc_like(&d)?);
     let grid = Grid::blocks(n.div_ceil(128)).threads(128);
     let start = Instant::now();
-    let arguments =
-        (&mut found, &mut dfound, &at, &e, &t, &mut dtables, &d, &mut ddensity);
+    let arguments = (&mut found, &mut dfound, &at, &e, &t, &mut dtables, &d, &mut ddensity);
     lookup_grad::launch(&gpu, &grid, arguments)?;
     gpu.synchronize()?;
     println!("lookups and gradient: {:.1} ms", 1e3 * start.elapsed().as_secs_f64());

@@ -57,7 +57,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let blocks = (n - 2).div_ceil(SIDE);
     let grid = Grid::blocks((blocks, blocks, blocks)).threads((SIDE, SIDE, SIDE));
     let all = n * n * n;
-    let wave = |seed: f64| -> Vec<f64> { (0..all).map(|i| (seed + 0.7 * i as f64).sin()).collect() };
+    let wave =
+        |seed: f64| -> Vec<f64> { (0..all).map(|i| (seed + 0.7 * i as f64).sin()).collect() };
     let (us, ks) = (wave(0.3), wave(1.9));
 
     let (u, k) = (gpu.upload(&us)?, gpu.upload(&ks)?);

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use syn::{Error, Result};
 
 use super::by_value::{self, ByValue};
+use super::extremes::{self, Election};
 use super::pipeline::{KERNEL, KERNEL_GRADIENT};
 use super::{Options, Remark, Run, check_wrt};
 use crate::ad::{self, Choice, Output};
@@ -19,8 +20,8 @@ use crate::source::Sources;
 use stratape_ir::analysis::Uniform;
 use stratape_ir::valid::{self, Fault, Valid};
 use stratape_ir::{
-    Atomic, AtomicOp, Block, Float, Function, Init, Int, Object, ObjectId, Op, Origin, Param, Place,
-    Scalar, SourceId, Step, Stmt, Type, used, walk,
+    Atomic, AtomicOp, Block, Float, Function, Init, Int, Object, ObjectId, Op, Origin, Param,
+    Place, Scalar, SourceId, Step, Stmt, Type, used, walk,
 };
 
 /// A kernel, and its gradient if that was asked for.
@@ -43,6 +44,8 @@ pub struct KernelGradient {
     pub function: Function,
     /// What was decided for the values that its backward half needs.
     pub choices: Vec<Choice>,
+    /// What runs before it, if threads find extremes together.
+    pub election: Option<Election>,
 }
 
 impl CompiledKernel {
@@ -135,10 +138,15 @@ fn attempt(
         true => Error::new(sources.span(function.span), "a slice that the kernel writes is `&mut`"),
         false => fault(found),
     })?;
-    let gradient = gradient
-        .map(|options| run.kernel_gradient(&function, by_value, options))
-        .transpose()?;
-    let found = gradient.as_ref().and_then(|one| valid::validate(&one.function).err());
+    let gradient =
+        gradient.map(|options| run.kernel_gradient(&function, by_value, options)).transpose()?;
+    let found = gradient.as_ref().and_then(|one| {
+        let election = one.election.as_ref().map(|election| &election.function);
+        [Some(&one.function), election]
+            .into_iter()
+            .flatten()
+            .find_map(|function| valid::validate(function).err())
+    });
     let (by_value, remarks) = (by_value.to_vec(), run.cx.remarks);
     Ok((CompiledKernel { primal: function, gradient, by_value, remarks }, found))
 }
@@ -167,6 +175,9 @@ impl Run<'_> {
         let activity = ad::Activity::new(function, &inputs);
         check_active(function, &activity, &inputs, self.sources)?;
         let taped = |error| Error::new(self.sources.span(function.span), error);
+        let elected = extremes::elected(function, &activity, self.sources)?;
+        let (held, election) = elected.map_or((None, None), |(a, b)| (Some(a), Some(b)));
+        let function = held.as_ref().unwrap_or(function);
         let gradient = ad::differentiate(function, &wanted, &options.target).map_err(taped)?;
         let mut made = gradient.function;
         if !options.results {
@@ -175,7 +186,7 @@ impl Run<'_> {
         hand_out(&mut made, function, by_value, &gradient.inputs, &gradient.outputs);
         made.complete_barriers();
         self.passes(&mut made, KERNEL_GRADIENT);
-        Ok(KernelGradient { function: made, choices: gradient.choices })
+        Ok(KernelGradient { function: made, choices: gradient.choices, election })
     }
 }
 
@@ -279,7 +290,7 @@ fn forget_unused(function: &mut Function) {
     forget(&mut function.body, &used);
 }
 
-fn refuse<T>(sources: &Sources, at: SourceId, message: &str) -> Result<T> {
+pub(super) fn refuse<T>(sources: &Sources, at: SourceId, message: &str) -> Result<T> {
     Err(Error::new(sources.span(at), message))
 }
 
@@ -300,7 +311,8 @@ fn check(function: &Function, sources: &Sources) -> Result<()> {
             _ => None,
         };
         if by_value::is_too_large(function, *object) {
-            let message = "a kernel takes at most 256 numbers in one parameter by value: pass a slice";
+            let message =
+                "a kernel takes at most 256 numbers in one parameter by value: pass a slice";
             return refuse(sources, known.span, message);
         }
         if !element.is_some_and(is_numbers) {
@@ -450,12 +462,6 @@ fn check_active(
                 sources,
                 at,
                 "what an atomic operation returns has no derivative: which thread comes first is not determined",
-            );
-        } else if atomic.op != AtomicOp::Add && activity.value(atomic.value) {
-            outcome = refuse(
-                sources,
-                at,
-                "which thread holds the extreme is not known in a kernel, so that it has no derivative: find the index of the extreme first, and read the number in another kernel",
             );
         }
     });

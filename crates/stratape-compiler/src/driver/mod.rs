@@ -9,6 +9,7 @@
 //! last one always. Where it refuses what the optional passes made, the function is compiled once more without them.
 
 mod by_value;
+mod extremes;
 mod kernel;
 pub mod pipeline;
 pub mod target;
@@ -28,6 +29,7 @@ use stratape_ir::valid::{self, Fault, Valid};
 use stratape_ir::{Function, Param, Stmt, walk};
 
 pub use self::by_value::{ByValue, Part};
+pub use self::extremes::Election;
 pub use self::kernel::{CompiledKernel, KernelGradient, compile_kernel, compile_kernel_function};
 pub use self::pipeline::{
     Context, GRADIENT, KERNEL, KERNEL_GRADIENT, LOWERING, PRIMAL, Pass, Promise, Remark, STATES,

@@ -542,8 +542,9 @@ pub(super) fn with_inner_attributes(tokens: &TokenStream) -> Option<TokenStream>
     }
     fn has_gradients(module: &mut syn::ItemMod) -> bool {
         let own = module.content.iter().flat_map(|(_, items)| items).any(|item| {
-            let marked =
-                |attrs: &[syn::Attribute]| attrs.iter().any(|one| is_marked(one, &["gradient", "kernel"]));
+            let marked = |attrs: &[syn::Attribute]| {
+                attrs.iter().any(|one| is_marked(one, &["gradient", "kernel"]))
+            };
             match item {
                 Item::Fn(function) => marked(&function.attrs),
                 Item::Impl(block) => block

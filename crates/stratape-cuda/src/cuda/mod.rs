@@ -17,6 +17,7 @@
 mod blas;
 mod driver;
 mod launch;
+mod ledger;
 mod memory;
 mod module;
 mod order;

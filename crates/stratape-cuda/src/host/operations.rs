@@ -12,7 +12,7 @@ use crate::device::{Device, Kind};
 use crate::element::{Element, ScalarType};
 use crate::error::GpuError;
 use crate::grid::Grid;
-use crate::kernel::{Arg, BufferMut, BufferRef, Kernel, KernelText, Tape};
+use crate::kernel::{Arg, BufferMut, BufferRef, Kernel, KernelText, Order, Tape};
 use crate::stream::Stream;
 
 use super::session::{Content, both, within};
@@ -34,6 +34,8 @@ macro_rules! sums {
             tape: Tape::None,
             constants: &[],
             dynamic_shared: 0,
+            order: [Order::Free; 2],
+            elect: None,
             checks: &[],
         }
     };

@@ -137,7 +137,8 @@ fn numbers_that_are_left_out_have_no_shadow() {
     let grid = Grid::blocks(1).threads(4);
     let (mut y, mut dy) = (gpu.zeros(4).unwrap(), gpu.upload(&[1.0; 4]).unwrap());
     let (mut dmap, axis) = (gpu.zeros(2).unwrap(), Axis { scale: 5.0, shift: 7.0 });
-    only_the_struct_grad::launch(&gpu, &grid, (&mut y, &mut dy, 2.0, axis, &mut dmap, 3.0)).unwrap();
+    only_the_struct_grad::launch(&gpu, &grid, (&mut y, &mut dy, 2.0, axis, &mut dmap, 3.0))
+        .unwrap();
     assert_eq!(dmap.download().unwrap(), [8.0, 12.0]);
     let (mut dy, mut db) = (gpu.upload(&[1.0; 4]).unwrap(), gpu.zeros(1).unwrap());
     only_the_last_grad::launch(&gpu, &grid, (&mut y, &mut dy, 2.0, axis, 3.0, &mut db)).unwrap();
@@ -160,8 +161,7 @@ fn host_functions_hand_them_over() {
     let at = numbers(9);
     let run = |at: &[f64]| of_the_host(&gpu, &at[2..], at[0], at[1]).unwrap();
     let mut dx = vec![0.0; 7];
-    let (_, dscale, dshift) =
-        of_the_host_grad(&gpu, &at[2..], &mut dx, at[0], at[1], 1.0).unwrap();
+    let (_, dscale, dshift) = of_the_host_grad(&gpu, &at[2..], &mut dx, at[0], at[1], 1.0).unwrap();
     agree(run, &at, &[&[dscale, dshift], &dx[..]].concat(), 1e-6);
 }
 

@@ -6,9 +6,11 @@
 
 mod by_value;
 mod differences;
+mod extremes;
 mod faults;
 mod launches;
 mod modules;
+mod order;
 mod programs;
 mod ptx;
 mod shapes;

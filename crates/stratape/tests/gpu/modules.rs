@@ -52,7 +52,12 @@ mod diffusion {
     }
 
     #[gradient]
-    pub fn roughness(gpu: &Device, start: &[f64], rate: f64, steps: usize) -> Result<f64, GpuError> {
+    pub fn roughness(
+        gpu: &Device,
+        start: &[f64],
+        rate: f64,
+        steps: usize,
+    ) -> Result<f64, GpuError> {
         let mut now = gpu.upload(start)?;
         let mut next = gpu.upload(start)?;
         let material = Material { conductivity: rate, capacity: 2.0 };

@@ -79,10 +79,7 @@ fn product(a: Complex, b: Complex) -> Complex {
 #[stratape::device]
 fn quotient(a: Complex, b: Complex) -> Complex {
     let square = b.re * b.re + b.im * b.im;
-    Complex {
-        re: (a.re * b.re + a.im * b.im) / square,
-        im: (a.im * b.re - a.re * b.im) / square,
-    }
+    Complex { re: (a.re * b.re + a.im * b.im) / square, im: (a.im * b.re - a.re * b.im) / square }
 }
 
 /// A broadened line: a series near the pole, the leading terms far away from it.
