@@ -17,7 +17,7 @@ use syn::Result;
 
 use super::kernel::refuse;
 use crate::ad::Activity;
-use crate::back::cuda::{Order, order};
+use crate::back::cuda::{Order, order, touched};
 use crate::source::Sources;
 use stratape_ir::{
     Atomic, AtomicOp, Axis, Binary, Block, Builtin, Compare, Function, If, Object, ObjectId, Op,
@@ -86,13 +86,12 @@ pub(super) fn elected(
     Ok(Some((held, election)))
 }
 
-/// The memory of extremes that derivatives pass through.
+/// The memory of extremes that derivatives pass through: what was there before has none where another number is the extreme, whatever that is.
 fn found(function: &Function, activity: &Activity, sources: &Sources) -> Result<Vec<ObjectId>> {
     let mut extremes: Vec<ObjectId> = Vec::new();
     walk(&function.body, &mut |node| {
         if let Stmt::Atomic(atomic) = node
             && atomic.op != AtomicOp::Add
-            && activity.value(atomic.value)
             && activity.object(atomic.place.object)
             && !extremes.contains(&atomic.place.object)
         {
@@ -140,7 +139,7 @@ fn check(
             continue;
         }
         let is_touched = !matches!(node, Stmt::Barrier(_) | Stmt::If(_) | Stmt::Loop(_))
-            && node.read().into_iter().chain(node.written()).any(|place| place.object == extreme);
+            && touched(node).contains(&extreme);
         if is_touched {
             let message = "an extreme has a derivative only if nothing else happens to its memory in the kernel: use a slice of its own, and read it in another kernel";
             return refuse(sources, function.objects[extreme.index()].span, message);

@@ -79,6 +79,22 @@ fn the_first_of_equals() {
     assert_eq!((dleast.download().unwrap(), dx.download().unwrap()), (vec![2.0], vec![0.0; 8]));
 }
 
+#[stratape::kernel]
+#[gradient(wrt(x))]
+fn at_least(x: &mut [f64], limit: f64) {
+    atomic_max(&mut x[thread_idx().x], limit);
+}
+
+#[test]
+fn a_constant_that_is_above() {
+    // What was overwritten kept its adjoint.
+    let gpu = Device::new().unwrap();
+    let (mut x, mut dx) = (gpu.upload(&[1.0, 3.0]).unwrap(), gpu.upload(&[5.0, 7.0]).unwrap());
+    at_least_grad::launch(&gpu, Grid::blocks(1).threads(2), (&mut x, &mut dx, 2.0)).unwrap();
+    assert_eq!(x.download().unwrap(), [2.0, 3.0]);
+    assert_eq!(dx.download().unwrap(), [0.0, 7.0]);
+}
+
 #[stratape::gradient]
 fn spread(gpu: &Device, x: &[f64]) -> Result<f64, GpuError> {
     let (x, mut y) = (gpu.upload(x)?, gpu.zeros(x.len())?);

@@ -18,7 +18,7 @@ use std::fmt::Write;
 
 pub use self::fresh::Fresh;
 pub use self::order::Order;
-pub(crate) use self::order::order;
+pub(crate) use self::order::{order, touched};
 
 use stratape_ir::{
     Atomic, AtomicOp, Block, Check, Exchange, Extent, Float, Function, If, Init, Int, Loop,

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use stratape_ir::{
-    Atomic, AtomicOp, Axis, Binary, Block, Builtin, Compare, Function, If, ObjectId, Op, Range,
-    Scalar, Stmt, ValueId,
+    Atomic, AtomicOp, Axis, Binary, Block, Builtin, Compare, Function, If, ObjectId, Op, Place,
+    Range, Scalar, Stmt, ValueId,
 };
 
 /// What there is to do about the order of additions.
@@ -59,6 +59,16 @@ pub(super) fn is_ordered(function: &Function, atomic: &Atomic) -> bool {
     atomic.op == AtomicOp::Add && function.ty(atomic.value).is_float() && atomic.old.is_none()
 }
 
+/// The memory that a statement reads or writes, inner ones apart.
+pub(crate) fn touched(node: &Stmt) -> BTreeSet<ObjectId> {
+    let mut places: Vec<&Place> = node.read();
+    places.extend(node.written());
+    if let Stmt::New { init, .. } = node {
+        places.extend(init.copied());
+    }
+    places.into_iter().map(|place| place.object).collect()
+}
+
 struct Finder<'a> {
     function: &'a Function,
     along_x: bool,
@@ -92,10 +102,7 @@ impl Finder<'_> {
                 }
                 // The sum does not depend on whether these come before those that are written down: they do.
                 Stmt::Accumulate { .. } | Stmt::Barrier(_) => {}
-                node => {
-                    let places = node.read().into_iter().chain(node.written());
-                    self.touched.extend(places.map(|place| place.object));
-                }
+                node => self.touched.extend(touched(node)),
             }
         }
     }
