@@ -12,6 +12,7 @@ use crate::grid::Grid;
 use crate::kernel::{Arg, BufferMut, BufferRef, Kernel, Param, ShadowRef};
 
 use super::operations::sum_into;
+use super::saved::Kept;
 use super::session::{Content, Session, within};
 
 /// A kernel, and its gradient if it has one.
@@ -44,7 +45,7 @@ struct Launch {
     grid: Grid,
     given: Vec<Given>,
     /// What the kernel wrote to, before.
-    before: Vec<(usize, Content)>,
+    before: Vec<(usize, Kept)>,
 }
 
 /// The adjoints of the numbers that a kernel was given, in their order.
@@ -164,22 +165,16 @@ fn launch_on<K: Launched>(
             }
             let new = match old {
                 Content::Zeros(_) => raw,
-                Content::Elements(_) => Arc::new(raw.duplicate(None)?),
+                Content::Elements(_) => session.duplicate(&raw)?,
             };
             session.replace(*id, Content::Elements(Arc::clone(&new)))?;
             before.push((*id, old));
             raws.push(Some(new));
         }
         let mut args = arguments(kernel, given, &raws);
-        let done = crate::launch::launch(kernel, &device, &grid, &mut args);
-        done.map(|()| Launch {
-            kernel,
-            gradient: K::gradient(),
-            device,
-            grid,
-            given: given.to_vec(),
-            before,
-        })
+        crate::launch::launch(kernel, &device, &grid, &mut args)?;
+        let before = before.into_iter().map(|(id, old)| (id, session.keep(old))).collect();
+        Ok(Launch { kernel, gradient: K::gradient(), device, grid, given: given.to_vec(), before })
     })?;
     tape.attach(launched);
     Ok(())
@@ -240,10 +235,12 @@ pub fn launch_backward(tape: &mut RecordTape) -> Result<Adjoints, GpuError> {
     let floats = |given: &Given| matches!(given, Given::Float(_) | Given::Constant(_));
     let numbers = given.iter().filter(|one| floats(one)).count();
     let sums = within(|session| {
-        for (id, content) in &before {
-            session.replace(*id, content.clone())?;
+        let mut wanted = false;
+        for (id, kept) in before {
+            session.replace(id, kept.back()?)?;
+            wanted |= session.has_shadow(id);
         }
-        if !before.iter().any(|(id, _)| session.has_shadow(*id)) {
+        if !wanted {
             return Ok(Vec::new());
         }
         let Some(gradient) = gradient else {
@@ -333,7 +330,7 @@ fn backward(
                     (Some(Given::Buffer(id)), Param::Slice { scalar, arity, .. }) => {
                         let raw = session.elements(*id, (*scalar, *arity))?;
                         // The gradient runs the kernel as well, and others still need what was there before.
-                        Some(if mutable(at) { Arc::new(raw.duplicate(None)?) } else { raw })
+                        Some(if mutable(at) { session.duplicate(&raw)? } else { raw })
                     }
                     _ => None,
                 });

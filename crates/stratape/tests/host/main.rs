@@ -9,6 +9,7 @@
 )]
 
 mod programs;
+mod saved;
 mod shapes;
 
 /// Central differences of a function of several numbers.
