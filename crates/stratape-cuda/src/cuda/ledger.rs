@@ -87,3 +87,23 @@ impl Ledger {
         unsafe { start(&self.carry_out, &grid, 0, stream, &mut params) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::CARRY_OUT;
+    use crate::nvrtc;
+
+    #[test]
+    fn it_compiles_for_a_device() {
+        if !nvrtc::is_present() {
+            let _ = writeln!(std::io::stderr(), "skipped: NVRTC not found (`ci/nvrtc` fetches it)");
+            return;
+        }
+        for arch in ["sm_80", "sm_90"] {
+            let ptx = nvrtc::to_ptx(CARRY_OUT.cuda, arch, &[]).unwrap();
+            assert!(ptx.contains(".entry stratape_carry_out_kernel"));
+        }
+    }
+}

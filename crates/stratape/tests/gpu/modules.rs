@@ -14,12 +14,12 @@ mod diffusion {
     use super::damped;
     use stratape::gpu::{self, Device, GpuError, Grid};
 
-    pub const HALF: f64 = 0.5;
+    pub(crate) const HALF: f64 = 0.5;
 
     #[derive(Clone, Copy)]
-    pub struct Material {
-        pub conductivity: f64,
-        pub capacity: f64,
+    pub(crate) struct Material {
+        pub(crate) conductivity: f64,
+        pub(crate) capacity: f64,
     }
 
     impl Material {
@@ -28,7 +28,7 @@ mod diffusion {
         }
 
         #[gradient]
-        pub fn squared(&self, factor: f64) -> f64 {
+        pub(crate) fn squared(&self, factor: f64) -> f64 {
             factor * self.rate() * self.rate()
         }
     }
@@ -44,7 +44,7 @@ mod diffusion {
 
     #[stratape::kernel]
     #[gradient]
-    pub fn step(next: &mut [f64], now: &[f64], material: Material) {
+    pub(crate) fn step(next: &mut [f64], now: &[f64], material: Material) {
         let i = index();
         if i > 0 && i + 1 < now.len() {
             next[i] = damped(now[i]) + HALF * material.rate() * bend(now, i);
@@ -52,7 +52,7 @@ mod diffusion {
     }
 
     #[gradient]
-    pub fn roughness(
+    pub(crate) fn roughness(
         gpu: &Device,
         start: &[f64],
         rate: f64,
@@ -123,11 +123,22 @@ fn nothing_from_outside() {
     assert_eq!(y.download().unwrap(), [4.0; 3]);
 }
 
+#[allow(unused_qualifications)]
 #[stratape::differentiable]
 mod outer {
-    pub mod inner {
+    use stratape::gpu::{self, Device, GpuError, Grid};
+
+    #[gradient]
+    pub(crate) fn sum_of_squares(gpu: &Device, x: &[f64], factor: f64) -> Result<f64, GpuError> {
+        let mut x = gpu.upload(x)?;
+        let grid = Grid::blocks(1).threads(x.len());
+        inner::squares::launch(gpu, grid, (&mut x, inner::Factor(factor)))?;
+        gpu::sum(&x)
+    }
+
+    pub(crate) mod inner {
         #[derive(Clone, Copy)]
-        pub struct Factor(pub f64);
+        pub(crate) struct Factor(pub(crate) f64);
 
         fn square(x: f64) -> f64 {
             x * x
@@ -135,7 +146,7 @@ mod outer {
 
         #[stratape::kernel]
         #[gradient]
-        pub fn squares(y: &mut [f64], factor: Factor) {
+        pub(crate) fn squares(y: &mut [f64], factor: Factor) {
             let i = thread_idx().x;
             y[i] = factor.0 * square(y[i]);
         }
@@ -152,4 +163,7 @@ fn a_kernel_of_an_inner_module() {
     assert_eq!(y.download().unwrap(), [2.0, 4.5]);
     assert_eq!(dfactor.download().unwrap(), [13.0]);
     assert_eq!(dy.download().unwrap(), [2.0, 3.0]);
+    let mut dx = [0.0; 2];
+    let found = outer::sum_of_squares_grad(&gpu, &[2.0, 3.0], &mut dx, 0.5, 1.0);
+    assert_eq!((found.unwrap(), dx), ((6.5, 13.0), [2.0, 3.0]));
 }

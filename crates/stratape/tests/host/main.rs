@@ -8,6 +8,7 @@
     clippy::print_stdout
 )]
 
+mod by_key;
 mod programs;
 mod saved;
 mod shapes;
