@@ -17,6 +17,7 @@ use crate::arguments::{Arguments, attribute_options};
 use crate::back::rust;
 use crate::driver::{Compiled, CompiledHalves, CompiledLoop, Options, compile, compile_halves};
 use crate::front::{self, Items, is_marked, strip_marks};
+use crate::kernels::{self, is_kernel};
 use crate::link::shown;
 use crate::methods::{self, Method};
 use crate::source::Sources;
@@ -225,6 +226,8 @@ pub(crate) struct Opened {
     wanted: Vec<(syn::ItemFn, syn::Attribute)>,
     /// The methods under `#[gradient]`.
     methods: Vec<Method>,
+    /// The kernels, which have a place of their own in what is emitted.
+    kernels: Vec<syn::ItemFn>,
     /// Its items, with the attributes that mean something to the compiler.
     items: Vec<Item>,
     /// The same as they are read: with unique names for what comes from outside. Nothing, if they are the same.
@@ -251,6 +254,7 @@ pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened>
             "`#[differentiable]` must see the module's text: write it here, in braces",
         ));
     };
+    let kernels = take_kernels(items);
     let mut wanted = Vec::new();
     for item in items.iter_mut() {
         if let Item::Use(import) = item {
@@ -259,7 +263,9 @@ pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened>
                 import.attrs.push(syn::parse_quote!(#[allow(unused_imports)]));
             }
         }
-        if let Item::Fn(function) = item {
+        if let Item::Fn(function) = item
+            && !is_kernel(function)
+        {
             let at =
                 function.attrs.iter().position(|attribute| is_marked(attribute, &["gradient"]));
             if let Some(at) = at {
@@ -297,11 +303,13 @@ pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened>
             function.attrs.retain(|attribute| !is_marked(attribute, &["constant", "pullback"]));
         }
     }
+    items.retain(|item| !matches!(item, Item::Fn(function) if is_kernel(function)));
     let (methods, refusals) = (wanted_methods, Vec::new());
     Ok(Opened {
         module,
         wanted,
         methods,
+        kernels,
         items: read,
         read: None,
         plain,
@@ -309,6 +317,32 @@ pub(crate) fn open(attribute: &TokenStream, item: TokenStream) -> Result<Opened>
         errors,
         refusals,
     })
+}
+
+/// The kernels of a module; they and what is under `#[device]` call the functions of kernels without a path. Everything in the module sees
+/// each other, so that `#[device]` says nothing more.
+fn take_kernels(items: &mut [Item]) -> Vec<syn::ItemFn> {
+    let mut kernels = Vec::new();
+    for item in items {
+        if let Item::Fn(function) = item
+            && function.attrs.iter().any(|one| is_marked(one, &["kernel", "device"]))
+        {
+            front::with_paths(function);
+            if is_kernel(function) {
+                kernels.push(function.clone());
+            }
+        }
+        let attributes = match item {
+            Item::Fn(item) => &mut item.attrs,
+            Item::Struct(item) => &mut item.attrs,
+            Item::Enum(item) => &mut item.attrs,
+            Item::Const(item) => &mut item.attrs,
+            Item::Type(item) => &mut item.attrs,
+            _ => continue,
+        };
+        attributes.retain(|one| !is_marked(one, &["device"]));
+    }
+    kernels
 }
 
 impl Opened {
@@ -341,6 +375,20 @@ impl Opened {
     /// The names of the functions under `#[gradient]`.
     pub(crate) fn wanted(&self) -> impl Iterator<Item = &Ident> {
         self.wanted.iter().map(|(function, _)| &function.sig.ident)
+    }
+
+    /// The names of the kernels.
+    pub(crate) fn kernels(&self) -> impl Iterator<Item = &Ident> {
+        self.kernels.iter().map(|kernel| &kernel.sig.ident)
+    }
+
+    /// What stands for the kernels; `imports` tells what types with unique names in a text stand for.
+    pub(crate) fn launches(&self, imports: &dyn Fn(&str) -> TokenStream) -> TokenStream {
+        let one = |written: &syn::ItemFn| {
+            let read = self.context.function(&written.sig.ident.to_string());
+            kernels::kernel(written, read.as_deref().unwrap_or(written), &self.context, imports)
+        };
+        self.kernels.iter().map(one).collect()
     }
 
     /// The methods under `#[gradient]`.
@@ -468,7 +516,8 @@ pub(crate) fn arguments_of(attribute: &syn::Attribute) -> TokenStream {
 
 fn module(attribute: &TokenStream, item: TokenStream) -> Result<TokenStream> {
     let mut opened = open(attribute, item)?;
-    let added = opened.added(BTreeSet::new())?;
+    let mut added = opened.added(BTreeSet::new())?;
+    added.extend(opened.launches(&|_| TokenStream::new()));
     Ok(opened.with(added))
 }
 

@@ -11,8 +11,8 @@ use syn::parse::{Parse, Parser};
 use syn::{Error, Result};
 
 use crate::arguments::Arguments;
-use crate::back::cuda::{self, Fresh};
-use crate::driver::{CompiledKernel, compile_kernel};
+use crate::back::cuda::{self, Fresh, Order};
+use crate::driver::{ByValue, CompiledKernel, Election, Part, compile_kernel};
 use crate::expand::{arguments_of, reported};
 use crate::front::{Items, is_marked, with_paths};
 use stratape_ir::{Extent, Function, Origin, Param, Scalar, Type, Valid};
@@ -124,10 +124,19 @@ fn launches(
     let (kernel, gradient) = compiled.valid().map_err(fault)?;
     let name = &written.sig.ident;
     let mut tokens = checked(written);
-    tokens.extend(launch(written, name, kernel, None, imports)?);
+    let election = compiled.gradient.as_ref().and_then(|one| one.election.as_ref());
+    let primal = kernel.function();
+    let of = |gradient_of: Option<_>| Emitted {
+        written,
+        by_value: &compiled.by_value,
+        gradient_of,
+        election: election.filter(|_| gradient_of.is_some()),
+        primal,
+    };
+    tokens.extend(launch(of(None), name, kernel, imports)?);
     if let (Some(gradient), Some(arguments)) = (gradient, &arguments) {
         let name = gradient_name(name, arguments);
-        tokens.extend(launch(written, &name, gradient, Some(&written.sig.ident), imports)?);
+        tokens.extend(launch(of(Some(&written.sig.ident)), &name, gradient, imports)?);
         tokens.extend(launched(written, Some(&name)));
     } else if !writes_floats(kernel.function()) {
         tokens.extend(launched(written, None));
@@ -168,41 +177,74 @@ fn writes_floats(function: &Function) -> bool {
     })
 }
 
-/// A parameter of a launch: its name, the type it is passed as, and how it becomes an argument.
+/// A parameter of a launch: its name, the type it is passed as, and what becomes of it, which is several arguments if it holds several numbers.
 struct Passed {
     name: Ident,
     ty: TokenStream,
-    argument: TokenStream,
-    /// What the kernel says of it.
-    param: TokenStream,
+    arguments: Vec<TokenStream>,
+    /// What the kernel says of them.
+    params: Vec<TokenStream>,
 }
 
-/// The type that launches a kernel; `of` is the kernel that it is the gradient of.
+/// What a kernel, or its gradient, is made of.
+#[derive(Clone, Copy)]
+struct Emitted<'a> {
+    written: &'a syn::ItemFn,
+    by_value: &'a [ByValue],
+    /// The kernel that it is the gradient of.
+    gradient_of: Option<&'a Ident>,
+    /// What runs before it.
+    election: Option<&'a Election>,
+    primal: &'a Function,
+}
+
+impl Emitted<'_> {
+    /// The parameter of several numbers that a number belongs to, and its position there.
+    fn whole(&self, param: &Param) -> Option<(&ByValue, usize)> {
+        let Param::Value(value) = param else { return None };
+        self.by_value.iter().find_map(|one| {
+            let at = one.values.iter().position(|part| part == value)?;
+            Some((one, at))
+        })
+    }
+
+    /// Whether a parameter is one that was written, or the first number of one.
+    fn begins(&self, function: &Function, param: &Param) -> bool {
+        match param {
+            Param::Value(_) => self.whole(param).is_none_or(|(_, at)| at == 0),
+            Param::Object(object) => {
+                let known = &function.objects[object.index()];
+                known.shadow_of.is_none() && !function.sums.contains(object)
+            }
+        }
+    }
+
+    /// The type of the parameter, as it is written, that the one at a position stands for.
+    fn written_at(&self, function: &Function, at: Option<usize>) -> Result<&syn::Type> {
+        let before = function.params.iter().take(at.unwrap_or(0));
+        let before = before.filter(|param| self.begins(function, param)).count();
+        written_type(self.written.sig.inputs.iter().nth(before), &self.written.sig)
+    }
+}
+
+/// The type that launches a kernel.
 fn launch(
-    written: &syn::ItemFn,
+    emitted: Emitted<'_>,
     name: &Ident,
     kernel: Valid<'_>,
-    of: Option<&Ident>,
     imports: &dyn Fn(&str) -> TokenStream,
 ) -> Result<TokenStream> {
+    let Emitted { written, gradient_of: of, .. } = emitted;
     let function = kernel.function();
     let cuda = cuda::emit(kernel);
-    let passed = passed(written, function, &cuda.fresh)?;
+    let (passed, holders) = passed(emitted, function, &cuda.fresh)?;
+    let (election, elect) = elected(emitted, function)?;
     let (names, types): (Vec<_>, Vec<_>) = passed.iter().map(|one| (&one.name, &one.ty)).unzip();
-    let (arguments, params): (Vec<_>, Vec<_>) =
-        passed.iter().map(|one| (&one.argument, &one.param)).unzip();
-    let constants = cuda.constants.iter().map(|(text, ty)| {
-        let number: TokenStream = text.parse().unwrap_or_default();
-        let number = match ty {
-            Scalar::Float(stratape_ir::Float::F32) => quote!(F32(#number)),
-            Scalar::Float(_) => quote!(F64(#number)),
-            _ => quote!(Int((#number) as i128)),
-        };
-        quote!((#text, ::stratape::gpu::__private::Constant::#number))
-    });
-    let tape = if cuda.uses_tape { quote!(Unknown) } else { quote!(None) };
-    let dynamic = Literal::usize_unsuffixed(cuda.dynamic_shared);
-    let (language, text, c_name) = (function.to_string(), &cuda.text, cuda::c_name(&function.name));
+    let arguments: Vec<_> = passed.iter().flat_map(|one| &one.arguments).collect();
+    let params = passed.iter().flat_map(|one| &one.params).chain(&holders);
+    let params: Vec<_> = params.collect();
+    let text = kernel_text(function, &cuda, &quote!(&[#(#params),*]), &elect);
+    let (language, cuda_text) = (function.to_string(), &cuda.text);
     let vis = &written.vis;
     let docs: Vec<TokenStream> = match of {
         None => {
@@ -223,10 +265,8 @@ fn launch(
              writes. A shadow of what is written holds these weights before, and the adjoint of what was there afterwards."
         ),
     };
-    let checks = &cuda.checks;
     // Constants may name types that have unique names here.
-    let constants: Vec<TokenStream> = constants.collect();
-    let imports = imports(&quote!(#(#constants)*).to_string());
+    let imports = imports(&quote!(#election #text).to_string());
     Ok(quote! {
         #(#conditions)*
         #(#docs)*
@@ -256,16 +296,8 @@ fn launch(
             #[doc(hidden)]
             pub fn __kernel() -> &'static ::stratape::gpu::__private::Kernel {
                 #imports
-                static TEXT: ::stratape::gpu::__private::KernelText = ::stratape::gpu::__private::KernelText {
-                    name: #c_name,
-                    language: #language,
-                    cuda: #text,
-                    params: &[#(#params),*],
-                    tape: ::stratape::gpu::__private::Tape::#tape,
-                    constants: &[#(#constants),*],
-                    dynamic_shared: #dynamic,
-                    checks: &[#(#checks),*],
-                };
+                #election
+                static TEXT: ::stratape::gpu::__private::KernelText = #text;
                 static KERNEL: ::stratape::gpu::__private::Kernel =
                     ::stratape::gpu::__private::Kernel::new(&TEXT);
                 &KERNEL
@@ -273,112 +305,232 @@ fn launch(
 
             /// The kernel in the intermediate language, and as CUDA C++.
             pub const fn texts() -> (&'static str, &'static str) {
-                (#language, #text)
+                (#language, #cuda_text)
             }
         }
     })
 }
 
-/// What a launch takes for the parameters of a kernel.
-fn passed(
-    written: &syn::ItemFn,
+/// What a launch is told of a kernel.
+fn kernel_text(
     function: &Function,
-    fresh: &HashMap<usize, Fresh>,
-) -> Result<Vec<Passed>> {
-    let mut inputs = written.sig.inputs.iter();
-    let mut passed = Vec::new();
-    for (at, param) in function.params.iter().enumerate() {
-        let name = format_ident!("argument_{at}", span = Span::mixed_site());
-        let arg = quote!(::stratape::gpu::__private::Arg);
-        let of = quote!(::stratape::gpu::__private);
-        let previous =
-            at.checked_sub(1).and_then(|at| passed.get(at)).map(|one: &Passed| one.ty.clone());
-        passed.push(match param {
-            Param::Value(value) => {
-                let ty = written_type(inputs.next(), &written.sig)?;
-                let scalar = scalar_type(function.ty(*value));
-                Passed {
-                    argument: quote!(#arg::from(#name)),
-                    param: quote!(#of::Param::Value(#of::ScalarType::#scalar)),
-                    ty: quote!(#ty),
-                    name,
-                }
-            }
-            Param::Object(object) => {
-                let known = &function.objects[object.index()];
-                let item = known.ty.element();
-                let (scalar, arity) = numbers(item.unwrap_or(&known.ty));
-                let scalar = scalar_type(scalar);
-                let mutable = known.origin == Origin::RefMut;
-                let is_sum = function.sums.contains(object);
-                let shadow_of = match known.shadow_of {
-                    Some(of) => function.params.iter().position(|one| *one == Param::Object(of)),
-                    None => at.checked_sub(1).filter(|_| is_sum),
-                };
-                let ty = match (known.shadow_of, is_sum) {
-                    // The type of a number is that of its adjoint.
-                    (_, true) => {
-                        let ty = previous.unwrap_or_default();
-                        quote!(impl ::core::convert::Into<::stratape::gpu::Shadow<'a, #ty>>)
-                    }
-                    // It holds the weights of the results: nobody wants it overwritten before.
-                    (Some(of), _) if function.objects[of.index()].origin == Origin::RefMut => {
-                        let ty = element(inputs_of(written, function, shadow_of)?)?;
-                        quote!(&'a mut ::stratape::gpu::Buffer<#ty>)
-                    }
-                    (Some(_), _) => {
-                        let ty = element(inputs_of(written, function, shadow_of)?)?;
-                        quote!(impl ::core::convert::Into<::stratape::gpu::Shadow<'a, #ty>>)
-                    }
-                    (None, false) => {
-                        let ty = element(written_type(inputs.next(), &written.sig)?)?;
-                        let mutable = mutable.then(|| quote!(mut));
-                        quote!(&'a #mutable ::stratape::gpu::Buffer<#ty>)
-                    }
-                };
-                let weights = known.shadow_of.is_some_and(|of| {
-                    function.objects[of.index()].origin == Origin::RefMut
-                });
-                let argument = match (known.shadow_of.is_some() && !weights) || is_sum {
-                    true => quote!(#arg::from(::core::convert::Into::<::stratape::gpu::Shadow<'a, _>>::into(#name))),
-                    false => quote!(#arg::from(#name)),
-                };
-                let shadow_of = match shadow_of.map(Literal::usize_unsuffixed) {
-                    Some(at) => quote!(::core::option::Option::Some(#at)),
-                    None => quote!(::core::option::Option::None),
-                };
-                let kept = match fresh.get(&at) {
-                    None => format_ident!("Added"),
-                    Some(fresh) => format_ident!("{fresh:?}"),
-                };
-                let param = quote!(#of::Param::Slice {
-                    scalar: #of::ScalarType::#scalar,
-                    arity: #arity,
-                    mutable: #mutable,
-                    shadow_of: #shadow_of,
-                    fresh: #of::Fresh::#kept,
-                });
-                Passed { name, ty, argument, param }
-            }
-        });
-    }
-    Ok(passed)
+    cuda: &cuda::Kernel,
+    params: &TokenStream,
+    elect: &TokenStream,
+) -> TokenStream {
+    let of = quote!(::stratape::gpu::__private);
+    let constants = cuda.constants.iter().map(|(text, ty)| {
+        let number: TokenStream = text.parse().unwrap_or_default();
+        let number = match ty {
+            Scalar::Float(stratape_ir::Float::F32) => quote!(F32(#number)),
+            Scalar::Float(_) => quote!(F64(#number)),
+            _ => quote!(Int((#number) as i128)),
+        };
+        quote!((#text, #of::Constant::#number))
+    });
+    let tape = if cuda.uses_tape { quote!(Unknown) } else { quote!(None) };
+    let dynamic = Literal::usize_unsuffixed(cuda.dynamic_shared);
+    let (language, text, c_name) = (function.to_string(), &cuda.text, cuda::c_name(&function.name));
+    let (checks, order) = (&cuda.checks, cuda.order.iter().map(ordered));
+    quote!(#of::KernelText {
+        name: #c_name,
+        language: #language,
+        cuda: #text,
+        params: #params,
+        tape: #of::Tape::#tape,
+        constants: &[#(#constants),*],
+        dynamic_shared: #dynamic,
+        order: [#(#order),*],
+        elect: #elect,
+        checks: &[#(#checks),*],
+    })
 }
 
-/// The type of the parameter, as it is written, that the one at a position of the gradient stands for.
-fn inputs_of<'w>(
-    written: &'w syn::ItemFn,
+/// The election before a gradient: its statics, and what the gradient says of it.
+fn elected(emitted: Emitted<'_>, function: &Function) -> Result<(TokenStream, TokenStream)> {
+    let none = (TokenStream::new(), quote!(::core::option::Option::None));
+    let Some(election) = emitted.election else { return Ok(none) };
+    let fault = |fault| Error::new(emitted.written.sig.ident.span(), fault);
+    let kernel = stratape_ir::valid::validate(&election.function).map_err(fault)?;
+    let cuda = cuda::emit(kernel);
+    let of = quote!(::stratape::gpu::__private);
+    let params = election.function.params.iter().map(|param| {
+        let (ty, memory) = match param {
+            Param::Value(value) => (election.function.ty(*value), None),
+            Param::Object(object) => {
+                let known = &election.function.objects[object.index()];
+                let (scalar, arity) = numbers(known.ty.element().unwrap_or(&known.ty));
+                (scalar, Some((arity, known.origin == Origin::RefMut)))
+            }
+        };
+        let scalar = scalar_type(ty);
+        match memory {
+            None => quote!(#of::Param::Value(#of::ScalarType::#scalar)),
+            Some((arity, mutable)) => slice(&scalar, &arity, mutable),
+        }
+    });
+    let text = kernel_text(&election.function, &cuda, &quote!(&[#(#params),*]), &none.1);
+    let position = |param: &Param| function.params.iter().position(|one| one == param);
+    let own = emitted.primal.params.iter().filter_map(position).map(Literal::usize_unsuffixed);
+    let extremes = election.extremes.iter().filter_map(|object| {
+        let own = &emitted.primal.params;
+        own.iter().position(|param| *param == Param::Object(*object))
+    });
+    let extremes = extremes.map(Literal::usize_unsuffixed);
+    let statics = quote! {
+        static ELECTION: #of::KernelText = #text;
+        static ELECT: #of::Elect = #of::Elect {
+            kernel: #of::Kernel::new(&ELECTION),
+            own: &[#(#own),*],
+            extremes: &[#(#extremes),*],
+        };
+    };
+    Ok((statics, quote!(::core::option::Option::Some(&ELECT))))
+}
+
+/// What the kernel says of a slice that is no shadow.
+fn slice(scalar: &Ident, arity: &TokenStream, mutable: bool) -> TokenStream {
+    let of = quote!(::stratape::gpu::__private);
+    quote!(#of::Param::Slice {
+        scalar: #of::ScalarType::#scalar,
+        arity: #arity,
+        mutable: #mutable,
+        shadow_of: ::core::option::Option::None,
+        fresh: #of::Fresh::Added,
+    })
+}
+
+/// What a launch that asks for an order is told.
+fn ordered(order: &Order) -> TokenStream {
+    let of = quote!(::stratape::gpu::__private::Order);
+    match order {
+        Order::Free => quote!(#of::Free),
+        Order::Logged(Some(most)) => {
+            let most = Literal::usize_unsuffixed(*most);
+            quote!(#of::Logged(::core::option::Option::Some(#most)))
+        }
+        Order::Logged(None) => quote!(#of::Logged(::core::option::Option::None)),
+        Order::Refused(why) => quote!(#of::Refused(#why)),
+    }
+}
+
+/// What a launch takes for the parameters of a kernel, and what the kernel says of those that only the election knows.
+fn passed(
+    emitted: Emitted<'_>,
     function: &Function,
-    at: Option<usize>,
-) -> Result<&'w syn::Type> {
-    let is_own = |param: &&Param| match param {
-        Param::Value(_) => true,
-        Param::Object(object) => {
-            function.objects[object.index()].shadow_of.is_none() && !function.sums.contains(object)
+    fresh: &HashMap<usize, Fresh>,
+) -> Result<(Vec<Passed>, Vec<TokenStream>)> {
+    let mut passed: Vec<Passed> = Vec::new();
+    let mut holders = Vec::new();
+    let arg = quote!(::stratape::gpu::__private::Arg);
+    let of = quote!(::stratape::gpu::__private);
+    for (at, param) in function.params.iter().enumerate() {
+        let name = format_ident!("argument_{at}", span = Span::mixed_site());
+        let object = match param {
+            Param::Object(object) => object,
+            Param::Value(value) => {
+                let scalar = scalar_type(function.ty(*value));
+                let param_of = quote!(#of::Param::Value(#of::ScalarType::#scalar));
+                let (path, first) = match emitted.whole(param) {
+                    Some((whole, part)) => (path(&whole.paths[part]), part == 0),
+                    None => (TokenStream::new(), true),
+                };
+                if first {
+                    let ty = emitted.written_at(function, Some(at))?.to_token_stream();
+                    let (arguments, params) = (Vec::new(), Vec::new());
+                    passed.push(Passed { name, ty, arguments, params });
+                }
+                if let Some(Passed { name, arguments, params, .. }) = passed.last_mut() {
+                    arguments.push(quote!(#arg::from(#name #path)));
+                    params.push(param_of);
+                }
+                continue;
+            }
+        };
+        let known = &function.objects[object.index()];
+        let item = known.ty.element();
+        let (scalar, arity) = numbers(item.unwrap_or(&known.ty));
+        if emitted.election.is_some_and(|election| election.holders.contains(object)) {
+            holders.push(slice(&scalar_type(scalar), &arity, false));
+            continue;
+        }
+        let number = format_ident!("{}", scalar.name());
+        let scalar = scalar_type(scalar);
+        let mutable = known.origin == Origin::RefMut;
+        let is_sum = function.sums.contains(object);
+        let shadow_of = match known.shadow_of {
+            Some(of) => function.params.iter().position(|one| *one == Param::Object(of)),
+            // The first number of the parameter before.
+            None if is_sum => {
+                let before = &function.params[..at];
+                before.iter().rposition(|param| emitted.begins(function, param))
+            }
+            None => None,
+        };
+        let weights =
+            known.shadow_of.is_some_and(|of| function.objects[of.index()].origin == Origin::RefMut);
+        let written = || element(emitted.written_at(function, shadow_of.or(Some(at)))?);
+        let ty = match known.shadow_of {
+            None if is_sum => {
+                quote!(impl ::core::convert::Into<::stratape::gpu::Shadow<'a, ::core::primitive::#number>>)
+            }
+            None => {
+                let (ty, mutable) = (written()?, mutable.then(|| quote!(mut)));
+                quote!(&'a #mutable ::stratape::gpu::Buffer<#ty>)
+            }
+            // It holds the weights of the results: nobody wants it overwritten before.
+            Some(_) if weights => {
+                let ty = written()?;
+                quote!(&'a mut ::stratape::gpu::Buffer<#ty>)
+            }
+            Some(_) => {
+                let ty = written()?;
+                quote!(impl ::core::convert::Into<::stratape::gpu::Shadow<'a, #ty>>)
+            }
+        };
+        let argument = match (known.shadow_of.is_some() && !weights) || is_sum {
+            true => {
+                quote!(#arg::from(::core::convert::Into::<::stratape::gpu::Shadow<'a, _>>::into(#name)))
+            }
+            false => quote!(#arg::from(#name)),
+        };
+        let shadow_of = match shadow_of.map(Literal::usize_unsuffixed) {
+            Some(at) => quote!(::core::option::Option::Some(#at)),
+            None => quote!(::core::option::Option::None),
+        };
+        let kept = match fresh.get(&at) {
+            None => format_ident!("Added"),
+            Some(fresh) => format_ident!("{fresh:?}"),
+        };
+        let param = quote!(#of::Param::Slice {
+            scalar: #of::ScalarType::#scalar,
+            arity: #arity,
+            mutable: #mutable,
+            shadow_of: #shadow_of,
+            fresh: #of::Fresh::#kept,
+        });
+        passed.push(Passed { name, ty, arguments: vec![argument], params: vec![param] });
+    }
+    Ok((passed, holders))
+}
+
+/// The way to a number in a parameter.
+fn path(parts: &[Part]) -> TokenStream {
+    let step = |part: &Part| match part {
+        Part::Named(name) => {
+            let name: TokenStream = name.parse().unwrap_or_default();
+            quote!(.#name)
+        }
+        Part::Numbered(at) => {
+            let at = Literal::usize_unsuffixed(*at);
+            quote!(.#at)
+        }
+        Part::Element(at) => {
+            let at = Literal::usize_unsuffixed(*at);
+            quote!([#at])
         }
     };
-    let before = function.params.iter().take(at.unwrap_or(0)).filter(is_own).count();
-    written_type(written.sig.inputs.iter().nth(before), &written.sig)
+    parts.iter().map(step).collect()
 }
 
 fn written_type<'w>(input: Option<&'w syn::FnArg>, sig: &syn::Signature) -> Result<&'w syn::Type> {

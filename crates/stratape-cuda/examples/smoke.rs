@@ -9,7 +9,7 @@ use std::error::Error;
 use std::process::Command;
 use std::time::Instant;
 
-use stratape_cuda::__private::{Arg, Fresh, Kernel, KernelText, Param, Tape, launch};
+use stratape_cuda::__private::{Arg, Fresh, Kernel, KernelText, Order, Param, Tape, launch};
 use stratape_cuda::{Device, GpuError, Grid, ScalarType, Stream};
 
 const fn doubles(mutable: bool) -> Param {
@@ -45,6 +45,8 @@ static AXPY: Kernel = Kernel::new(&KernelText {
     tape: Tape::None,
     constants: &[],
     dynamic_shared: 1,
+    order: [Order::Free; 2],
+    elect: None,
     checks: &["index of `y`"],
 });
 

@@ -6,8 +6,11 @@ use stratape_ir::simt::{self, Launch};
 
 use crate::buffer::Store;
 use crate::error::{FaultKind, GpuError, KernelFault};
-use crate::grid::{Dim3, Grid};
+use crate::grid::{Dim3, Grid, Limits};
 use crate::kernel::{Arg, Kernel};
+
+/// Bytes of shared memory that a kernel may declare, as on every CUDA device.
+const STATIC_SHARED: usize = 48 << 10;
 
 /// The arguments of a launch whose buffers were checked to belong to an emulator.
 pub(crate) fn args<'a>(args: &[Arg<'a>]) -> Vec<simt::Arg<'a>> {
@@ -41,17 +44,26 @@ pub(crate) fn run(
         true => 1,
         false => std::thread::available_parallelism().map_or(1, NonZero::get),
     };
+    let constants = text.constants.iter().map(|(text, one)| ((*text).to_owned(), one.number()));
+    let constants = constants.collect();
+    let declared =
+        simt::static_shared(function, &constants).map_err(|fault| of(text.name, fault))?;
+    if declared > STATIC_SHARED {
+        let (kernel, limit) = (text.name.to_owned(), STATIC_SHARED);
+        return Err(GpuError::StaticSharedMemory { kernel, declared, limit });
+    }
+    let (asked, limit) =
+        (grid.shared_bytes() * text.dynamic_shared, Limits::EMULATOR.shared - declared);
+    if asked > limit {
+        return Err(GpuError::SharedMemory { asked, limit });
+    }
     let launch = Launch {
         grid: extents(grid.block_count()),
         block: extents(grid.thread_count()),
-        shared_bytes: grid.shared_bytes() * text.dynamic_shared,
+        shared_bytes: asked,
         check: checking,
         workers,
-        constants: text
-            .constants
-            .iter()
-            .map(|(text, one)| ((*text).to_owned(), one.number()))
-            .collect(),
+        constants,
     };
     simt::run(function, &launch, args).map_err(|fault| of(text.name, fault))
 }

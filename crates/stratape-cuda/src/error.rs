@@ -74,6 +74,15 @@ pub enum GpuError {
         /// The most that is allowed, for this kernel if it is known.
         limit: usize,
     },
+    /// A kernel declares more shared memory than a device has for that.
+    StaticSharedMemory {
+        /// The kernel.
+        kernel: String,
+        /// Bytes that its arrays take.
+        declared: usize,
+        /// The most that is allowed.
+        limit: usize,
+    },
     /// A buffer or a stream was used with a device it does not belong to.
     WrongDevice {
         /// What it is.
@@ -288,6 +297,11 @@ impl fmt::Display for GpuError {
                 f,
                 "a block asks for {asked} bytes of dynamic shared memory, {limit} are to be had. Nothing was launched; \
                  use smaller tiles"
+            ),
+            Self::StaticSharedMemory { kernel, declared, limit } => write!(
+                f,
+                "kernel `{kernel}` declares {declared} bytes of shared memory, and {limit} are to be had in this way. Nothing was launched; use smaller \
+                 tiles, or `dynamic_shared`, which may take more"
             ),
             Self::WrongDevice { what, belongs_to, used_with } => write!(
                 f,

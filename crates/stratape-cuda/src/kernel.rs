@@ -32,6 +32,10 @@ pub struct KernelText {
     pub constants: &'static [(&'static str, Constant)],
     /// How many times the dynamic shared memory of a launch a block takes at most: a gradient has shadows of it.
     pub dynamic_shared: usize,
+    /// The order of additions, if the grid extends along x alone, and otherwise.
+    pub order: [Order; 2],
+    /// What runs before it, if threads find extremes together: the last parameters tell then who holds them.
+    pub elect: Option<&'static Elect>,
     /// What the checks of `cuda` test, by their number; a number without text is reported as a number.
     pub checks: &'static [&'static str],
 }
@@ -96,7 +100,8 @@ pub enum Param {
         arity: usize,
         /// Whether the kernel writes to it.
         mutable: bool,
-        /// The parameter whose adjoints it receives: a slice of the same length, or a value, for which it has one element.
+        /// The parameter whose adjoints it receives: a slice of the same length, or the first of the values before it, for which it has an element for
+        /// each float among them.
         shadow_of: Option<usize>,
         /// How a launch along one axis writes it, if its contents are to be overwritten.
         fresh: Fresh,
@@ -123,6 +128,30 @@ pub enum Tape {
     PerThread(usize),
     /// A number of bytes that depends on data.
     Unknown,
+}
+
+/// The kernel that finds who holds extremes, before a gradient.
+///
+/// Its parameters are those of the kernel that the gradient is of, its phase, and for each extreme what was there first and who holds it.
+#[derive(Debug)]
+pub struct Elect {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The arguments of the gradient that it takes, by their positions.
+    pub own: &'static [usize],
+    /// Which of these hold extremes.
+    pub extremes: &'static [usize],
+}
+
+/// What a launch that asks for a fixed order of additions can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// It has one anyway.
+    Free,
+    /// Additions are written to a ledger, at most so many by a thread if that is known, and carried out after the kernel.
+    Logged(Option<usize>),
+    /// None; why.
+    Refused(&'static str),
 }
 
 impl Kernel {
@@ -152,6 +181,11 @@ impl Kernel {
 }
 
 impl Param {
+    /// Whether it is a float by value.
+    pub(crate) fn is_float(&self) -> bool {
+        matches!(self, Self::Value(ScalarType::F32 | ScalarType::F64))
+    }
+
     /// What an argument for it is, in words.
     pub(crate) fn describe(&self) -> String {
         match self {

@@ -2,10 +2,11 @@
 
 use crate::buffer::{RawBuffer, Store, clear_cells, same_length};
 use crate::device::{Device, Kind};
+use crate::election;
 use crate::emulator;
 use crate::error::GpuError;
 use crate::grid::Grid;
-use crate::kernel::{Arg, Kernel, Param};
+use crate::kernel::{Arg, BufferRef, Kernel, KernelText, Param};
 
 /// Launches a kernel.
 ///
@@ -22,11 +23,40 @@ pub fn launch(
     grid: &Grid,
     args: &mut [Arg<'_>],
 ) -> Result<(), GpuError> {
-    check_args(kernel, device, args)?;
+    let text = kernel.text();
+    let elect = text.elect;
+    let last = text.params.len() - elect.map_or(0, |elect| elect.extremes.len());
+    check_args(text, &text.params[..last], device, args)?;
     if let Some(stream) = grid.chosen_stream() {
         device.kind().check(stream.owner(), "the stream of the launch")?;
     }
     grid.check(device.limits())?;
+    let Some(elect) = elect else { return run(kernel, device, grid, args) };
+    let holders = election::held(elect, device, grid, args)?;
+    let args = args.iter_mut().map(|arg| std::mem::replace(arg, Arg::from(0_usize)));
+    run_with(kernel, device, grid, args.collect(), &holders)
+}
+
+/// The launch of a gradient that is told who holds the extremes.
+fn run_with(
+    kernel: &Kernel,
+    device: &Device,
+    grid: &Grid,
+    args: Vec<Arg<'_>>,
+    holders: &[RawBuffer],
+) -> Result<(), GpuError> {
+    let holders = holders.iter().map(|holder| Arg::Buffer(BufferRef::of(holder)));
+    let all: Vec<Arg<'_>> = args.into_iter().chain(holders).collect();
+    run(kernel, device, grid, &all)
+}
+
+/// A launch whose arguments and grid were checked.
+pub(crate) fn run(
+    kernel: &Kernel,
+    device: &Device,
+    grid: &Grid,
+    args: &[Arg<'_>],
+) -> Result<(), GpuError> {
     match device.kind() {
         Kind::Cuda(context) => context.launch(kernel, grid, device.is_checking(), args),
         Kind::Emulator(_) => {
@@ -40,18 +70,22 @@ pub fn launch(
     }
 }
 
-fn check_args(kernel: &Kernel, device: &Device, args: &[Arg<'_>]) -> Result<(), GpuError> {
-    let text = kernel.text();
-    if args.len() != text.params.len() {
-        let index = args.len().min(text.params.len());
+fn check_args(
+    text: &KernelText,
+    params: &[Param],
+    device: &Device,
+    args: &[Arg<'_>],
+) -> Result<(), GpuError> {
+    if args.len() != params.len() {
+        let index = args.len().min(params.len());
         return Err(GpuError::Argument {
             kernel: text.name.to_owned(),
             index,
-            expected: text.params.get(index).map_or("nothing".to_owned(), Param::describe),
+            expected: params.get(index).map_or("nothing".to_owned(), Param::describe),
             found: args.get(index).map_or("nothing".to_owned(), Arg::describe),
         });
     }
-    for (index, (param, arg)) in text.params.iter().zip(args).enumerate() {
+    for (index, (param, arg)) in params.iter().zip(args).enumerate() {
         let what = || format!("argument {index} of kernel `{}`", text.name);
         let shadowed = match (param, arg.buffer()) {
             (Param::Value(expected), None) if value_type(arg) == Some(*expected) => continue,
@@ -62,7 +96,7 @@ fn check_args(kernel: &Kernel, device: &Device, args: &[Arg<'_>]) -> Result<(), 
             {
                 device.kind().check(buffer.owner(), &what())?;
                 buffer.check()?;
-                shadow_of.and_then(|of| args.get(of))
+                shadow_of.and_then(|of| Some((of, args.get(of)?)))
             }
             _ => {
                 return Err(GpuError::Argument {
@@ -73,9 +107,10 @@ fn check_args(kernel: &Kernel, device: &Device, args: &[Arg<'_>]) -> Result<(), 
                 });
             }
         };
-        if let (Some(of), Some(shadow)) = (shadowed, arg.buffer()) {
-            // The adjoint of a value is one element.
-            let expected = of.buffer().map_or(1, RawBuffer::len);
+        if let (Some((of, shadowed)), Some(shadow)) = (shadowed, arg.buffer()) {
+            // The adjoint of values is one element for each float.
+            let floats = || params[of..index].iter().filter(|param| param.is_float()).count();
+            let expected = shadowed.buffer().map_or_else(floats, RawBuffer::len);
             if expected != shadow.len() {
                 same_length(&format!("the shadow, {},", what()), expected, shadow.len())?;
             }

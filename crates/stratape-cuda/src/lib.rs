@@ -43,6 +43,7 @@ mod checkpoint;
 mod cuda;
 mod device;
 mod device_tape;
+mod election;
 mod element;
 mod emulator;
 mod error;
@@ -77,7 +78,8 @@ pub mod __private {
     pub use crate::grid::over;
     pub use crate::host;
     pub use crate::kernel::{
-        Arg, BufferMut, BufferRef, Constant, Fresh, Kernel, KernelText, Param, ShadowRef, Tape,
+        Arg, BufferMut, BufferRef, Constant, Elect, Fresh, Kernel, KernelText, Order, Param,
+        ShadowRef, Tape,
     };
     pub use crate::launch::launch;
 }

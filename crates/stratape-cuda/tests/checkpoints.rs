@@ -102,6 +102,61 @@ fn snapshots_are_written_as_bytes(device: &Device) {
     });
 }
 
+const PLACE: &str = "STRATAPE_TEST_PLACE";
+
+/// A run whose process ends in the middle of the backward pass, and one that goes on.
+fn resumed(ends_at: Option<usize>) -> Report {
+    let device = Device::emulator();
+    let place = std::env::var_os(PLACE).unwrap();
+    let first = (device.upload(&start()).unwrap(), device.upload(&[0]).unwrap(), 0.0);
+    let ending = move |n: usize, state: &State, dx: &mut Buffer<f64>| {
+        if ends_at == Some(n) {
+            std::process::exit(0);
+        }
+        pullback(n, state, dx);
+    };
+    let seed = |_: &State| device.upload(&vec![1.0; N]).unwrap();
+    let time_loop = TimeLoop::new(first).steps(STEPS).slots(2).schedule(Strategy::Multistage);
+    let time_loop = time_loop.disk_slots(&place, 10).resume(&place).save_every(7);
+    let ((x, _, _), dx, report) = time_loop.gradient(step, seed, ending).unwrap();
+    let (last, gradient) = expected();
+    assert_eq!(x.download().unwrap(), last);
+    assert_eq!(dx.download().unwrap(), gradient);
+    report
+}
+
+#[test]
+fn a_run_that_ends() {
+    if is_child() {
+        resumed(Some(20));
+    }
+}
+
+#[test]
+fn a_run_that_goes_on() {
+    if is_child() {
+        let report = resumed(None);
+        let at = report.resumed.unwrap();
+        assert!((20..STEPS - 20).contains(&at), "{report}");
+        println!("resumed at {at}");
+    }
+}
+
+#[test]
+fn another_process_goes_on() {
+    if is_child() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().join("run");
+    let place = [(PLACE, place.to_str().unwrap())];
+    passed(&run("a_run_that_ends", directory.path(), &place));
+    let output = run("a_run_that_goes_on", directory.path(), &place);
+    passed(&output);
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.contains("resumed at "), "{told}");
+}
+
 fn snapshots_are_in_layers(device: &Device) {
     for (on_device, on_host) in [(1 << 30, 0), (4, 4), (0, 3), (2, 0), (0, 0)] {
         let store =

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use stratape_cuda::__private::{Arg, Fresh, Kernel, KernelText, Param, Tape, launch};
+use stratape_cuda::__private::{Arg, Fresh, Kernel, KernelText, Order, Param, Tape, launch};
 use stratape_cuda::{
     Buffer, Device, DeviceTape, DeviceTapeOptions, GpuError, Grid, ScalarType, Stream,
 };
@@ -509,6 +509,8 @@ fn lost_device() {
         tape: Tape::None,
         constants: &[],
         dynamic_shared: 1,
+        order: [Order::Free; 2],
+        elect: None,
         checks: &[],
     });
     if !is_child() {

@@ -7,7 +7,7 @@ mod support;
 
 use std::thread;
 
-use stratape_cuda::__private::{Arg, Fresh, Kernel, KernelText, Param, Tape, launch};
+use stratape_cuda::__private::{Arg, Fresh, Kernel, KernelText, Order, Param, Tape, launch};
 use stratape_cuda::{Buffer, Device, FaultKind, GpuError, Grid, ScalarType, Stream, fresh};
 
 use support::{fake, is_child, passed, run, skipped};
@@ -45,6 +45,8 @@ static AXPY: Kernel = Kernel::new(&KernelText {
     tape: Tape::None,
     constants: &[],
     dynamic_shared: 1,
+    order: [Order::Free; 2],
+    elect: None,
     checks: &["index of `y`"],
 });
 
@@ -75,6 +77,8 @@ const fn walk(tape: Tape) -> KernelText {
         tape,
         constants: &[],
         dynamic_shared: 1,
+        order: [Order::Free; 2],
+        elect: None,
         checks: &[],
     }
 }
@@ -180,6 +184,8 @@ fn passes_values_of_every_type(device: &Device) {
         tape: Tape::None,
         constants: &[],
         dynamic_shared: 1,
+        order: [Order::Free; 2],
+        elect: None,
         checks: &[],
     });
     let mut out = device.zeros::<f64>(11).unwrap();
@@ -230,19 +236,94 @@ fn compiles_for_the_shape_of_the_grid(device: &Device) {
         tape: Tape::None,
         constants: &[],
         dynamic_shared: 1,
+        order: [Order::Free; 2],
+        elect: None,
         checks: &[],
     });
     let mut out = device.zeros::<u32>(9).unwrap();
     let cases = [
         (false, Grid::blocks(3).threads(2), [3, 1, 1, 2, 1, 1, 1, 0, 0]),
         (true, Grid::blocks((3, 4, 5)).threads((2, 3, 4)), [3, 4, 5, 2, 3, 4, 0, 0, 1]),
-        (false, Grid::blocks(3).threads((1, 2)).deterministic(), [3, 1, 1, 1, 2, 1, 0, 1, 0]),
+        // Nothing in it depends on an order.
+        (false, Grid::blocks(3).threads((1, 2)).deterministic(), [3, 1, 1, 1, 2, 1, 0, 0, 0]),
     ];
     for (checking, grid, expected) in cases {
         let device = device.clone().checking(checking);
         launch(&SHAPE, &device, &grid, &mut [Arg::from(&mut out)]).unwrap();
         assert_eq!(out.download().unwrap(), expected);
     }
+}
+
+const SCATTER: &str = r#"
+extern "C" __global__ void scatter(double* y, unsigned long long y_len, const double* x, unsigned long long x_len,
+    unsigned char* stratape_tape, unsigned long long stratape_tape_bytes, unsigned int* stratape_fault
+#ifdef STRATAPE_DETERMINISTIC
+    , unsigned long long* entries, unsigned long long room
+#endif
+) {
+  unsigned long long t = threadIdx.x + (unsigned long long)blockIdx.x * blockDim.x, threads = (unsigned long long)gridDim.x * blockDim.x;
+  for (unsigned long long k = 0, i = t; i < x_len; i += threads, ++k) {
+#ifdef STRATAPE_DETERMINISTIC
+    if (k >= room) { stratape_fault[0] = 3; return; }
+    entries[2 * k * threads + t] = (unsigned long long)(y + i % y_len);
+    entries[(2 * k + 1) * threads + t] = (unsigned long long)__double_as_longlong(x[i]);
+#else
+    atomicAdd(y + i % y_len, x[i]);
+#endif
+  }
+}"#;
+
+const SCATTER_PARAMS: &[Param] = &[doubles(true), doubles(false)];
+
+const fn scatter(order: Order) -> KernelText {
+    KernelText {
+        name: "scatter",
+        language: "",
+        cuda: SCATTER,
+        params: SCATTER_PARAMS,
+        tape: Tape::None,
+        constants: &[],
+        dynamic_shared: 1,
+        order: [order; 2],
+        elect: None,
+        checks: &[],
+    }
+}
+
+fn adds_in_a_fixed_order(device: &Device) {
+    static KNOWN: Kernel = Kernel::new(&scatter(Order::Logged(Some(3))));
+    static UNKNOWN: Kernel = Kernel::new(&scatter(Order::Logged(None)));
+    static REFUSED: Kernel = Kernel::new(&scatter(Order::Refused("it is read")));
+    let n = 3 * 64;
+    // Of all sizes, so that every order rounds otherwise.
+    let x: Vec<f64> = (0..n).map(|k| (1.0 + 0.1 * k as f64) * 10f64.powi(k % 23 - 11)).collect();
+    let start = [0.1, -3.0, 1e3, 0.0, 7.5];
+    let mut wanted = start;
+    // The first addition of every thread, then the second ones: here that is the order of the elements.
+    for (k, x) in x.iter().enumerate() {
+        wanted[k % 5] += x;
+    }
+    let x = device.upload(&x).unwrap();
+    let grid = Grid::blocks(2).threads(32).deterministic();
+    let stream = Stream::new(device).unwrap();
+    for (kernel, grid) in
+        [(&KNOWN, grid.clone()), (&UNKNOWN, grid.clone()), (&KNOWN, grid.clone().stream(&stream))]
+    {
+        let mut y = device.upload(&start).unwrap();
+        launch(kernel, device, &grid, &mut [Arg::from(&mut y), Arg::from(&x)]).unwrap();
+        let bits = |numbers: &[f64]| numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&y.download().unwrap()), bits(&wanted));
+    }
+    let mut y = device.upload(&start).unwrap();
+    // Two entries for each thread.
+    let small = grid.clone().tape_bytes(2 * 16 * 64);
+    let full = launch(&UNKNOWN, device, &small, &mut [Arg::from(&mut y), Arg::from(&x)]);
+    let Err(GpuError::Fault(fault)) = full else { panic!("{full:?}") };
+    assert_eq!(fault.kind, FaultKind::TapeExhausted);
+    let mut y = device.upload(&start).unwrap();
+    let refused = launch(&REFUSED, device, &grid, &mut [Arg::from(&mut y), Arg::from(&x)]);
+    assert!(refused.unwrap_err().to_string().contains("it is read"));
+    assert_eq!(y.download().unwrap(), start);
 }
 
 fn allows_large_shared_memory(device: &Device) {
@@ -258,6 +339,8 @@ extern "C" __global__ void shared(unsigned char* stratape_tape, unsigned long lo
         tape: Tape::None,
         constants: &[],
         dynamic_shared: 1,
+        order: [Order::Free; 2],
+        elect: None,
         checks: &[],
     });
     for bytes in [32, 48 << 10, 64 << 10, 96 << 10] {
@@ -278,6 +361,8 @@ fn refuses_blocks_beyond_the_registers(device: &Device) {
         tape: Tape::None,
         constants: &[],
         dynamic_shared: 1,
+        order: [Order::Free; 2],
+        elect: None,
         checks: &[],
     });
     launch(&REGISTERS, device, &Grid::blocks(1).threads(256), &mut []).unwrap();
@@ -294,6 +379,8 @@ fn refuses_kernels_that_do_not_compile(device: &Device) {
         tape: Tape::None,
         constants: &[],
         dynamic_shared: 1,
+        order: [Order::Free; 2],
+        elect: None,
         checks: &[],
     });
     static MISNAMED: Kernel = Kernel::new(&KernelText {
@@ -304,6 +391,8 @@ fn refuses_kernels_that_do_not_compile(device: &Device) {
         tape: Tape::None,
         constants: &[],
         dynamic_shared: 1,
+        order: [Order::Free; 2],
+        elect: None,
         checks: &[],
     });
     for kernel in [&REFUSED, &MISNAMED] {
@@ -419,12 +508,13 @@ fn cases() {
         return;
     }
     let device = Device::cuda(0).unwrap();
-    let cases: [Case; 12] = [
+    let cases: [Case; 13] = [
         ("computes", computes),
         ("reports_indices_out_of_bounds", reports_indices_out_of_bounds),
         ("gives_each_thread_its_tape", gives_each_thread_its_tape),
         ("passes_values_of_every_type", passes_values_of_every_type),
         ("compiles_for_the_shape_of_the_grid", compiles_for_the_shape_of_the_grid),
+        ("adds_in_a_fixed_order", adds_in_a_fixed_order),
         ("allows_large_shared_memory", allows_large_shared_memory),
         ("refuses_blocks_beyond_the_registers", refuses_blocks_beyond_the_registers),
         ("refuses_kernels_that_do_not_compile", refuses_kernels_that_do_not_compile),
@@ -468,7 +558,7 @@ fn on_a_made_up_driver() {
     let said = passed(&run("cases", directory.path(), &[("LD_LIBRARY_PATH", path)]));
     assert!(said.contains("computes on Fake (CUDA device 0)"), "{said}");
     assert!(!said.contains("leaked:"), "{said}");
-    assert_eq!(said.matches("compiled: ").count(), 11, "{said}");
+    assert_eq!(said.matches("compiled: ").count(), 13, "{said}");
 
     // All kernels come from the disk the second time, except the one that has no function of its name.
     let said = passed(&run("cases", directory.path(), &[("LD_LIBRARY_PATH", path)]));

@@ -5,7 +5,7 @@
 
 mod support;
 
-use stratape_cuda::__private::{Arg, Fresh, Kernel, KernelText, Param, Tape, launch};
+use stratape_cuda::__private::{Arg, Fresh, Kernel, KernelText, Order, Param, Tape, launch};
 use stratape_cuda::{Device, GpuError, Grid, ScalarType};
 
 use support::{fake, is_child, passed, run, skipped};
@@ -33,6 +33,8 @@ static AXPY: Kernel = Kernel::new(&KernelText {
     tape: Tape::None,
     constants: &[],
     dynamic_shared: 1,
+    order: [Order::Free; 2],
+    elect: None,
     checks: &[],
 });
 

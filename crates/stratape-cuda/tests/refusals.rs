@@ -2,7 +2,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used)]
 
-use stratape_cuda::__private::{Arg, Fresh, Kernel, KernelText, Param, Tape, launch};
+use stratape_cuda::__private::{Arg, Fresh, Kernel, KernelText, Order, Param, Tape, launch};
 use stratape_cuda::{Buffer, Device, GpuError, Grid, ScalarType, Shadow, Stream, fresh};
 
 const fn slice(mutable: bool, shadow_of: Option<usize>) -> Param {
@@ -29,6 +29,8 @@ static NOTHING: Kernel = Kernel::new(&KernelText {
     tape: Tape::None,
     constants: &[],
     dynamic_shared: 1,
+    order: [Order::Free; 2],
+    elect: None,
     checks: &[],
 });
 
@@ -193,6 +195,8 @@ fn a_kernel_that_cannot_be_read() {
         tape: Tape::None,
         constants: &[],
         dynamic_shared: 1,
+        order: [Order::Free; 2],
+        elect: None,
         checks: &[],
     });
     let error = launch(&BROKEN, &Device::emulator(), &Grid::blocks(1), &mut []).unwrap_err();

@@ -27,11 +27,13 @@ macro_rules! examples {
 
 examples! {
     argmin [if "argmin"] () says "a cycloid takes";
+    black_scholes [if "gpu"] ("500") says "largest difference from the closed form";
     burgers("burgers.svg", "128", "512", "course.svg") says "times less, in 60 iterations";
     checkpoint("20000") says "the values have the same bits";
     cnn_layer [if "gpu"] ("8") says "largest difference from central differences";
-    device_time_loop [if "gpu"] () says "largest error against differences";
     continued_tape() says "200000 steps backward";
+    cross_sections [if "gpu"] ("100") says "largest difference from sums on the host";
+    device_time_loop [if "gpu"] () says "largest error against differences";
     lanes("10000") says "the same bits in four runs";
     layers("layers.svg", "400000") says "drawn in layers.svg";
     lbm [if "gpu"] ("12", "9", "3") says "largest difference from central differences";
@@ -39,10 +41,13 @@ examples! {
     linear_solver() says "central differences agree to";
     nalgebra [if "nalgebra"] () says "gradient and algebra agree";
     ndarray [if "ndarray"] () says "its transpose: an array of shape [32, 32] with strides [1, 32] is no slice";
+    n_body [if "gpu"] ("40") says "largest difference from sums of forces";
     neural_net() says "points it has not seen";
     orbit_fit() says "mass of the planet 0.05";
     parallel("300") says "the gradients agree to";
+    softmax [if "gpu"] ("3", "150") says "largest difference from the closed form";
     spill(".", "16", "4") says "spilled and in RAM: the same bits";
+    stencil [if "gpu"] ("7") says "largest difference from differences and the closed form";
     tape_by_hand(".", "16", "4") says "states verified";
     tour("24", "100") says "the heaters are found";
     tensor_contraction [if "gpu"] ("4") says "largest difference from sums on the host";

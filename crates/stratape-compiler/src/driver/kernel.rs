@@ -6,8 +6,12 @@
 //! A thread is differentiated as any function is; what threads do together is mirrored (barriers, exchanges) or made atomic (additions to adjoints that several of
 //! them may reach). The adjoint of a number that all threads are given is summed up in an element of memory.
 
+use std::collections::HashSet;
+
 use syn::{Error, Result};
 
+use super::by_value::{self, ByValue};
+use super::extremes::{self, Election};
 use super::pipeline::{KERNEL, KERNEL_GRADIENT};
 use super::{Options, Remark, Run, check_wrt};
 use crate::ad::{self, Choice, Output};
@@ -16,8 +20,8 @@ use crate::source::Sources;
 use stratape_ir::analysis::Uniform;
 use stratape_ir::valid::{self, Fault, Valid};
 use stratape_ir::{
-    Atomic, AtomicOp, Block, Function, Init, Int, Object, ObjectId, Op, Origin, Param, Place,
-    Scalar, SourceId, Step, Stmt, Type, used, walk,
+    Atomic, AtomicOp, Block, Float, Function, Init, Int, Object, ObjectId, Op, Origin, Param,
+    Place, Scalar, SourceId, Step, Stmt, Type, used, walk,
 };
 
 /// A kernel, and its gradient if that was asked for.
@@ -27,6 +31,8 @@ pub struct CompiledKernel {
     pub primal: Function,
     /// Its gradient.
     pub gradient: Option<KernelGradient>,
+    /// The parameters that are several numbers.
+    pub by_value: Vec<ByValue>,
     /// What the passes did.
     pub remarks: Vec<Remark>,
 }
@@ -38,6 +44,8 @@ pub struct KernelGradient {
     pub function: Function,
     /// What was decided for the values that its backward half needs.
     pub choices: Vec<Choice>,
+    /// What runs before it, if threads find extremes together.
+    pub election: Option<Election>,
 }
 
 impl CompiledKernel {
@@ -88,6 +96,9 @@ pub fn compile_kernel_function(
     sources: &Sources,
     gradient: Option<&Options>,
 ) -> Result<CompiledKernel> {
+    let mut function = function.clone();
+    let by_value = by_value::take_apart(&mut function);
+    let function = &function;
     check(function, sources)?;
     let fault = |fault: Fault| {
         let message =
@@ -95,9 +106,9 @@ pub fn compile_kernel_function(
         Error::new(sources.span(function.span), message)
     };
     // As for functions: once more with the required passes alone, where the validator refuses what the others made.
-    match attempt(function, sources, gradient, false, &fault)? {
+    match attempt(function, &by_value, sources, gradient, false, &fault)? {
         (compiled, None) => Ok(compiled),
-        (_, Some(_)) => match attempt(function, sources, gradient, true, &fault)? {
+        (_, Some(_)) => match attempt(function, &by_value, sources, gradient, true, &fault)? {
             (compiled, None) => Ok(compiled),
             (_, Some(found)) => Err(fault(found)),
         },
@@ -107,6 +118,7 @@ pub fn compile_kernel_function(
 /// One way through the passes, and what the validator says of the gradient.
 fn attempt(
     function: &Function,
+    by_value: &[ByValue],
     sources: &Sources,
     gradient: Option<&Options>,
     plain: bool,
@@ -126,15 +138,24 @@ fn attempt(
         true => Error::new(sources.span(function.span), "a slice that the kernel writes is `&mut`"),
         false => fault(found),
     })?;
-    let gradient = gradient.map(|options| run.kernel_gradient(&function, options)).transpose()?;
-    let found = gradient.as_ref().and_then(|one| valid::validate(&one.function).err());
-    Ok((CompiledKernel { primal: function, gradient, remarks: run.cx.remarks }, found))
+    let gradient =
+        gradient.map(|options| run.kernel_gradient(&function, by_value, options)).transpose()?;
+    let found = gradient.as_ref().and_then(|one| {
+        let election = one.election.as_ref().map(|election| &election.function);
+        [Some(&one.function), election]
+            .into_iter()
+            .flatten()
+            .find_map(|function| valid::validate(function).err())
+    });
+    let (by_value, remarks) = (by_value.to_vec(), run.cx.remarks);
+    Ok((CompiledKernel { primal: function, gradient, by_value, remarks }, found))
 }
 
 impl Run<'_> {
     fn kernel_gradient(
         &mut self,
         function: &Function,
+        by_value: &[ByValue],
         options: &Options,
     ) -> Result<KernelGradient> {
         if let Some(wrt) = &options.wrt {
@@ -154,35 +175,49 @@ impl Run<'_> {
         let activity = ad::Activity::new(function, &inputs);
         check_active(function, &activity, &inputs, self.sources)?;
         let taped = |error| Error::new(self.sources.span(function.span), error);
+        let elected = extremes::elected(function, &activity, self.sources)?;
+        let (held, election) = elected.map_or((None, None), |(a, b)| (Some(a), Some(b)));
+        let function = held.as_ref().unwrap_or(function);
         let gradient = ad::differentiate(function, &wanted, &options.target).map_err(taped)?;
         let mut made = gradient.function;
         if !options.results {
             drop_results(&mut made);
         }
-        hand_out(&mut made, function, &gradient.outputs);
+        hand_out(&mut made, function, by_value, &gradient.inputs, &gradient.outputs);
         made.complete_barriers();
         self.passes(&mut made, KERNEL_GRADIENT);
-        Ok(KernelGradient { function: made, choices: gradient.choices })
+        Ok(KernelGradient { function: made, choices: gradient.choices, election })
     }
 }
 
-/// Turns the adjoints of numbers, which a function returns, into sums in memory: a list of one element behind each number.
-fn hand_out(gradient: &mut Function, primal: &Function, outputs: &[Output]) {
+/// Turns the adjoints of numbers, which a function returns, into sums in memory: behind each parameter by value a list of as many elements as it has floats.
+fn hand_out(
+    gradient: &mut Function,
+    primal: &Function,
+    by_value: &[ByValue],
+    inputs: &HashSet<Param>,
+    outputs: &[Output],
+) {
     let mut outputs = outputs.iter();
-    let mut params = Vec::new();
-    let zero = gradient.new_value(Scalar::USIZE, SourceId::NONE);
-    gradient.body.push(Stmt::Let { value: zero, op: Op::Int(0) });
-    let own: Vec<Param> = primal.params.clone();
+    let (mut params, mut adjoints) = (Vec::new(), Vec::new());
     for param in std::mem::take(&mut gradient.params) {
         params.push(param);
         let Param::Value(value) = param else { continue };
-        if !own.contains(&param) || !gradient_of(primal, param) {
+        if inputs.contains(&param)
+            && let Some(Output::Value(adjoint)) = outputs.next()
+        {
+            adjoints.push(*adjoint);
+        }
+        let whole = by_value.iter().find(|one| one.values.contains(&value));
+        let is_last = whole.is_none_or(|whole| whole.values.last() == Some(&value));
+        if !is_last || adjoints.is_empty() {
             continue;
         }
+        let is_wide = adjoints.iter().any(|one| gradient.ty(*one) == Scalar::Float(Float::F64));
+        let ty = if is_wide { Scalar::Float(Float::F64) } else { gradient.ty(adjoints[0]) };
         let name = primal.values[value.index()].name.clone().unwrap_or_default();
-        let Some(Output::Value(adjoint)) = outputs.next().copied() else { continue };
         let object = gradient.new_object(Object {
-            ty: Type::Slice(Box::new(Type::Scalar(primal.ty(value)))),
+            ty: Type::Slice(Box::new(Type::Scalar(ty))),
             origin: Origin::RefMut,
             name: format!("d{}", name.trim_start_matches("r#")),
             shadow_of: None,
@@ -190,23 +225,30 @@ fn hand_out(gradient: &mut Function, primal: &Function, outputs: &[Output]) {
         });
         gradient.sums.insert(object);
         params.push(Param::Object(object));
-        let place = Place::whole(object).with(Step::Index(zero));
-        let op = AtomicOp::Add;
-        let atomic = Atomic { op, place, value: adjoint, old: None, block: true, warp: false };
-        gradient.body.push(Stmt::Atomic(Box::new(atomic)));
+        for (at, adjoint) in adjoints.drain(..).enumerate() {
+            let index = gradient.new_value(Scalar::USIZE, SourceId::NONE);
+            gradient.body.push(Stmt::Let { value: index, op: Op::Int(at as i128) });
+            let place = Place::whole(object).with(Step::Index(index));
+            let value = match gradient.ty(adjoint) == ty {
+                true => adjoint,
+                false => {
+                    let value = gradient.new_value(ty, SourceId::NONE);
+                    gradient.body.push(Stmt::Let { value, op: Op::Cast(adjoint, ty) });
+                    value
+                }
+            };
+            let op = AtomicOp::Add;
+            let atomic = Atomic { op, place, value, old: None, block: true, warp: false };
+            gradient.body.push(Stmt::Atomic(Box::new(atomic)));
+        }
     }
     gradient.params = params;
     gradient.results.clear();
 }
 
-/// Whether a number of the kernel is a float.
-fn gradient_of(primal: &Function, param: Param) -> bool {
-    matches!(param, Param::Value(value) if primal.ty(value).is_float())
-}
-
 /// Leaves out what the kernel itself writes to global memory and nobody reads in the gradient.
 fn drop_results(gradient: &mut Function) {
-    let mut read = std::collections::HashSet::new();
+    let mut read = HashSet::new();
     walk(&gradient.body, &mut |node| {
         if !matches!(node, Stmt::Barrier(_) | Stmt::Atomic(_)) {
             read.extend(node.read().iter().map(|place| place.object));
@@ -215,11 +257,11 @@ fn drop_results(gradient: &mut Function) {
             read.extend(init.copied().iter().map(|place| place.object));
         }
     });
-    let results: std::collections::HashSet<ObjectId> = gradient
+    let results: HashSet<ObjectId> = gradient
         .shared_params()
         .filter(|object| !gradient.holds_adjoints(*object) && !read.contains(object))
         .collect();
-    fn drop_in(block: &mut Block, results: &std::collections::HashSet<ObjectId>) {
+    fn drop_in(block: &mut Block, results: &HashSet<ObjectId>) {
         block.retain(|node| match node {
             Stmt::Store { place, .. } | Stmt::Accumulate { place, .. } => {
                 !results.contains(&place.object)
@@ -237,7 +279,7 @@ fn drop_results(gradient: &mut Function) {
 /// What nobody asks of an atomic operation it does not tell.
 fn forget_unused(function: &mut Function) {
     let used = used(&function.body);
-    fn forget(block: &mut Block, used: &std::collections::HashSet<stratape_ir::ValueId>) {
+    fn forget(block: &mut Block, used: &HashSet<stratape_ir::ValueId>) {
         for node in block {
             if let Stmt::Atomic(atomic) = node {
                 atomic.old = atomic.old.filter(|old| used.contains(old));
@@ -248,7 +290,7 @@ fn forget_unused(function: &mut Function) {
     forget(&mut function.body, &used);
 }
 
-fn refuse<T>(sources: &Sources, at: SourceId, message: &str) -> Result<T> {
+pub(super) fn refuse<T>(sources: &Sources, at: SourceId, message: &str) -> Result<T> {
     Err(Error::new(sources.span(at), message))
 }
 
@@ -268,11 +310,16 @@ fn check(function: &Function, sources: &Sources) -> Result<()> {
             (Type::Slice(item), Origin::Ref | Origin::RefMut) => Some(&**item),
             _ => None,
         };
+        if by_value::is_too_large(function, *object) {
+            let message =
+                "a kernel takes at most 256 numbers in one parameter by value: pass a slice";
+            return refuse(sources, known.span, message);
+        }
         if !element.is_some_and(is_numbers) {
             return refuse(
                 sources,
                 known.span,
-                "a kernel takes slices of numbers or of arrays of numbers, and numbers by value",
+                "a kernel takes slices of numbers or of arrays of numbers, and by value numbers and structs, tuples and arrays of them",
             );
         }
     }
@@ -355,7 +402,7 @@ fn is_numbers(ty: &Type) -> bool {
 fn check_active(
     function: &Function,
     activity: &ad::Activity,
-    inputs: &std::collections::HashSet<Param>,
+    inputs: &HashSet<Param>,
     sources: &Sources,
 ) -> Result<()> {
     for param in &function.params {
@@ -415,12 +462,6 @@ fn check_active(
                 sources,
                 at,
                 "what an atomic operation returns has no derivative: which thread comes first is not determined",
-            );
-        } else if atomic.op != AtomicOp::Add && activity.value(atomic.value) {
-            outcome = refuse(
-                sources,
-                at,
-                "which thread holds the extreme is not known in a kernel, so that it has no derivative: find the index of the extreme first, and read the number in another kernel",
             );
         }
     });

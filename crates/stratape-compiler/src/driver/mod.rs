@@ -8,6 +8,8 @@
 //! where [`Options::verify`] asks for it, which debug builds do by default (the attributes do not: users' builds would pay), and after the
 //! last one always. Where it refuses what the optional passes made, the function is compiled once more without them.
 
+mod by_value;
+mod extremes;
 mod kernel;
 pub mod pipeline;
 pub mod target;
@@ -26,6 +28,8 @@ use stratape_ir::analysis::{self, Conflict};
 use stratape_ir::valid::{self, Fault, Valid};
 use stratape_ir::{Function, Param, Stmt, walk};
 
+pub use self::by_value::{ByValue, Part};
+pub use self::extremes::Election;
 pub use self::kernel::{CompiledKernel, KernelGradient, compile_kernel, compile_kernel_function};
 pub use self::pipeline::{
     Context, GRADIENT, KERNEL, KERNEL_GRADIENT, LOWERING, PRIMAL, Pass, Promise, Remark, STATES,

@@ -23,6 +23,7 @@ use crate::ad::{Gradient, Reason};
 use crate::driver::{Compiled, CompiledLoop, Remark, Target, simplified_without};
 use crate::expand;
 use crate::front::{self, is_marked};
+use crate::kernels::is_kernel;
 use crate::library::Imports;
 use crate::link;
 use crate::source::Sources;
@@ -178,6 +179,7 @@ impl Survey {
             for item in module.content.iter().flat_map(|(_, items)| items) {
                 if let syn::Item::Fn(function) = item
                     && function.attrs.iter().any(|attribute| is_marked(attribute, &["gradient"]))
+                    && !is_kernel(function)
                 {
                     self.names.push(function.sig.ident.to_string());
                 }

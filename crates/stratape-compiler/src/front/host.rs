@@ -6,11 +6,10 @@
 
 use std::sync::Arc;
 
-use crate::walk::visit_mut::{self, VisitMut};
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Error, Expr, Result};
+use syn::{Error, Result};
 
 use super::control::lv_of;
 use super::val::{Kind, LValue, Memory, Val};
@@ -31,25 +30,11 @@ pub(super) struct Passed {
     item: Type,
 }
 
-/// Methods and functions that return a `Result` of a device's error.
-const FALLIBLE: [&str; 10] = [
-    "upload",
-    "zeros",
-    "alloc_like",
-    "download",
-    "download_into",
-    "write",
-    "fill_zero",
-    "copy_from",
-    "synchronize",
-    "new",
-];
-
 /// Functions of buffers that yield a number.
 const NUMBERS: [&str; 5] = ["sum", "product", "max", "min", "dot"];
 
 /// Those, and others that make a buffer.
-const PRIMITIVES: [&str; 11] = [
+const PRIMITIVES: [&str; 17] = [
     "sum",
     "product",
     "max",
@@ -60,124 +45,14 @@ const PRIMITIVES: [&str; 11] = [
     "adjacent_difference",
     "gather",
     "scatter_add",
+    "scatter",
+    "inclusive_scan_by_key",
+    "exclusive_scan_by_key",
+    "reduce_by_key",
+    "groups",
+    "sort_by_key",
     "matmul",
 ];
-
-/// The type in a `Result` with an error of a device.
-pub(crate) fn fallible(output: &syn::ReturnType) -> Option<&syn::Type> {
-    let syn::ReturnType::Type(_, ty) = output else { return None };
-    let syn::Type::Path(path) = &**ty else { return None };
-    let last = path.path.segments.last().filter(|last| last.ident == "Result")?;
-    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    match &arguments.args.iter().collect::<Vec<_>>()[..] {
-        [syn::GenericArgument::Type(ty), syn::GenericArgument::Type(syn::Type::Path(error))] => {
-            let name = error.path.segments.last()?.ident.to_string();
-            let named = name.split("__at").next() == Some("GpuError");
-            named.then_some(ty)
-        }
-        _ => None,
-    }
-}
-
-/// A function in which what can fail on a device does not: the gradient is left where it does.
-pub(super) fn without_errors(item: &mut syn::ItemFn) {
-    without_errors_in(&mut item.sig, &mut item.block);
-}
-
-/// The same for a method.
-pub(super) fn without_errors_in(sig: &mut syn::Signature, block: &mut syn::Block) {
-    let inner = fallible(&sig.output).cloned();
-    if !library::names_devices(&sig.to_token_stream())
-        && !library::names_devices(&block.to_token_stream())
-    {
-        return;
-    }
-    Unfailing { result: inner.is_some() }.visit_block_mut(block);
-    if let Some(inner) = inner {
-        sig.output = match inner {
-            syn::Type::Tuple(tuple) if tuple.elems.is_empty() => syn::ReturnType::Default,
-            inner => syn::parse_quote!(-> #inner),
-        };
-    }
-}
-
-struct Unfailing {
-    /// Whether the function returns a `Result`.
-    result: bool,
-}
-
-impl VisitMut<'_> for Unfailing {
-    fn visit_local_mut(&mut self, local: &mut syn::Local) {
-        // What zeros are, is written before them, after them, or nowhere: then it shows in no kernel that the compiler sees, and does not matter to any.
-        if let syn::Pat::Type(pat) = &local.pat
-            && let syn::Type::Path(path) = &*pat.ty
-            && let Some(segment) = path.path.segments.last()
-            && let [syn::GenericArgument::Type(item)] = &super::generic::arguments(segment)[..]
-            && let Some(init) = &mut local.init
-        {
-            Zeros(item.clone()).visit_expr_mut(&mut init.expr);
-        }
-        visit_mut::visit_local_mut(self, local);
-    }
-
-    fn visit_expr_method_call_mut(&mut self, call: &mut syn::ExprMethodCall) {
-        Zeros(syn::parse_quote!(f64)).write(call);
-        visit_mut::visit_expr_method_call_mut(self, call);
-    }
-
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        visit_mut::visit_expr_mut(self, expr);
-        let inner = match expr {
-            Expr::Try(tried) if self.result => Some((*tried.expr).clone()),
-            Expr::Call(call) if self.result && call.args.len() == 1 => match &*call.func {
-                Expr::Path(path) if path.path.is_ident("Ok") => call.args.first().cloned(),
-                _ => None,
-            },
-            Expr::MethodCall(call) if call.method == "unwrap" || call.method == "expect" => {
-                let failing = match &*call.receiver {
-                    Expr::MethodCall(inner) => Some(inner.method.to_string()),
-                    Expr::Call(inner) => match &*inner.func {
-                        Expr::Path(path) => {
-                            path.path.segments.last().map(|last| last.ident.to_string())
-                        }
-                        _ => None,
-                    },
-                    _ => None,
-                };
-                let fails = |name: String| {
-                    FALLIBLE.contains(&name.as_str())
-                        || name == "launch"
-                        || name == "map"
-                        || library::is_known(&name)
-                };
-                failing.is_some_and(fails).then(|| (*call.receiver).clone())
-            }
-            _ => None,
-        };
-        if let Some(inner) = inner {
-            *expr = inner;
-        }
-    }
-}
-
-/// Writes the type of zeros where it is not written.
-struct Zeros(syn::Type);
-
-impl Zeros {
-    fn write(&self, call: &mut syn::ExprMethodCall) {
-        if call.method == "zeros" && call.turbofish.is_none() && call.args.len() == 1 {
-            let item = &self.0;
-            call.turbofish = Some(syn::parse_quote!(::<#item>));
-        }
-    }
-}
-
-impl VisitMut<'_> for Zeros {
-    fn visit_expr_method_call_mut(&mut self, call: &mut syn::ExprMethodCall) {
-        self.write(call);
-        visit_mut::visit_expr_method_call_mut(self, call);
-    }
-}
 
 impl Lowerer<'_> {
     /// Makes the array that stands for the memory of all devices, if a function uses any.
@@ -660,6 +535,34 @@ impl Lowerer<'_> {
         self.scalar(Val::Place(lv), span)
     }
 
+    /// The numbers that a kernel is handed for an argument: those of a struct, a tuple or an array one by one.
+    fn numbers_of(&mut self, val: Val, numbers: &mut Vec<Val>, span: Span) -> Result<()> {
+        if self.is_buffer(&val) {
+            numbers.push(val);
+            return Ok(());
+        }
+        let (fields, known) = match self.type_of(&val) {
+            Some(Type::Struct(def)) => (def.fields.len(), None),
+            Some(Type::Tuple(items)) => (items.len(), None),
+            Some(Type::Array(_, Extent::Known(n))) => (0, Some(n)),
+            _ => {
+                numbers.push(val);
+                return Ok(());
+            }
+        };
+        let lv = lv_of(val);
+        for at in 0..fields {
+            let field = self.field_of(&lv, at, span)?;
+            self.numbers_of(Val::Place(field), numbers, span)?;
+        }
+        for at in 0..known.unwrap_or(0) {
+            let index = self.b.usize(at, span);
+            let element = self.element(&lv, index, span)?;
+            self.numbers_of(Val::Place(element), numbers, span)?;
+        }
+        Ok(())
+    }
+
     /// The arguments of a kernel, as those of a call.
     fn handed(
         &mut self,
@@ -668,7 +571,11 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Result<Handed> {
         let (mut params, mut passed, mut floats) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, val) in given.iter().enumerate() {
+        let mut numbers = Vec::new();
+        for val in given {
+            self.numbers_of(val.clone(), &mut numbers, span)?;
+        }
+        for (at, val) in numbers.iter().enumerate() {
             let name = format_ident!("a{at}");
             let of = quote!(::stratape::gpu::__private::host::Given);
             if self.is_buffer(val) {

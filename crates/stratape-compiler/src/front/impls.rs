@@ -74,7 +74,7 @@ impl Items {
                 syn::ImplItem::Fn(method) => {
                     let mut method = method.clone();
                     names.visit_impl_item_fn_mut(&mut method);
-                    super::host::without_errors_in(&mut method.sig, &mut method.block);
+                    let _ = super::failures::without_errors_in(&mut method.sig, &mut method.block);
                     let key = (owner.clone(), method.sig.ident.to_string());
                     if let Some(params) = &params {
                         self.impl_params.insert(key.clone(), Rc::clone(params));

@@ -56,6 +56,11 @@ pub(crate) fn with_paths(function: &mut syn::ItemFn) {
     Paths.visit_block_mut(&mut function.block);
 }
 
+/// Whether a function of `stratape::gpu` is one of those.
+pub(crate) fn is_of_kernels(name: &str) -> bool {
+    NAMES.contains(&name)
+}
+
 /// The name of a function of `stratape::gpu`.
 fn builtin(path: &syn::Path) -> Option<&'static str> {
     let names: Vec<String> = path.segments.iter().map(|one| one.ident.to_string()).collect();

@@ -28,6 +28,7 @@ mod equality;
 mod exchange;
 mod exits;
 mod expr;
+mod failures;
 mod filled;
 mod fits;
 mod generic;
@@ -84,13 +85,14 @@ use syn::{Error, Result};
 
 pub(crate) use self::certain::MACROS;
 use self::control::Frame;
+pub(crate) use self::failures::fallible;
 use self::generic::Visible;
-pub(crate) use self::host::{GPU, fallible};
+pub(crate) use self::host::GPU;
 pub(crate) use self::impls::defaults;
 use self::infer::{Class, Infer};
 pub use self::items::Items;
 pub(crate) use self::items::{as_constant, pullback_of};
-pub(crate) use self::kernel::with_paths;
+pub(crate) use self::kernel::{is_of_kernels, with_paths};
 use self::later::Shape;
 pub(crate) use self::macros::spell_assertions;
 pub(crate) use self::marks::{is_marked, strip_marks};
@@ -123,7 +125,7 @@ pub fn lower_kernel(item: &syn::ItemFn, items: &Items) -> Result<Function> {
 
 fn lower_as(item: &syn::ItemFn, items: &Items, kernel: bool) -> Result<Function> {
     let mut unfailing = item.clone();
-    host::without_errors(&mut unfailing);
+    failures::without_errors(&mut unfailing)?;
     let item = &unfailing;
     signature::check(&item.sig)?;
     signature::check_params(&item.sig)?;

@@ -21,6 +21,8 @@ use quote::{format_ident, quote};
 use stratape_ir::Type;
 use syn::{Item, Path, UseTree};
 
+use crate::front::is_of_kernels;
+
 pub(crate) use self::macros::{expanded, is_macro, pieces, question, sliced};
 
 /// A crate, and the text that stands for it.
@@ -135,6 +137,7 @@ fn declared(item: &Item) -> Option<(&Ident, &syn::Visibility)> {
         Item::Type(item) => Some((&item.ident, &item.vis)),
         Item::Fn(item) => Some((&item.sig.ident, &item.vis)),
         Item::Trait(item) => Some((&item.ident, &item.vis)),
+        Item::Enum(item) => Some((&item.ident, &item.vis)),
         _ => None,
     }
 }
@@ -233,9 +236,10 @@ impl Adopted {
         let mut imports = TokenStream::new();
         for library in LIBRARIES.iter().filter(|one| id.ends_with(one.mark)) {
             for item in library.items() {
-                let Item::Struct(def) = item else { continue };
-                let id = def.ident.to_string();
-                if emitted.contains(&id) && matches!(def.vis, syn::Visibility::Public(_)) {
+                let is_type = matches!(item, Item::Struct(_) | Item::Enum(_));
+                let Some((ident, vis)) = declared(&item).filter(|_| is_type) else { continue };
+                let id = ident.to_string();
+                if emitted.contains(&id) && matches!(vis, syn::Visibility::Public(_)) {
                     let mut path = self.path.clone();
                     let name = id.trim_end_matches(library.mark);
                     if let Some(last) = path.segments.last_mut() {
@@ -422,7 +426,6 @@ impl Imports {
         for item in items {
             match item {
                 Item::Use(item) => imports.add(&item.tree, &mut Vec::new()),
-                Item::Enum(item) => drop(imports.own.insert(item.ident.to_string())),
                 Item::Mod(item) => drop(imports.own.insert(item.ident.to_string())),
                 Item::Macro(item) => {
                     imports.own_macros.extend(item.ident.as_ref().map(ToString::to_string));
@@ -517,6 +520,19 @@ impl Imports {
         let own = path.leading_colon.is_none() && self.own.contains(written.first()?);
         let whole = self.whole(written);
         let (of, name) = (whole.first()?, whole.last()?);
+        // Kernels call what is not here.
+        if let [first, module, name] = &whole[..]
+            && !is_of_kernels(name)
+            && first == "stratape"
+            && module == "gpu"
+            && !own
+            && self.find(path).is_none()
+        {
+            return Some(format!(
+                "the compiler does not know `{name}` of `stratape::gpu` in functions of the host: use the functions in the table of host functions of docs/gpu.md, a kernel, or an \
+                 `#[stratape::elementwise]` function, or call it in a function with a `#[stratape::pullback]`"
+            ));
+        }
         let known = ["nalgebra", "ndarray", "num_complex", "mpi"].contains(&of.as_str());
         if own || !known || whole.len() < 2 || self.find(path).is_some() {
             return None;

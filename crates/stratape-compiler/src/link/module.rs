@@ -35,8 +35,8 @@ pub(super) fn begin(
     }
     let tokens = read.as_ref().unwrap_or(tokens);
     let reach = Reach::new(opened.items());
-    let own =
-        opened.wanted().next().or(opened.methods().first().map(|method| &method.owner)).cloned();
+    let methods = opened.methods().first().map(|method| &method.owner);
+    let own = opened.wanted().next().or(methods).or(opened.kernels().next()).cloned();
     let imports = Imports::of(opened.items());
     let find = |path: &Path| {
         let around = || own.as_ref().and_then(|own| (host.adopted)(&own.to_string(), path));
@@ -103,7 +103,8 @@ pub(super) fn resume(
 
 /// What the gradients of a module need from outside it.
 fn questions(reach: &Reach, opened: &Opened, find: &dyn Fn(&Path) -> Option<Adopted>) -> Questions {
-    let mut from: Vec<usize> = opened.wanted().filter_map(|name| reach.item(name)).collect();
+    let named = opened.wanted().chain(opened.kernels());
+    let mut from: Vec<usize> = named.filter_map(|name| reach.item(name)).collect();
     for method in opened.methods() {
         let all = reach.methods(&method.owner).into_iter();
         from.extend(all.filter(|at| reach.texts[*at].name == method.name));
@@ -125,6 +126,7 @@ fn questions(reach: &Reach, opened: &Opened, find: &dyn Fn(&Path) -> Option<Adop
             questions.adopted.push((path.clone(), adopted));
         }
     }
+    questions.forget_launches();
     questions
 }
 
@@ -143,7 +145,8 @@ fn inside(
     let mut recursive = BTreeSet::new();
     let exports = exports(opened, reach, questions, set, unique, &mut recursive)?;
     let added = opened.added(recursive)?;
-    let added = with_imports(added, questions, set)?;
+    let mut added = with_imports(added, questions, set)?;
+    added.extend(opened.launches(&|text| super::imports_of(text, questions, set)));
     let checks = questions.checks();
     Ok(quote!(#checks #added #exports))
 }
@@ -237,7 +240,7 @@ impl Answers<'_> {
         };
         // Under `#[cfg]` there may be two of a name.
         let own = attributes.iter().any(|one| {
-            is_marked(one, &["differentiable", "pullback"]) || one.path().is_ident("cfg")
+            is_marked(one, &["differentiable", "pullback", "kernel"]) || one.path().is_ident("cfg")
         });
         own || matches!(vis, syn::Visibility::Inherited)
     }

@@ -16,6 +16,7 @@ use syn::{Expr, Path, Token};
 use super::words::{
     CALLED, CONDITIONS, LOGS, MESSAGES, OF_TABLES, is_constant, is_library, is_root, is_type,
 };
+use crate::front::is_of_kernels;
 use crate::library;
 
 /// What a path names, as far as its spelling tells.
@@ -172,7 +173,13 @@ impl Names<'_, '_> {
     fn classify(&self, path: &Path) -> Option<(Kind, usize)> {
         let names: Vec<String> = path.segments.iter().map(|one| one.ident.to_string()).collect();
         let (first, last) = (names.first()?, names.last()?);
-        let ours = first == "stratape" && names.get(1).is_none_or(|second| second != "linalg");
+        // What is known by heart is asked for as any name is.
+        let ours = first == "stratape"
+            && match names.get(1).map(String::as_str) {
+                Some("linalg") => false,
+                Some("gpu") => names.get(2).is_none_or(|name| is_of_kernels(name)),
+                _ => true,
+            };
         if ours || path.segments.first().is_some_and(|first| is_root(&first.ident)) {
             return None;
         }

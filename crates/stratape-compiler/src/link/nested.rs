@@ -74,7 +74,7 @@ pub(crate) fn flattened(items: &[Item], enums: &Enums) -> Option<Flat> {
 /// An item of an inner module: its gradient, if it has one, is not made here, nor does it answer from here.
 fn as_inner(mut item: Item) -> Item {
     let unmarked = |attrs: &mut Vec<syn::Attribute>| {
-        attrs.retain(|one| !is_marked(one, &["gradient"]));
+        attrs.retain(|one| !is_marked(one, &["gradient", "kernel"]));
     };
     match &mut item {
         Item::Fn(function) => unmarked(&mut function.attrs),
@@ -542,8 +542,9 @@ pub(super) fn with_inner_attributes(tokens: &TokenStream) -> Option<TokenStream>
     }
     fn has_gradients(module: &mut syn::ItemMod) -> bool {
         let own = module.content.iter().flat_map(|(_, items)| items).any(|item| {
-            let marked =
-                |attrs: &[syn::Attribute]| attrs.iter().any(|one| is_marked(one, &["gradient"]));
+            let marked = |attrs: &[syn::Attribute]| {
+                attrs.iter().any(|one| is_marked(one, &["gradient", "kernel"]))
+            };
             match item {
                 Item::Fn(function) => marked(&function.attrs),
                 Item::Impl(block) => block

@@ -59,19 +59,21 @@ impl Questions {
                 None => asked.push((kind, path)),
             }
         }
-        // Kernels that a function launches stay where they are.
-        if self.adopted.iter().any(|(_, one)| one.is_of_devices()) {
-            let launches = |(kind, path): &(Kind, Path)| {
-                *kind == Kind::Function
-                    && path.segments.len() > 1
-                    && path
-                        .segments
-                        .last()
-                        .is_some_and(|last| last.ident == "launch" || last.ident == "map")
-            };
-            asked.retain(|one| !launches(one));
+        let mut questions = Self { paths: asked, ..self };
+        questions.forget_launches();
+        questions
+    }
+
+    /// Kernels that a function launches stay where they are.
+    pub(super) fn forget_launches(&mut self) {
+        if !self.adopted.iter().any(|(_, one)| one.is_of_devices()) {
+            return;
         }
-        Self { paths: asked, ..self }
+        self.paths.retain(|(kind, path)| {
+            let last = path.segments.last().map(|last| last.ident.to_string());
+            let launches = matches!(last.as_deref(), Some("launch" | "map"));
+            *kind != Kind::Function || path.segments.len() < 2 || !launches
+        });
     }
 
     /// What stands for each path that was asked for.

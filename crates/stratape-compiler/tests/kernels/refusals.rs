@@ -47,10 +47,30 @@ fn what_atomics_return_has_no_derivative() {
         "#[gradient] fn kernel(x: &mut [f64], s: &mut [f64]) { let i = thread_idx().x; x[i] = atomic_add(&mut s[0], x[i]); }",
     );
     assert!(error.contains("which thread comes first"), "{error}");
-    let error = refused(
-        "#[gradient] fn kernel(x: &[f64], s: &mut [f64]) { atomic_max(&mut s[0], x[thread_idx().x]); }",
-    );
-    assert!(error.contains("holds the extreme"), "{error}");
+}
+
+#[test]
+fn extremes_that_threads_find_together_with_something_else() {
+    let cases = [
+        ("for k in 0..2 { atomic_max(&mut s[0], x[k]); }", "in a loop"),
+        ("atomic_max(&mut s[0], x[0]); atomic_min(&mut s[0], x[1]);", "nothing else happens"),
+        ("atomic_max(&mut s[0], x[0]); s[1] = 2.0 * s[1];", "nothing else happens"),
+        ("let old = atomic_max(&mut s[0], x[0]); y[0] = old;", "which thread comes first"),
+        (
+            "let mut t = shared::<[f64; 4]>(); t[0] = 0.0; sync_threads(); atomic_max(&mut t[0], x[0]); sync_threads(); y[0] = t[0];",
+            "in shared memory",
+        ),
+        (
+            "atomic_add(&mut y[0], x[0]); sync_threads(); atomic_max(&mut s[0], y[0]);",
+            "differ from run to run",
+        ),
+    ];
+    for (body, wanted) in cases {
+        let error = refused(&format!(
+            "#[gradient] fn kernel(x: &[f64], s: &mut [f64], y: &mut [f64]) {{ {body} }}"
+        ));
+        assert!(error.contains(wanted), "{body}: {error}");
+    }
 }
 
 #[test]

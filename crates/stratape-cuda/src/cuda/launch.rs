@@ -2,31 +2,34 @@
 //!
 //! A kernel is a C function of these parameters: for a slice its address and its length in elements, for a value the value;
 //! after all of them the address of the device tape (0 if it has none), the bytes of it for each thread, and the address of the
-//! eight words of the [fault](super::stream::FaultPage).
+//! eight words of the [fault](super::stream::FaultPage). Where additions have a fixed order, the address of the [ledger](super::ledger) and its entries
+//! for each thread follow.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUdeviceptr};
 
 use crate::buffer::{RawBuffer, Store};
 use crate::error::{FaultKind, GpuError, KernelFault};
 use crate::grid::Grid;
-use crate::kernel::{Arg, Fresh, Kernel, KernelText, Param, Tape};
+use crate::kernel::{Arg, Fresh, Kernel, KernelText, Order, Param, Tape};
 
 use super::Context;
 use super::driver::check;
+use super::ledger::Ledger;
 use super::memory::Memory;
 use super::module::{Loaded, Variant};
 use super::order::Access;
 use super::stream::{RawStream, TapeMemory, WORDS};
 
 /// The most that a tape of unknown size takes by itself.
-const TAPE_LIMIT: usize = 1 << 30;
+pub(super) const TAPE_LIMIT: usize = 1 << 30;
 
 impl Context {
     /// Launches a kernel whose arguments and grid were checked.
     pub(crate) fn launch(
-        &self,
+        self: &Arc<Self>,
         kernel: &Kernel,
         grid: &Grid,
         checking: bool,
@@ -45,19 +48,33 @@ impl Context {
         };
         let bits = (0..args.len()).filter(|at| stored(*at) != Fresh::Added);
         let bits = bits.fold(0, |bits, at| bits | 1_u64 << at);
-        let variant =
-            Variant { checking, x_only, deterministic: grid.is_deterministic(), stored: bits };
+        let order = match text.order[usize::from(!x_only)] {
+            _ if !grid.is_deterministic() => Order::Free,
+            Order::Refused(why) => {
+                return Err(GpuError::Unsupported(format!(
+                    "`Grid::deterministic` for kernel `{}`: {why}",
+                    text.name
+                )));
+            }
+            order => order,
+        };
+        let deterministic = order != Order::Free;
         let covered = |at: usize, arg: &Arg<'_>| {
             let elements = arg.buffer().map_or(0, RawBuffer::len) as u64;
             stored(at) == Fresh::Covered && grid.total_threads() >= elements
         };
-        let loaded = self.kernel(text, variant)?;
+        let loaded =
+            self.kernel(text, Variant { checking, x_only, deterministic, stored: bits })?;
         loaded.check_threads(text.name, grid.thread_count().count())?;
         let shared = grid.shared_bytes() * text.dynamic_shared;
         loaded.allow_shared(shared, self.limits.shared)?;
 
         let stream = grid.chosen_stream().and_then(|s| s.raw()).map_or(&self.stream, |s| s.raw());
-        let reports = checking || text.tape == Tape::Unknown;
+        let ledger = match order {
+            Order::Logged(most) => Some(Ledger::new(self, grid, most)?),
+            _ => None,
+        };
+        let reports = checking || text.tape == Tape::Unknown || order == Order::Logged(None);
         // Held until the launch is on the stream: another thread may want a larger tape.
         let mut tape = (reports || text.tape != Tape::None).then(|| stream.tape());
         let (tape, bytes) = match &mut tape {
@@ -65,8 +82,12 @@ impl Context {
             None => (0, 0),
         };
         let mut params = Params::new(args);
-        params.extend([tape, bytes, stream.faults().device()]);
-        let accesses: Vec<_> = args.iter().filter_map(access).collect();
+        params.extend(&[tape, bytes, stream.faults().device()]);
+        let mut accesses: Vec<_> = args.iter().filter_map(access).collect();
+        if let Some(ledger) = &ledger {
+            params.extend(&ledger.words());
+            accesses.push((&ledger.memory, Access::Write));
+        }
         self.enqueue(stream, &accesses, || {
             for (at, arg) in args.iter().enumerate().filter(|(_, arg)| arg.is_fresh()) {
                 if let Some((memory, _)) = access(arg).filter(|_| !covered(at, arg)) {
@@ -76,9 +97,13 @@ impl Context {
             if reports {
                 stream.faults().clear(stream)?;
             }
+            if let Some(ledger) = &ledger {
+                ledger.memory.clear_on(stream)?;
+            }
             // SAFETY: the parameters are those of the kernel, as the launch has checked them against what the compiler
             // wrote about it; buffers stay alive until the stream has come past this launch.
-            unsafe { start(&loaded, grid, shared, stream, &mut params) }
+            unsafe { start(&loaded, grid, shared, stream, &mut params)? };
+            ledger.as_ref().map_or(Ok(()), |ledger| ledger.carry_out(stream))
         })?;
         if !reports {
             return Ok(());
@@ -127,7 +152,7 @@ fn access<'a>(arg: &Arg<'a>) -> Option<(&'a Memory, Access)> {
 }
 
 /// The parameters of a launch, each in the low bytes of a word: hosts of CUDA devices are little-endian.
-struct Params(Vec<u64>);
+pub(super) struct Params(pub(super) Vec<u64>);
 
 const _: () =
     assert!(cfg!(target_endian = "little"), "parameters are taken from the low bytes of words");
@@ -148,14 +173,16 @@ impl Params {
         Self(words)
     }
 
-    fn extend(&mut self, words: [u64; 3]) {
+    fn extend(&mut self, words: &[u64]) {
         self.0.extend(words);
     }
 }
 
+/// Puts a kernel on a stream.
+///
 /// # Safety
 /// The parameters must be those of the kernel, and the memory they point to be alive until the stream has come past it.
-unsafe fn start(
+pub(super) unsafe fn start(
     loaded: &Loaded,
     grid: &Grid,
     shared: usize,
@@ -228,6 +255,8 @@ mod tests {
         tape: Tape::None,
         constants: &[],
         dynamic_shared: 1,
+        order: [Order::Free; 2],
+        elect: None,
         checks: &["index of `x` at line 3"],
     };
 

@@ -17,6 +17,7 @@
 mod blas;
 mod driver;
 mod launch;
+mod ledger;
 mod memory;
 mod module;
 mod order;
@@ -223,7 +224,7 @@ impl Context {
     }
 
     /// Bytes that can be had: free ones of the device, and unused ones of the pool. 0 if the device does not tell.
-    fn free_bytes(&self) -> usize {
+    pub(crate) fn free_bytes(&self) -> usize {
         let (mut free, mut total) = (0, 0);
         // SAFETY: the context is current, and both places outlive the call.
         let result = unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) };

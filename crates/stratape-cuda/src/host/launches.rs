@@ -12,6 +12,7 @@ use crate::grid::Grid;
 use crate::kernel::{Arg, BufferMut, BufferRef, Kernel, Param, ShadowRef};
 
 use super::operations::sum_into;
+use super::saved::Kept;
 use super::session::{Content, Session, within};
 
 /// A kernel, and its gradient if it has one.
@@ -44,7 +45,7 @@ struct Launch {
     grid: Grid,
     given: Vec<Given>,
     /// What the kernel wrote to, before.
-    before: Vec<(usize, Content)>,
+    before: Vec<(usize, Kept)>,
 }
 
 /// The adjoints of the numbers that a kernel was given, in their order.
@@ -164,22 +165,16 @@ fn launch_on<K: Launched>(
             }
             let new = match old {
                 Content::Zeros(_) => raw,
-                Content::Elements(_) => Arc::new(raw.duplicate(None)?),
+                Content::Elements(_) => session.duplicate(&raw)?,
             };
             session.replace(*id, Content::Elements(Arc::clone(&new)))?;
             before.push((*id, old));
             raws.push(Some(new));
         }
         let mut args = arguments(kernel, given, &raws);
-        let done = crate::launch::launch(kernel, &device, &grid, &mut args);
-        done.map(|()| Launch {
-            kernel,
-            gradient: K::gradient(),
-            device,
-            grid,
-            given: given.to_vec(),
-            before,
-        })
+        crate::launch::launch(kernel, &device, &grid, &mut args)?;
+        let before = before.into_iter().map(|(id, old)| (id, session.keep(old))).collect();
+        Ok(Launch { kernel, gradient: K::gradient(), device, grid, given: given.to_vec(), before })
     })?;
     tape.attach(launched);
     Ok(())
@@ -240,10 +235,12 @@ pub fn launch_backward(tape: &mut RecordTape) -> Result<Adjoints, GpuError> {
     let floats = |given: &Given| matches!(given, Given::Float(_) | Given::Constant(_));
     let numbers = given.iter().filter(|one| floats(one)).count();
     let sums = within(|session| {
-        for (id, content) in &before {
-            session.replace(*id, content.clone())?;
+        let mut wanted = false;
+        for (id, kept) in before {
+            session.replace(id, kept.back()?)?;
+            wanted |= session.has_shadow(id);
         }
-        if !before.iter().any(|(id, _)| session.has_shadow(*id)) {
+        if !wanted {
             return Ok(Vec::new());
         }
         let Some(gradient) = gradient else {
@@ -257,19 +254,17 @@ pub fn launch_backward(tape: &mut RecordTape) -> Result<Adjoints, GpuError> {
     let mut adjoints = vec![0.0; numbers];
     for (at, sum) in sums {
         let position = given.iter().take(at).filter(|one| floats(one)).count();
-        let adjoint = match sum.scalar() {
-            ScalarType::F32 => f64::from(first(&Buffer::<f32>::sharing(&sum)?.download()?)),
-            _ => first(&Buffer::<f64>::sharing(&sum)?.download()?),
+        let found = match sum.scalar() {
+            ScalarType::F32 => {
+                Buffer::<f32>::sharing(&sum)?.download()?.into_iter().map(f64::from).collect()
+            }
+            _ => Buffer::<f64>::sharing(&sum)?.download()?,
         };
-        if let Some(place) = adjoints.get_mut(position) {
+        for (place, adjoint) in adjoints.iter_mut().skip(position).zip(found) {
             *place = adjoint;
         }
     }
     Ok(Adjoints(adjoints))
-}
-
-fn first<T: Copy + Default>(list: &[T]) -> T {
-    list.first().copied().unwrap_or_default()
 }
 
 /// Launches the gradient; the sums that are adjoints of numbers, with the arguments they belong to.
@@ -288,17 +283,21 @@ fn backward(
     let (mut sums, mut later, mut shadowed) = (Vec::new(), Vec::new(), Vec::new());
     let mut fresh = Vec::new();
     let mut next = 0;
-    for param in gradient.text().params {
+    for (position, param) in gradient.text().params.iter().enumerate() {
         match param {
             Param::Slice { scalar, arity, shadow_of: Some(of), .. } => {
                 let at = owners.get(*of).copied().unwrap_or_default();
                 owners.push(at);
                 let Some(Given::Buffer(id)) = given.get(at) else {
+                    // One for each float of the parameter.
+                    let values = &gradient.text().params[*of..position];
+                    let len = values.iter().filter(|param| param.is_float()).count();
                     let sum = Arc::new(RawBuffer::zeros(
                         device.kind(),
-                        Shape { scalar: *scalar, arity: *arity, len: 1 },
+                        Shape { scalar: *scalar, arity: *arity, len },
                     )?);
-                    if matches!(given.get(at), Some(Given::Float(_))) {
+                    let values = given.iter().skip(at).take(position - of);
+                    if values.into_iter().any(|one| matches!(one, Given::Float(_))) {
                         sums.push((at, Arc::clone(&sum)));
                     }
                     raws.push(Some(sum));
@@ -331,7 +330,7 @@ fn backward(
                     (Some(Given::Buffer(id)), Param::Slice { scalar, arity, .. }) => {
                         let raw = session.elements(*id, (*scalar, *arity))?;
                         // The gradient runs the kernel as well, and others still need what was there before.
-                        Some(if mutable(at) { Arc::new(raw.duplicate(None)?) } else { raw })
+                        Some(if mutable(at) { session.duplicate(&raw)? } else { raw })
                     }
                     _ => None,
                 });

@@ -12,9 +12,10 @@ use crate::device::{Device, Kind};
 use crate::element::{Element, ScalarType};
 use crate::error::GpuError;
 use crate::grid::Grid;
-use crate::kernel::{Arg, BufferMut, BufferRef, Kernel, KernelText, Tape};
+use crate::kernel::{Arg, BufferMut, BufferRef, Kernel, KernelText, Order, Tape};
 use crate::stream::Stream;
 
+use super::saved::Kept;
 use super::session::{Content, both, within};
 
 type Done<T = ()> = Result<T, GpuError>;
@@ -34,6 +35,8 @@ macro_rules! sums {
             tape: Tape::None,
             constants: &[],
             dynamic_shared: 0,
+            order: [Order::Free; 2],
+            elect: None,
             checks: &[],
         }
     };
@@ -97,18 +100,21 @@ fn add<T: Element>(to: &mut [T], from: &[T]) {
 /// What is left of an operation: the buffer it made or changed, and the version before.
 struct Left {
     id: usize,
-    before: Option<Content>,
+    before: Option<Kept>,
 }
 
 impl Left {
-    fn of(tape: &mut RecordTape, id: usize, before: Option<Content>) {
+    fn of(tape: &mut RecordTape, id: usize, before: Option<Content>) -> Done {
+        let before = before.map(|old| within(|session| Ok(session.keep(old)))).transpose()?;
         tape.attach(Self { id, before });
+        Ok(())
     }
 
     /// Puts the version before back; the buffer.
     fn undone(tape: &mut RecordTape) -> Done<usize> {
         let Self { id, before } = tape.detach::<Self>()?;
         if let Some(before) = before {
+            let before = before.back()?;
             within(|session| session.replace(id, before))?;
         }
         Ok(id)
@@ -156,7 +162,7 @@ pub fn upload<T: Element>(
         let buffer = device.upload(from)?;
         Ok(session.add(device, Content::Elements(buffer.shared())))
     })?;
-    Left::of(tape, id, None);
+    Left::of(tape, id, None)?;
     Ok(id)
 }
 
@@ -185,7 +191,7 @@ pub fn zeros(tape: &mut RecordTape, device: usize, len: usize, _world: &mut [f64
         let device = session.device(device)?;
         Ok(session.add(device, Content::Zeros(len)))
     })?;
-    Left::of(tape, id, None);
+    Left::of(tape, id, None)?;
     Ok(id)
 }
 
@@ -210,7 +216,7 @@ pub fn write<T: Element>(tape: &mut RecordTape, id: usize, from: &[T], _world: &
         let buffer = session.device_of(id)?.upload(from)?;
         session.replace(id, Content::Elements(buffer.shared()))
     })?;
-    Left::of(tape, id, Some(before));
+    Left::of(tape, id, Some(before))?;
     Ok(())
 }
 
@@ -247,7 +253,7 @@ pub fn fill_zero(tape: &mut RecordTape, id: usize, _world: &mut [f64]) -> Done {
         };
         session.replace(id, Content::Zeros(len))
     })?;
-    Left::of(tape, id, Some(before));
+    Left::of(tape, id, Some(before))?;
     Ok(())
 }
 
@@ -262,7 +268,7 @@ pub fn copy(tape: &mut RecordTape, to: usize, from: usize, _world: &mut [f64]) -
         same_length("the buffer to copy from", old.len(), new.len())?;
         session.replace(to, new)
     })?;
-    Left::of(tape, to, Some(before));
+    Left::of(tape, to, Some(before))?;
     Ok(())
 }
 
@@ -280,7 +286,7 @@ pub fn duplicate(tape: &mut RecordTape, of: usize, _world: &mut [f64]) -> Done<u
         let (device, content) = (session.device_of(of)?, session.content(of)?);
         Ok(session.add(device, content))
     })?;
-    Left::of(tape, id, None);
+    Left::of(tape, id, None)?;
     Ok(id)
 }
 
@@ -374,6 +380,36 @@ pub fn with<T: Element>(id: usize) -> Done<Buffer<T>> {
     within(|session| session.typed::<T>(id))
 }
 
+/// What a buffer is made of; of zeros whose type nobody knows yet, `u32`.
+pub fn scalar_of(id: usize) -> Done<ScalarType> {
+    within(|session| {
+        Ok(match session.content(id)? {
+            Content::Zeros(_) => ScalarType::U32,
+            Content::Elements(raw) => raw.scalar(),
+        })
+    })
+}
+
+/// How many elements a buffer has.
+pub fn len_of(id: usize) -> Done<usize> {
+    within(|session| Ok(session.content(id)?.len()))
+}
+
+/// A buffer that an operation makes beside another one: its number is the next.
+pub fn beside<T: Element>(buffer: &Buffer<T>) -> Done<usize> {
+    within(|session| Ok(session.add(buffer.device(), Content::Elements(buffer.shared()))))
+}
+
+/// The number of the buffer that an operation made, on the way back.
+pub fn number_of_made(tape: &mut RecordTape) -> Done<usize> {
+    Left::undone(tape)
+}
+
+/// The adjoint of a buffer by its number, if there is one.
+pub fn adjoint_beside<T: Element>(id: usize) -> Done<Option<Buffer<T>>> {
+    within(|session| session.take_shadow(id).map(|raw| Buffer::sharing(&raw)).transpose())
+}
+
 /// The adjoint of a buffer, to be added to.
 pub fn shadow<T: Element>(id: usize) -> Done<Buffer<T>> {
     within(|session| {
@@ -399,7 +435,7 @@ pub fn of_made<T: Element>(id: usize, adjoint: &Buffer<T>) -> Done {
 pub fn made<T: Element>(tape: &mut RecordTape, buffer: &Buffer<T>) -> Done<usize> {
     let id =
         within(|session| Ok(session.add(buffer.device(), Content::Elements(buffer.shared()))))?;
-    Left::of(tape, id, None);
+    Left::of(tape, id, None)?;
     Ok(id)
 }
 

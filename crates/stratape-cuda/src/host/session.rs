@@ -11,6 +11,7 @@ use crate::error::GpuError;
 use crate::stream::Stream;
 
 use super::operations::sum_into;
+use super::saved::{Kept, Saved};
 
 thread_local! {
     /// Of the gradients that run on this thread, the innermost last.
@@ -29,6 +30,7 @@ pub(super) struct Session {
     shadows: HashMap<usize, Arc<RawBuffer>>,
     borrowed: HashMap<usize, Borrowed>,
     made: usize,
+    saved: Saved,
 }
 
 /// A buffer: where it is, and what it holds.
@@ -106,6 +108,16 @@ pub(super) fn within<R>(
 }
 
 impl Session {
+    /// Keeps a version for the way back.
+    pub(super) fn keep(&mut self, content: Content) -> Kept {
+        self.saved.keep(content)
+    }
+
+    /// A copy of a buffer, to be a new version.
+    pub(super) fn duplicate(&self, raw: &RawBuffer) -> Result<Arc<RawBuffer>, GpuError> {
+        self.saved.duplicate(raw).map(Arc::new)
+    }
+
     pub(super) fn add(&mut self, device: Device, content: Content) -> usize {
         self.made += 1;
         self.slots.insert(self.made, Slot { device, content });

@@ -391,6 +391,35 @@ result cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, uns
       }
       out[t] = sum;
     }
+  } else if (!strcmp(f->name, "scatter")) {
+    double *y = P(0, double *), *x = P(2, double *);
+    u64 y_len = P(1, u64), x_len = P(3, u64);
+    unsigned *fault = P(6, unsigned *);
+    int fixed = strstr(f->module->text, "-DSTRATAPE_DETERMINISTIC=1") != 0;
+    access_(s, (u64)y, y_len * 8, 1);
+    access_(s, (u64)x, x_len * 8, 0);
+    u64 *entries = fixed ? P(7, u64 *) : 0, room = fixed ? P(8, u64) : 0;
+    if (fixed) access_(s, (u64)entries, room * threads * 16, 1);
+    for (u64 i = 0; i < x_len; i++) {
+      u64 t = i % threads, k = i / threads;
+      if (!fixed) { y[i % y_len] += x[i]; continue; }
+      if (k >= room) { fault[0] = 3; continue; }
+      entries[2 * k * threads + t] = (u64)(y + i % y_len);
+      memcpy(&entries[(2 * k + 1) * threads + t], &x[i], 8);
+    }
+  } else if (!strcmp(f->name, "stratape_carry_out_kernel")) {
+    u64 *entries = P(0, u64 *), all = P(1, u64), room = P(2, u64);
+    if (room) access_(s, (u64)entries, room * all * 16, 0);
+    for (u64 k = 0; k < room; k++)
+      for (u64 t = 0; t < all; t++) {
+        u64 place = entries[2 * k * all + t], number = entries[(2 * k + 1) * all + t];
+        double x;
+        float y;
+        memcpy(&x, &number, 8);
+        memcpy(&y, &number, 4);
+        if (place & 1) *(float *)(place & ~(u64)1) += y;
+        else if (place) *(double *)place += x;
+      }
   } else if (!strcmp(f->name, "types")) {
     double *out = P(0, double *);
     access_(s, (u64)out, P(1, u64) * 8, 1);

@@ -1,12 +1,13 @@
 //! The memory that threads of a block see: where a place lies, what it holds, and who races for it.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cells::{cells, extent};
 use super::machine::{Machine, Mask};
 use super::races::{Kind, Races, Who};
 use super::{Fault, FaultKind, malformed};
-use crate::{Init, ObjectId, Place, Scalar, Step, Type, ValueId};
+use crate::{Function, Init, ObjectId, Place, Scalar, Step, Stmt, Type, ValueId, WARP, walk};
 
 /// Memory of one object.
 #[derive(Debug)]
@@ -25,6 +26,45 @@ pub(super) struct Way {
     offset: usize,
     /// Where the registers of an index begin, how many elements there are, and how many cells an element has.
     steps: Vec<(usize, u64, usize)>,
+}
+
+/// Bytes of a number on a device.
+fn bytes(ty: Scalar) -> usize {
+    match ty {
+        Scalar::Int(int) => int.bits() as usize / 8,
+        Scalar::Bool => 1,
+        Scalar::Float(crate::Float::F32) => 4,
+        _ => 8,
+    }
+}
+
+/// Bytes of shared memory that a kernel declares itself: its arrays, and on a device what sums over a block take.
+///
+/// # Errors
+/// If a constant in the type of an array is not known.
+pub fn static_shared(kernel: &Function, constants: &HashMap<String, f64>) -> Result<usize, Fault> {
+    let mut sum = 0_usize;
+    for object in &kernel.shared {
+        let mut item = &kernel.objects[object.index()].ty;
+        if matches!(item, Type::Vec(_)) {
+            continue;
+        }
+        let count = cells(item, constants)?;
+        while let Some(inner) = item.element() {
+            item = inner;
+        }
+        let own = count.saturating_mul(item.scalar().map_or(8, bytes));
+        sum = sum.saturating_add(own.next_multiple_of(8));
+    }
+    let mut summed = BTreeSet::new();
+    walk(&kernel.body, &mut |node| {
+        if let Stmt::Atomic(atomic) = node
+            && atomic.block
+        {
+            summed.insert(bytes(kernel.ty(atomic.value)));
+        }
+    });
+    Ok(summed.into_iter().fold(sum, |sum, bytes| sum.saturating_add(bytes * WARP)))
 }
 
 impl Machine<'_> {
@@ -188,13 +228,7 @@ impl Machine<'_> {
             (ty, _) => cells(ty, &self.launch.constants)?,
         };
         if let Type::Vec(item) = &known.ty {
-            let bytes = match item.scalar() {
-                Some(Scalar::Int(int)) => int.bits() as usize / 8,
-                Some(Scalar::Bool) => 1,
-                Some(Scalar::Float(crate::Float::F32)) => 4,
-                _ => 8,
-            };
-            self.shared_bytes += count * bytes;
+            self.shared_bytes += count * item.scalar().map_or(8, bytes);
             if self.shared_bytes > self.launch.shared_bytes {
                 let message = format!(
                     "the block takes {} bytes of dynamic shared memory, and the launch has {}",

@@ -47,6 +47,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use self::machine::Machine;
+pub use self::memory::static_shared;
 use self::races::Races;
 use crate::{Function, Param};
 

@@ -1,9 +1,13 @@
 //! The primitives as host functions under `#[gradient]` use them: each in two halves.
 
-use stratape_cuda::__private::host::{adjoint, adjoint_of_made, made, of_made, shadow, with};
+use stratape_cuda::__private::host::{
+    adjoint, adjoint_beside, adjoint_of_made, beside, len_of, made, number_of_made, of_made,
+    scalar_of, shadow, with,
+};
+use stratape_cuda::ScalarType;
 use stratape_tape::RecordTape;
 
-use super::{GpuError, Real};
+use super::{GpuError, Order, Real};
 
 type Done<T = ()> = Result<T, GpuError>;
 
@@ -167,4 +171,210 @@ pub fn matmul_backward<T: Real>(
     let (a, right) = (with::<T>(a)?, with::<T>(b)?);
     super::matmul_pullback(&a, &mut da, &right, &mut db, (m, k, n), &dc)?;
     of_made(b, &db)
+}
+
+pub fn scatter<T: Real>(
+    tape: &mut RecordTape,
+    x: usize,
+    index: usize,
+    y: usize,
+    _: &mut [f64],
+) -> Done<usize> {
+    made(tape, &super::scatter(&with::<T>(x)?, &with::<u32>(index)?, &with::<T>(y)?)?)
+}
+
+pub fn scatter_backward<T: Real>(
+    tape: &mut RecordTape,
+    x: usize,
+    index: usize,
+    y: usize,
+    _: &mut [f64],
+    _: usize,
+) -> Done {
+    let Some(dout) = adjoint_of_made::<T>(tape)? else { return Ok(()) };
+    let (mut dx, mut dy) = (shadow::<T>(x)?, adjoint::<T>(y)?);
+    let (x, index, old) = (with::<T>(x)?, with::<u32>(index)?, with::<T>(y)?);
+    super::scatter_pullback(&x, &mut dx, &index, &old, &mut dy, &dout)?;
+    of_made(y, &dy)
+}
+
+/// Does something with keys, whatever their type.
+macro_rules! keyed {
+    ($id:ident, $keys:ident => $done:expr) => {
+        match scalar_of($id)? {
+            ScalarType::U32 => {
+                let $keys = &with::<u32>($id)?;
+                $done
+            }
+            ScalarType::U64 => {
+                let $keys = &with::<u64>($id)?;
+                $done
+            }
+            ScalarType::I32 => {
+                let $keys = &with::<i32>($id)?;
+                $done
+            }
+            ScalarType::I64 => {
+                let $keys = &with::<i64>($id)?;
+                $done
+            }
+            ScalarType::F32 => {
+                let $keys = &with::<f32>($id)?;
+                $done
+            }
+            ScalarType::F64 => {
+                let $keys = &with::<f64>($id)?;
+                $done
+            }
+            other => Err(GpuError::Unsupported(format!("keys of the type `{other}`"))),
+        }
+    };
+}
+
+pub fn inclusive_scan_by_key<T: Real>(
+    tape: &mut RecordTape,
+    keys: usize,
+    x: usize,
+    _: &mut [f64],
+) -> Done<usize> {
+    let x = with::<T>(x)?;
+    made(tape, &keyed!(keys, keys => super::inclusive_scan_by_key(keys, &x))?)
+}
+
+pub fn inclusive_scan_by_key_backward<T: Real>(
+    tape: &mut RecordTape,
+    keys: usize,
+    x: usize,
+    _: &mut [f64],
+    _: usize,
+) -> Done {
+    let Some(dout) = adjoint_of_made::<T>(tape)? else { return Ok(()) };
+    let (mut dx, x) = (shadow::<T>(x)?, with::<T>(x)?);
+    keyed!(keys, keys => super::inclusive_scan_by_key_pullback(keys, &x, &mut dx, &dout))
+}
+
+pub fn exclusive_scan_by_key<T: Real>(
+    tape: &mut RecordTape,
+    keys: usize,
+    x: usize,
+    initial: T,
+    _: &mut [f64],
+) -> Done<usize> {
+    let x = with::<T>(x)?;
+    made(tape, &keyed!(keys, keys => super::exclusive_scan_by_key(keys, &x, initial))?)
+}
+
+pub fn exclusive_scan_by_key_backward<T: Real>(
+    tape: &mut RecordTape,
+    keys: usize,
+    x: usize,
+    initial: T,
+    _: &mut [f64],
+    _: usize,
+) -> Done<T> {
+    let Some(dout) = adjoint_of_made::<T>(tape)? else { return Ok(T::default()) };
+    let (mut dx, x) = (shadow::<T>(x)?, with::<T>(x)?);
+    keyed!(keys, keys => super::exclusive_scan_by_key_pullback(keys, &x, &mut dx, initial, &dout))
+}
+
+/// The sums of groups; their keys have the next number.
+pub fn reduce_by_key<T: Real>(
+    tape: &mut RecordTape,
+    keys: usize,
+    x: usize,
+    _: &mut [f64],
+) -> Done<usize> {
+    let x = with::<T>(x)?;
+    keyed!(keys, keys => {
+        let (names, sums) = super::reduce_by_key(keys, &x)?;
+        let id = made(tape, &sums)?;
+        beside(&names)?;
+        Ok(id)
+    })
+}
+
+pub fn reduce_by_key_backward<T: Real>(
+    tape: &mut RecordTape,
+    keys: usize,
+    x: usize,
+    _: &mut [f64],
+    _: usize,
+) -> Done {
+    let id = number_of_made(tape)?;
+    let unknown = match scalar_of(id + 1)? {
+        ScalarType::F64 => adjoint_beside::<f64>(id + 1)?.is_some(),
+        ScalarType::F32 => adjoint_beside::<f32>(id + 1)?.is_some(),
+        _ => false,
+    };
+    if unknown {
+        return Err(GpuError::Unsupported(
+            "derivatives of the keys that `reduce_by_key` returns: each is that of several elements".to_owned(),
+        ));
+    }
+    let Some(dout) = adjoint_beside::<T>(id)? else { return Ok(()) };
+    let (mut dx, x) = (shadow::<T>(x)?, with::<T>(x)?);
+    keyed!(keys, keys => super::reduce_by_key_pullback(keys, &x, &mut dx, &dout))
+}
+
+/// How many groups there are.
+pub fn groups<T: Real>(_: &mut RecordTape, id: usize, _: &mut [f64]) -> Done<usize> {
+    len_of(id)
+}
+
+pub fn groups_backward<T: Real>(_: &mut RecordTape, _: usize, _: &mut [f64], _: usize) -> Done {
+    Ok(())
+}
+
+/// The sorted values; the sorted keys and the permutation have the next numbers.
+pub fn sort_by_key<T: Real>(
+    tape: &mut RecordTape,
+    keys: usize,
+    values: usize,
+    descending: usize,
+    _: &mut [f64],
+) -> Done<usize> {
+    let values = with::<T>(values)?;
+    let order = if descending == 0 { Order::Ascending } else { Order::Descending };
+    keyed!(keys, keys => {
+        let sorted = super::sort_by_key(keys, &values, order)?;
+        let id = made(tape, &sorted.values)?;
+        beside(&sorted.keys)?;
+        beside(&sorted.permutation)?;
+        Ok(id)
+    })
+}
+
+pub fn sort_by_key_backward<T: Real>(
+    tape: &mut RecordTape,
+    keys: usize,
+    values: usize,
+    _: usize,
+    _: &mut [f64],
+    _: usize,
+) -> Done {
+    let id = number_of_made(tape)?;
+    let permutation = with::<u32>(id + 2)?;
+    let done = adjoint_beside::<T>(id)?;
+    // Sorted keys are keys in another place.
+    match scalar_of(keys)? {
+        ScalarType::F64 => moved::<f64>(keys, id + 1, &permutation)?,
+        ScalarType::F32 => moved::<f32>(keys, id + 1, &permutation)?,
+        _ => {}
+    }
+    match done {
+        Some(dsorted) => {
+            super::sort_by_key_pullback(&permutation, &mut shadow::<T>(values)?, &dsorted)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Adds the adjoints of sorted keys to those of the keys.
+fn moved<T: Real>(keys: usize, sorted: usize, permutation: &super::Buffer<u32>) -> Done {
+    match adjoint_beside::<T>(sorted)? {
+        Some(dsorted) => {
+            super::sort_by_key_pullback(permutation, &mut shadow::<T>(keys)?, &dsorted)
+        }
+        None => Ok(()),
+    }
 }

@@ -51,3 +51,30 @@ fn lengths_and_grids_are_checked() {
     let error = copy::launch(&gpu, &grid, (&mut y, &foreign)).unwrap_err();
     assert!(matches!(error, GpuError::WrongDevice { .. }), "{error}");
 }
+
+#[stratape::kernel]
+#[gradient]
+fn tiles(y: &mut [f64], x: &[f64]) {
+    let mut tile = shared::<[f64; 4096]>();
+    let t = thread_idx().x;
+    tile[t] = x[t];
+    sync_threads();
+    y[t] = tile[t] * tile[t];
+}
+
+#[test]
+fn shared_memory_is_limited_as_on_a_device() {
+    // 32 KiB fit, and with the adjoints of the tile they do not.
+    let gpu = Device::emulator();
+    let grid = Grid::blocks(1).threads(2);
+    let (x, mut y) = (gpu.upload(&[1.0, 2.0]).unwrap(), gpu.zeros(2).unwrap());
+    tiles::launch(&gpu, &grid, (&mut y, &x)).unwrap();
+    let most = grid.clone().shared((227 << 10) - (32 << 10));
+    tiles::launch(&gpu, &most, (&mut y, &x)).unwrap();
+    let error = tiles::launch(&gpu, grid.clone().shared(200 << 10), (&mut y, &x)).unwrap_err();
+    assert!(matches!(error, GpuError::SharedMemory { limit, .. } if limit == 195 << 10), "{error}");
+    let (mut dy, mut dx) = (gpu.zeros(2).unwrap(), gpu.zeros(2).unwrap());
+    let error = tiles_grad::launch(&gpu, &grid, (&mut y, &mut dy, &x, &mut dx)).unwrap_err();
+    let GpuError::StaticSharedMemory { declared, limit, .. } = error else { panic!("{error}") };
+    assert_eq!((declared, limit), (64 << 10, 48 << 10));
+}

@@ -4,9 +4,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failure is a panic")]
 
+mod by_value;
 mod differences;
+mod extremes;
 mod faults;
 mod launches;
+mod modules;
+mod order;
 mod programs;
 mod ptx;
 mod shapes;

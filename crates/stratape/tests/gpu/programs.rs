@@ -1,192 +1,174 @@
-//! Programs as people run them on a GPU.
+//! Programs as people run them on a GPU. More of them are among the examples.
 
 use crate::differences::{agree, numbers, weighted, weights};
 use stratape::gpu::{Device, Grid};
 
-#[stratape::device]
-fn normal(d: f64) -> f64 {
-    // Abramowitz and Stegun, as NVIDIA's sample has it.
-    let k = 1.0 / (1.0 + 0.2316419 * d.abs());
-    let tail = 0.398_942_280_401_432_7
-        * (-0.5 * d * d).exp()
-        * (k * (0.31938153
-            + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))));
-    if d > 0.0 { 1.0 - tail } else { tail }
+/// Points along an edge of an element.
+const POINTS: usize = 4;
+
+/// The volume integral of a discontinuous Galerkin method: an element for each block, a column of it for each thread. The operator and the fluxes of a plane are shared; fluxes
+/// along the column go to an array of the thread.
+#[stratape::kernel]
+#[gradient(wrt(rhs, q, metric, d))]
+fn volume(rhs: &mut [f64], q: &[f64], metric: &[f64], d: &[f64]) {
+    let mut operator = shared::<[[f64; POINTS]; POINTS]>();
+    let mut along_x = shared::<[[f64; POINTS]; POINTS]>();
+    let mut along_y = shared::<[[f64; POINTS]; POINTS]>();
+    let (i, j) = (thread_idx().x, thread_idx().y);
+    operator[j][i] = d[j * POINTS + i];
+    let column = block_idx().x * POINTS * POINTS * POINTS + j * POINTS + i;
+    let mut own = [0.0; POINTS];
+    for k in 0..POINTS {
+        sync_threads();
+        let at = column + k * POINTS * POINTS;
+        let (u, m) = (q[at], metric[at]);
+        along_x[j][i] = m * 0.5 * u * u;
+        along_y[j][i] = m * u * u * u / 3.0;
+        for n in 0..POINTS {
+            own[n] += operator[k][n] * m * u.sin();
+        }
+        sync_threads();
+        let mut sum = 0.0;
+        for n in 0..POINTS {
+            sum += operator[n][i] * along_x[j][n] + operator[n][j] * along_y[n][i];
+        }
+        own[k] += sum;
+    }
+    for k in 0..POINTS {
+        rhs[column + k * POINTS * POINTS] += own[k];
+    }
 }
 
+#[test]
+fn fluxes_of_small_elements() {
+    let gpu = Device::new().unwrap();
+    let (elements, operator) = (2, POINTS * POINTS);
+    let n = elements * POINTS * operator;
+    let grid = Grid::blocks(elements).threads((POINTS, POINTS));
+    let run = |at: &[f64]| {
+        let (q, m) = (gpu.upload(&at[..n]).unwrap(), gpu.upload(&at[n..2 * n]).unwrap());
+        let (d, mut rhs) = (gpu.upload(&at[2 * n..]).unwrap(), gpu.zeros(n).unwrap());
+        volume::launch(&gpu, &grid, (&mut rhs, &q, &m, &d)).unwrap();
+        weighted(&rhs.download().unwrap())
+    };
+    let at = numbers(2 * n + operator);
+    let (q, m) = (gpu.upload(&at[..n]).unwrap(), gpu.upload(&at[n..2 * n]).unwrap());
+    let (d, mut rhs) = (gpu.upload(&at[2 * n..]).unwrap(), gpu.zeros(n).unwrap());
+    let mut drhs = gpu.upload(&weights(n)).unwrap();
+    let (mut dq, mut dm) = (gpu.zeros(n).unwrap(), gpu.zeros(n).unwrap());
+    let mut dd = gpu.zeros(operator).unwrap();
+    let arguments = (&mut rhs, &mut drhs, &q, &mut dq, &m, &mut dm, &d, &mut dd);
+    volume_grad::launch(&gpu, &grid, arguments).unwrap();
+    let found = [dq.download().unwrap(), dm.download().unwrap(), dd.download().unwrap()];
+    agree(run, &at, &found.concat(), 1e-6);
+    assert_eq!(drhs.download().unwrap(), weights(n));
+}
+
+#[stratape::device]
+#[derive(Clone, Copy)]
+struct Complex {
+    re: f64,
+    im: f64,
+}
+
+#[stratape::device]
+fn product(a: Complex, b: Complex) -> Complex {
+    Complex { re: a.re * b.re - a.im * b.im, im: a.re * b.im + a.im * b.re }
+}
+
+#[stratape::device]
+fn quotient(a: Complex, b: Complex) -> Complex {
+    let square = b.re * b.re + b.im * b.im;
+    Complex { re: (a.re * b.re + a.im * b.im) / square, im: (a.im * b.re - a.re * b.im) / square }
+}
+
+/// A broadened line: a series near the pole, the leading terms far away from it.
+#[stratape::device]
+fn line(z: Complex) -> Complex {
+    let square = product(z, z);
+    if z.re * z.re + z.im * z.im < 4.0 {
+        let shifted = Complex { re: 1.0 - 0.2 * square.re, im: 0.6 * z.re - 0.2 * square.im };
+        quotient(Complex { re: 0.9, im: 0.1 * z.im }, shifted)
+    } else {
+        let far = Complex { re: square.re - 0.5, im: square.im };
+        quotient(Complex { re: -0.56 * z.im, im: 0.56 * z.re }, far)
+    }
+}
+
+/// Cross-sections by poles (the kernel of RSBench): the window of an energy has some of the poles, and a polynomial for the rest.
 #[stratape::kernel]
-#[gradient(wrt(call, price, rate, volatility))]
-fn black_scholes(
-    call: &mut [f64],
-    price: &[f64],
-    strike: &[f64],
-    years: &[f64],
-    rate: f64,
-    volatility: f64,
+#[gradient(wrt(found, energy, poles, fits, broadening))]
+fn by_poles(
+    found: &mut [[f64; 2]],
+    energy: &[f64],
+    windows: &[[u32; 2]],
+    poles: &[[f64; 6]],
+    fits: &[[f64; 3]],
+    broadening: f64,
 ) {
     let i = thread_idx().x + block_idx().x * block_dim().x;
-    if i < price.len() {
-        let (s, x, t) = (price[i], strike[i], years[i]);
-        let root = t.sqrt();
-        let d1 = ((s / x).ln() + (rate + 0.5 * volatility * volatility) * t) / (volatility * root);
-        let d2 = d1 - volatility * root;
-        call[i] = s * normal(d1) - x * (-rate * t).exp() * normal(d2);
+    if i >= energy.len() {
+        return;
     }
+    let e = energy[i];
+    let root = e.sqrt();
+    let window = ((e * windows.len() as f64 / 2.0) as usize).min(windows.len() - 1);
+    let fit = fits[window];
+    let (mut total, mut absorbed) = (fit[0] / e + fit[1] + fit[2] * root, 0.1 * fit[0]);
+    for at in windows[window][0]..windows[window][1] {
+        let pole = poles[at as usize];
+        let z = Complex { re: (root - pole[0]) * broadening, im: -pole[1] * broadening };
+        let psi = line(z);
+        total += product(Complex { re: pole[2], im: pole[3] }, psi).re / e;
+        absorbed += product(Complex { re: pole[4], im: pole[5] }, psi).re / e;
+    }
+    found[i] = [total, absorbed];
 }
 
 #[test]
-fn the_greeks_of_options() {
+fn lines_around_poles() {
     let gpu = Device::new().unwrap();
-    let n = 100;
-    let grid = Grid::blocks(1).threads(128);
-    let prices: Vec<f64> = numbers(n).iter().map(|x| 50.0 * x + 20.0).collect();
-    let (s, x) = (gpu.upload(&prices).unwrap(), gpu.upload(&vec![60.0; n]).unwrap());
-    let t = gpu.upload(&numbers(n)).unwrap();
-    let (mut call, mut dcall) = (gpu.zeros(n).unwrap(), gpu.upload(&vec![1.0; n]).unwrap());
-    let (mut delta, mut rho, mut vega) =
-        (gpu.zeros(n).unwrap(), gpu.zeros(1).unwrap(), gpu.zeros(1).unwrap());
-    let (r, v) = (0.02, 0.3);
-    let arguments = (&mut call, &mut dcall, &s, &mut delta, &x, &t, r, &mut rho, v, &mut vega);
-    black_scholes_grad::launch(&gpu, &grid, arguments).unwrap();
-    // The approximation of the normal distribution is good to seven digits; so are the closed forms.
-    let (delta, mut all_vega, mut all_rho) = (delta.download().unwrap(), 0.0, 0.0);
-    for (i, (s, t)) in prices.iter().zip(numbers(n)).enumerate() {
-        let d1 = ((s / 60.0).ln() + (r + 0.5 * v * v) * t) / (v * t.sqrt());
-        assert!((delta[i] - normal(d1)).abs() < 1e-5, "{i}: {}", delta[i]);
-        all_vega += s * (-0.5 * d1 * d1).exp() / (2.0 * std::f64::consts::PI).sqrt() * t.sqrt();
-        all_rho += 60.0 * t * (-r * t).exp() * normal(d1 - v * t.sqrt());
-    }
-    assert!((vega.download().unwrap()[0] / all_vega - 1.0).abs() < 1e-5);
-    assert!((rho.download().unwrap()[0] / all_rho - 1.0).abs() < 1e-5);
-}
-
-#[stratape::kernel]
-#[gradient(wrt(energy, x))]
-fn n_body(energy: &mut [f64], x: &[[f64; 3]], softening: f64) {
-    let i = thread_idx().x + block_idx().x * block_dim().x;
-    if i < x.len() {
-        let p = x[i];
-        let mut sum = 0.0;
-        for j in 0..x.len() {
-            let q = x[j];
-            let (dx, dy, dz) = (p[0] - q[0], p[1] - q[1], p[2] - q[2]);
-            sum -= 1.0 / (dx * dx + dy * dy + dz * dz + softening).sqrt();
-        }
-        atomic_add(&mut energy[0], sum);
-    }
-}
-
-#[test]
-fn forces_from_an_energy() {
-    let gpu = Device::new().unwrap();
-    let (n, grid) = (20, Grid::blocks(2).threads(16));
-    let points = |x: &[f64]| x.chunks(3).map(|p| [p[0], p[1], p[2]]).collect::<Vec<[f64; 3]>>();
-    let run = |x: &[f64]| {
-        let (x, mut e) = (gpu.upload(&points(x)).unwrap(), gpu.zeros(1).unwrap());
-        n_body::launch(&gpu, &grid, (&mut e, &x, 0.01)).unwrap();
-        e.download().unwrap()[0]
+    let (n, windows) = (9, [[0, 3], [3, 3], [2, 7], [5, 8]]);
+    let (poles, fits) = (8, windows.len());
+    let grid = Grid::blocks(3).threads(4);
+    let six = |x: &[f64]| x.chunks(6).map(|x| std::array::from_fn(|k| x[k])).collect::<Vec<_>>();
+    let three = |x: &[f64]| x.chunks(3).map(|x| [x[0], x[1], x[2]]).collect::<Vec<_>>();
+    let (a, b, c) = (n, n + 6 * poles, n + 6 * poles + 3 * fits);
+    let w = gpu.upload(&windows).unwrap();
+    let run = |at: &[f64]| {
+        let (e, p) = (gpu.upload(&at[..a]).unwrap(), gpu.upload(&six(&at[a..b])).unwrap());
+        let (f, mut found) = (gpu.upload(&three(&at[b..c])).unwrap(), gpu.zeros(n).unwrap());
+        by_poles::launch(&gpu, &grid, (&mut found, &e, &w, &p, &f, at[c])).unwrap();
+        weighted(&found.download().unwrap().concat())
     };
-    let at = numbers(3 * n);
-    let (x, mut e) = (gpu.upload(&points(&at)).unwrap(), gpu.zeros(1).unwrap());
-    let (mut de, mut dx) = (gpu.upload(&[1.0]).unwrap(), gpu.zeros(n).unwrap());
-    n_body_grad::launch(&gpu, &grid, (&mut e, &mut de, &x, &mut dx, 0.01)).unwrap();
-    agree(run, &at, &dx.download().unwrap().concat(), 1e-5);
-}
-
-#[stratape::kernel]
-#[gradient(wrt(out, u, k))]
-fn stencil(out: &mut [f64], u: &[f64], k: &[f64], n: usize) {
-    let x = thread_idx().x + block_idx().x * block_dim().x + 1;
-    let y = thread_idx().y + block_idx().y * block_dim().y + 1;
-    let z = thread_idx().z + block_idx().z * block_dim().z + 1;
-    if x < n - 1 && y < n - 1 && z < n - 1 {
-        let i = (z * n + y) * n + x;
-        let c = u[i];
-        let l = u[i - 1] + u[i + 1] + u[i - n] + u[i + n] + u[i - n * n] + u[i + n * n] - 6.0 * c;
-        out[i] = c + 0.1 * k[i] * l * c;
-    }
-}
-
-#[test]
-fn a_stencil_in_three_dimensions() {
-    let gpu = Device::new().unwrap();
-    let n = 5;
-    let all = n * n * n;
-    let grid = Grid::blocks((2, 2, 2)).threads((2, 2, 2));
-    let run = |x: &[f64]| {
-        let (u, k) = (gpu.upload(&x[..all]).unwrap(), gpu.upload(&x[all..]).unwrap());
-        let mut out = gpu.zeros(all).unwrap();
-        stencil::launch(&gpu, &grid, (&mut out, &u, &k, n)).unwrap();
-        weighted(&out.download().unwrap())
-    };
-    let at = numbers(2 * all);
-    let (u, k) = (gpu.upload(&at[..all]).unwrap(), gpu.upload(&at[all..]).unwrap());
-    let (mut out, mut dout) = (gpu.zeros(all).unwrap(), gpu.upload(&weights(all)).unwrap());
-    let (mut du, mut dk) = (gpu.zeros(all).unwrap(), gpu.zeros(all).unwrap());
-    let arguments = (&mut out, &mut dout, &u, &mut du, &k, &mut dk, n);
-    stencil_grad::launch(&gpu, &grid, arguments).unwrap();
-    let mut found = du.download().unwrap();
-    found.extend(dk.download().unwrap());
-    agree(run, &at, &found, 1e-6);
-}
-
-/// Binary search in a table, then interpolation: a lookup as in neutron transport.
-#[stratape::device]
-fn lookup(grid: &[f64], values: &[f64], at: f64) -> f64 {
-    let (mut low, mut high) = (0, grid.len() - 1);
-    while high - low > 1 {
-        let middle = (low + high) / 2;
-        if grid[middle] > at {
-            high = middle;
-        } else {
-            low = middle;
-        }
-    }
-    let f = (grid[high] - at) / (grid[high] - grid[low]);
-    values[high] - f * (values[high] - values[low])
-}
-
-#[stratape::kernel]
-#[gradient(wrt(out, values, density))]
-fn cross_sections(
-    out: &mut [f64],
-    energies: &[f64],
-    grid: &[f64],
-    values: &[f64],
-    density: &[f64],
-) {
-    let i = thread_idx().x + block_idx().x * block_dim().x;
-    if i < energies.len() {
-        let mut sum = 0.0;
-        for k in 0..density.len() {
-            sum += density[k]
-                * lookup(grid, &values[k * grid.len()..(k + 1) * grid.len()], energies[i]);
-        }
-        out[i] = sum;
-    }
-}
-
-#[test]
-fn lookups_in_tables() {
-    let gpu = Device::new().unwrap();
-    let launch = Grid::blocks(2).threads(4);
-    let grid: Vec<f64> = (0..9).map(|k| f64::from(k) * 0.2).collect();
-    let energies = numbers(7);
-    let run = |x: &[f64]| {
-        let (e, g) = (gpu.upload(&energies).unwrap(), gpu.upload(&grid).unwrap());
-        let (v, d) = (gpu.upload(&x[..18]).unwrap(), gpu.upload(&x[18..]).unwrap());
-        let mut out = gpu.zeros(7).unwrap();
-        cross_sections::launch(&gpu, &launch, (&mut out, &e, &g, &v, &d)).unwrap();
-        weighted(&out.download().unwrap())
-    };
-    let at = numbers(20);
-    let (e, g) = (gpu.upload(&energies).unwrap(), gpu.upload(&grid).unwrap());
-    let (v, d) = (gpu.upload(&at[..18]).unwrap(), gpu.upload(&at[18..]).unwrap());
-    let (mut out, mut dout) = (gpu.zeros(7).unwrap(), gpu.upload(&weights(7)).unwrap());
-    let (mut dv, mut dd) = (gpu.zeros(18).unwrap(), gpu.zeros(2).unwrap());
-    let arguments = (&mut out, &mut dout, &e, &g, &v, &mut dv, &d, &mut dd);
-    cross_sections_grad::launch(&gpu, &launch, arguments).unwrap();
-    let mut found = dv.download().unwrap();
-    found.extend(dd.download().unwrap());
-    agree(run, &at, &found, 1e-6);
+    let mut at = numbers(c + 1);
+    // Near the poles and far from them.
+    at[c] = 6.0;
+    let (e, p) = (gpu.upload(&at[..a]).unwrap(), gpu.upload(&six(&at[a..b])).unwrap());
+    let (f, mut found) = (gpu.upload(&three(&at[b..c])).unwrap(), gpu.zeros(n).unwrap());
+    let seeds: Vec<[f64; 2]> = weights(2 * n).chunks(2).map(|x| [x[0], x[1]]).collect();
+    let mut dfound = gpu.upload(&seeds).unwrap();
+    let (mut de, mut dp) = (gpu.alloc_like(&e).unwrap(), gpu.alloc_like(&p).unwrap());
+    let (mut df, mut dbroadening) = (gpu.alloc_like(&f).unwrap(), gpu.zeros(1).unwrap());
+    let arguments = (
+        &mut found,
+        &mut dfound,
+        &e,
+        &mut de,
+        &w,
+        &p,
+        &mut dp,
+        &f,
+        &mut df,
+        at[c],
+        &mut dbroadening,
+    );
+    by_poles_grad::launch(&gpu, &grid, arguments).unwrap();
+    let found = [
+        de.download().unwrap(),
+        dp.download().unwrap().concat(),
+        df.download().unwrap().concat(),
+        dbroadening.download().unwrap(),
+    ];
+    agree(run, &at, &found.concat(), 1e-5);
 }

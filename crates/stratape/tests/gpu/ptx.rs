@@ -57,14 +57,15 @@ fn functions(y: &mut [f64], x: &[f64], n: i32, k: &mut [i64], c: &mut [u32]) {
     }
 }
 
-fn ptx(texts: &[(&'static str, &'static str)]) {
+/// Compiles texts for two architectures, with and without checks.
+pub(crate) fn ptx(texts: &[(&'static str, &'static str)]) {
     if !nvrtc::is_present() {
         eprintln!("skipped: NVRTC not found (`ci/nvrtc` fetches it)");
         return;
     }
     for (_, cuda) in texts {
         for arch in ["sm_80", "sm_90"] {
-            for defines in [&[][..], &["STRATAPE_CHECK=1"][..]] {
+            for defines in [&[][..], &["STRATAPE_CHECK=1"][..], &["STRATAPE_DETERMINISTIC=1"][..]] {
                 let ptx =
                     nvrtc::to_ptx(cuda, arch, defines).unwrap_or_else(|error| panic!("{error}"));
                 assert!(ptx.contains(".entry"));

@@ -8,7 +8,9 @@
     clippy::print_stdout
 )]
 
+mod by_key;
 mod programs;
+mod saved;
 mod shapes;
 
 /// Central differences of a function of several numbers.

@@ -5,16 +5,20 @@
 //!
 //! Parameters are those of the kernel, a slice as its address and its length, then the tape, its bytes for each thread, and the eight words for a fault.
 //! Constant expressions whose numbers the compiler does not know are macros, `STRATAPE_CONST_0` and on, which a launch defines. With `STRATAPE_CHECK`
-//! defined, indices are checked.
+//! defined, indices are checked. With `STRATAPE_DETERMINISTIC` additions of floats are written to a ledger, whose address and entries for each thread are two
+//! more parameters; a second kernel carries them out.
 
 mod fresh;
 mod operation;
+mod order;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write;
 
 pub use self::fresh::Fresh;
+pub use self::order::Order;
+pub(crate) use self::order::{order, touched};
 
 use stratape_ir::{
     Atomic, AtomicOp, Block, Check, Exchange, Extent, Float, Function, If, Init, Int, Loop,
@@ -36,6 +40,8 @@ pub struct Kernel {
     pub dynamic_shared: usize,
     /// What its checks ask, by their numbers.
     pub checks: Vec<String>,
+    /// The order of its additions, where the grid extends along x alone, and elsewhere.
+    pub order: [Order; 2],
     /// Shadows that can be stored to instead of added to, by their positions among the parameters.
     pub fresh: HashMap<usize, Fresh>,
 }
@@ -54,6 +60,8 @@ pub fn emit(kernel: Valid<'_>) -> Kernel {
     walk(&function.body, &mut |node| {
         uses_tape |= matches!(node, Stmt::Push { .. } | Stmt::Pop { .. });
     });
+    let order = [true, false].map(|along_x| order(function, along_x));
+    let has_ledger = order.iter().any(|one| matches!(one, Order::Logged(_)));
     let mut printer = Printer {
         function,
         out: String::new(),
@@ -61,6 +69,7 @@ pub fn emit(kernel: Valid<'_>) -> Kernel {
         constants: RefCell::default(),
         structs: RefCell::default(),
         checks: vec!["the device tape".to_owned()],
+        has_ledger,
         fresh: fresh::fresh(function),
         ops: HashMap::new(),
     };
@@ -69,6 +78,9 @@ pub fn emit(kernel: Valid<'_>) -> Kernel {
             printer.ops.insert(*value, op);
         }
     });
+    if has_ledger {
+        printer.line("STRATAPE_LEDGER_OPEN");
+    }
     if uses_tape {
         printer.line("stratape_stack tape(stratape_tape, stratape_tape_bytes, stratape_fault);");
     }
@@ -84,7 +96,10 @@ pub fn emit(kernel: Valid<'_>) -> Kernel {
     }
     printer.block(&function.body);
     let body = std::mem::take(&mut printer.out);
-    let params = printer.params().join(", ");
+    let mut params = printer.params().join(", ");
+    if has_ledger {
+        params += " STRATAPE_LEDGER";
+    }
     let structs =
         printer.structs.borrow().iter().map(|(_, text)| text.as_str()).collect::<String>();
     // A kernel may be called as a keyword of C++ is, or as a function of CUDA.
@@ -108,6 +123,7 @@ pub fn emit(kernel: Valid<'_>) -> Kernel {
         constants,
         dynamic_shared: if shadows > 0 { 2 } else { 1 },
         checks,
+        order,
         fresh,
     }
 }
@@ -156,6 +172,8 @@ struct Printer<'a> {
     structs: RefCell<Vec<(String, String)>>,
     /// What checks ask.
     checks: Vec<String>,
+    /// Whether additions may be written down.
+    has_ledger: bool,
     /// Shadows that can be stored to.
     fresh: HashMap<ObjectId, Fresh>,
     ops: HashMap<ValueId, &'a Op>,
@@ -382,6 +400,15 @@ impl Printer<'_> {
     fn atomic(&mut self, atomic: &Atomic) {
         self.bounds(&atomic.place);
         let (place, value) = (self.place(&atomic.place), self.value(atomic.value));
+        if self.has_ledger && order::is_ordered(self.function, atomic) {
+            let name = match (atomic.block, atomic.warp) {
+                (true, _) => "BLOCK_ADD",
+                (false, true) => "WARP_ADD",
+                (false, false) => "ADD",
+            };
+            self.line(&format!("STRATAPE_{name}(&{place}, {value});"));
+            return;
+        }
         if atomic.block {
             self.line(&format!("stratape_block_add(&{place}, {value});"));
             return;

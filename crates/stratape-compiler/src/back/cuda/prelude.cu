@@ -92,8 +92,8 @@ template <class T> __device__ inline void stratape_warp_add(T* place, T x) {
   if ((stratape_thread() & 31u) == 0u) atomicAdd(place, x);
 }
 
-// Adds the numbers of all threads of a block, in a fixed order, and the sum to memory.
-template <class T> __device__ void stratape_block_add(T* place, T x) {
+// The sum of the numbers of all threads of a block, in a fixed order, for its first thread.
+template <class T> __device__ T stratape_block_sum(T x) {
   __shared__ T parts[32];
   const unsigned thread = (unsigned)stratape_thread(), threads = (unsigned)stratape_threads(), lane = thread & 31u;
   const unsigned left = threads - (thread - lane), count = left < 32u ? left : 32u;
@@ -105,12 +105,48 @@ template <class T> __device__ void stratape_block_add(T* place, T x) {
   __syncthreads();
   if (lane == 0u) parts[thread >> 5] = x;
   __syncthreads();
-  if (thread == 0u) {
-    T sum = parts[0];
-    for (unsigned warp = 1u; warp < (threads + 31u) / 32u; ++warp) sum += parts[warp];
-    atomicAdd(place, sum);
-  }
+  T sum = parts[0];
+  if (thread == 0u) for (unsigned warp = 1u; warp < (threads + 31u) / 32u; ++warp) sum += parts[warp];
+  return sum;
 }
+template <class T> __device__ inline void stratape_block_add(T* place, T x) {
+  const T sum = stratape_block_sum(x);
+  if (stratape_thread() == 0u) atomicAdd(place, sum);
+}
+
+// Additions that are carried out after the kernel, in a fixed order: of each its place (the last bit tells a float from a double) and its number, beside those of other threads.
+#ifdef STRATAPE_DETERMINISTIC
+struct stratape_ledger {
+  stratape_usize* words;
+  stratape_usize room, step, used;
+  unsigned* fault;
+  __device__ stratape_ledger(stratape_usize* words, stratape_usize room, unsigned* fault)
+      : words(words + stratape_block() * stratape_threads() + stratape_thread()), room(room),
+        step(stratape_threads() * gridDim.x * gridDim.y * gridDim.z), used(0), fault(fault) {}
+  __device__ void write(stratape_usize place, stratape_usize bits) {
+    if (used < room) { words[2 * used * step] = place; words[(2 * used + 1) * step] = bits; }
+    else if (used == room) stratape_report(fault, 3u, 0u);
+    ++used;
+  }
+  __device__ void add(double* place, double x) { write((stratape_usize)place, stratape_bits(x)); }
+  __device__ void add(float* place, float x) { write((stratape_usize)place | 1u, stratape_bits(x)); }
+  template <class T> __device__ void block_add(T* place, T x) {
+    const T sum = stratape_block_sum(x);
+    if (stratape_thread() == 0u) add(place, sum);
+  }
+};
+#define STRATAPE_LEDGER , stratape_usize* stratape_entries, const stratape_usize stratape_room
+#define STRATAPE_LEDGER_OPEN stratape_ledger ledger(stratape_entries, stratape_room, stratape_fault);
+#define STRATAPE_ADD(place, x) ledger.add(place, x)
+#define STRATAPE_WARP_ADD(place, x) ledger.add(place, x)
+#define STRATAPE_BLOCK_ADD(place, x) ledger.block_add(place, x)
+#else
+#define STRATAPE_LEDGER
+#define STRATAPE_LEDGER_OPEN
+#define STRATAPE_ADD(place, x) stratape_add(place, x)
+#define STRATAPE_WARP_ADD(place, x) stratape_warp_add(place, x)
+#define STRATAPE_BLOCK_ADD(place, x) stratape_block_add(place, x)
+#endif
 
 // Fills shared memory with zeros, all threads together.
 template <class T> __device__ void stratape_share_zeros(T* place, stratape_usize count) {
