@@ -12,7 +12,7 @@ use super::moves::LENGTH_METHODS;
 use super::val::{Kind, LValue, Memory, Val, Window};
 use super::{Lowerer, exits, unsupported};
 use stratape_ir::{
-    Binary, Check, Compare, Init, ObjectId, Op, Origin, Place, Range, Scalar, Stmt, Type, ValueId,
+    Binary, Check, Compare, Init, Op, Origin, Place, Range, Scalar, Stmt, Type, ValueId,
 };
 
 impl Lowerer<'_> {
@@ -350,37 +350,65 @@ impl Lowerer<'_> {
         Ok(())
     }
 
-    /// Makes room before a loop for what every iteration pushes. The objects it made room in are to be taken off `reserved` after the loop.
-    pub(super) fn reserve_for(
+    /// Lowers a loop, with room made before it for what every iteration pushes.
+    pub(super) fn with_room(
         &mut self,
         body: &syn::Block,
         iter: &Iter,
         span: Span,
-    ) -> Result<Vec<ObjectId>> {
-        let mut made = Vec::new();
-        if !exits::of_block(body).is_empty() || !iter.has_positions() {
-            return Ok(made);
-        }
-        for (name, count) in pushed_always(body) {
-            let Some(binding) = self.lookup(&name) else { continue };
-            let Val::Place(LValue::Memory(memory @ Memory { len: Some(var), .. })) =
-                binding.val.clone()
-            else {
-                continue;
-            };
-            if self.reserved.contains(&memory.place.object) {
-                continue;
+        lower: impl FnOnce(&mut Self) -> Result<Val>,
+    ) -> Result<Val> {
+        let (mut made, mut later) = (Vec::new(), Vec::new());
+        if exits::of_block(body).is_empty() && iter.has_positions() {
+            for (name, count) in pushed_always(body) {
+                let Some(binding) = self.lookup(&name) else { continue };
+                let Val::Place(LValue::Memory(memory @ Memory { len: Some(var), .. })) =
+                    binding.val.clone()
+                else {
+                    continue;
+                };
+                if self.reserved.contains(&memory.place.object) {
+                    continue;
+                }
+                let (_, list) = self.growing(&memory, span)?;
+                let trips = self.iter_len(iter, span)?;
+                let times = self.b.usize(count, span);
+                let more = self.b.binary(Binary::Mul, times, trips, span);
+                let most = self.b.binary(Binary::Add, self.get(var), more, span);
+                let remade = self.b.remake_unused(memory.place.object, most);
+                if !remade && self.has_unknown_items(&list) {
+                    later.push((memory.clone(), self.get(var), most));
+                } else if !remade {
+                    self.reserve(&list, most, span)?;
+                }
+                self.reserved.insert(memory.place.object);
+                made.push(memory.place.object);
             }
-            let (_, list) = self.growing(&memory, span)?;
-            let trips = self.iter_len(iter, span)?;
-            let times = self.b.usize(count, span);
-            let more = self.b.binary(Binary::Mul, times, trips, span);
-            let most = self.b.binary(Binary::Add, self.get(var), more, span);
-            self.reserve(&list, most, span)?;
-            self.reserved.insert(memory.place.object);
-            made.push(memory.place.object);
         }
-        Ok(made)
+        if !later.is_empty() {
+            self.b.open();
+        }
+        let val = lower(self);
+        made.iter().for_each(|object| _ = self.reserved.remove(object));
+        if !later.is_empty() {
+            // What the loop pushes has shown what elements look like that are moved to a longer list before it.
+            let block = self.b.close();
+            for (memory, len, most) in later {
+                let (var, list) = self.growing(&memory, span)?;
+                let after = self.get(var);
+                self.set(var, len);
+                self.reserve(&list, most, span)?;
+                self.set(var, after);
+            }
+            block.into_iter().for_each(|node| self.b.node(node));
+        }
+        val
+    }
+
+    /// Whether nothing has been put into a list yet that shows the type of its elements.
+    fn has_unknown_items(&self, list: &LValue) -> bool {
+        matches!(list, LValue::Memory(memory) if matches!(memory.ty.element(), Some(Type::Scalar(scalar))
+            if self.infer.class(*scalar) == Some(Class::Any)))
     }
 
     /// `collect` into a `Vec`: of the items a filter lets through, if there is one.

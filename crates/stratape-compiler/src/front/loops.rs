@@ -146,23 +146,22 @@ impl Lowerer<'_> {
         if let Some(range) = as_range(&node.expr).filter(|range| range.end.is_some()) {
             let (from, to) = self.range_bounds(range)?;
             let range = Iter::Range { from, to };
-            let reserved = self.reserve_for(&node.body, &range, span)?;
-            self.parallel = parallel;
-            let val = self.repeat(
-                Range::UpTo { from, to },
-                false,
-                node.label.as_ref(),
-                &found,
-                span,
-                |me, counter| {
-                    me.scoped(|me| {
-                        me.bind_surely(&node.pat, Val::Scalar(counter))?;
-                        me.block(&node.body).map(|_| ())
-                    })
-                },
-            );
-            reserved.iter().for_each(|object| _ = self.reserved.remove(object));
-            return val;
+            return self.with_room(&node.body, &range, span, |me| {
+                me.parallel = parallel;
+                me.repeat(
+                    Range::UpTo { from, to },
+                    false,
+                    node.label.as_ref(),
+                    &found,
+                    span,
+                    |me, counter| {
+                        me.scoped(|me| {
+                            me.bind_surely(&node.pat, Val::Scalar(counter))?;
+                            me.block(&node.body).map(|_| ())
+                        })
+                    },
+                )
+            });
         }
         let mut val = self.operand(&node.expr)?;
         if let (Val::Place(_), Some(name)) = (&val, root_name(&node.expr))
@@ -182,16 +181,15 @@ impl Lowerer<'_> {
                 "loop over a range or a slice",
             ));
         }
-        let reserved = self.reserve_for(&node.body, &iter, span)?;
-        self.parallel = parallel;
-        let val = self.each(&iter, node.label.as_ref(), &found, span, &mut |me, item| {
-            me.scoped(|me| {
-                me.bind_surely(&node.pat, item)?;
-                me.block(&node.body).map(|_| ())
+        self.with_room(&node.body, &iter, span, |me| {
+            me.parallel = parallel;
+            me.each(&iter, node.label.as_ref(), &found, span, &mut |me, item| {
+                me.scoped(|me| {
+                    me.bind_surely(&node.pat, item)?;
+                    me.block(&node.body).map(|_| ())
+                })
             })
-        });
-        reserved.iter().for_each(|object| _ = self.reserved.remove(object));
-        val
+        })
     }
 }
 

@@ -40,6 +40,54 @@ both! {
         }
     }
 
+    /// A sum of integers in a loop that also fills a list of them, and so is one of blocks: its terms were given the type of floats, which rustc refused.
+    #[gradient]
+    fn counted(x: &[T; 6], n: usize) -> T {
+        let mut counts = vec![0; n + 1];
+        let mut total = 0;
+        for q in 0..n + 1 {
+            counts[q] = 2 * (q % 3);
+            total += counts[q];
+        }
+        let mut sum = 0.0;
+        for v in x {
+            sum += v * v;
+        }
+        sum * total as T + x[counts[n]] * x[counts[0]]
+    }
+
+    #[test]
+    fn integers_are_added_up_in_blocks() {
+        for n in [0, 3, 20] {
+            check([0.0; 6], |x| counted(x, n), |x, dx, seed| counted_grad(x, dx, n, seed));
+        }
+    }
+
+    /// Pairs pushed in two loops, one inside the other, into a list that shows its type nowhere else: what the inner loop made room for was taken to hold numbers, and failed the compiler's own check.
+    #[gradient]
+    fn pairs_in_a_nest(x: &[T; 6], n: usize) -> T {
+        let mut pairs = Vec::new();
+        let mut list = Vec::with_capacity(n);
+        for i in 0..n {
+            for j in 0..3 {
+                pairs.push((x[i + j], x[j] * x[i]));
+                list.push(x[i] * x[j]);
+            }
+        }
+        let mut sum = 0.0;
+        for (k, (a, b)) in pairs.iter().enumerate() {
+            sum += a * b * list[n * 3 - 1 - k] * (k + 1) as T;
+        }
+        sum + pairs.len() as T
+    }
+
+    #[test]
+    fn lists_grow_in_nests() {
+        for n in 0..4 {
+            check([0.0; 6], |x| pairs_in_a_nest(x, n), |x, dx, seed| pairs_in_a_nest_grad(x, dx, n, seed));
+        }
+    }
+
     #[gradient]
     fn crossed(x: &[T; 3], y: &[T; 5], flag: bool) -> T {
         let (mut a, mut b) = (x.to_vec(), y.to_vec());

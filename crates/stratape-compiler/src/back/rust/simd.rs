@@ -90,7 +90,7 @@ impl Emitter<'_> {
             let sign = sign(sum.subtract);
             let Some(at) = position(node, carried.next) else { continue };
             let many = Ident::new(&format!("{ident}_terms"), Span::mixed_site());
-            let zero = quote!([0.0; #width]);
+            let zero = self.zeros_of(sum.term, &width);
             let term = self.operand(sum.term);
             if sum.reassociate {
                 starts.push(quote!(let mut #many = #zero;));
@@ -122,10 +122,10 @@ impl Emitter<'_> {
         self.enter_strip(inner);
         for (number, at) in simd.delayed.iter().enumerate() {
             let Stmt::Accumulate { place, value, subtract } = &node.body[*at] else { continue };
-            let part = name(&format!("sent{number}_"));
+            let (part, zero) = (name(&format!("sent{number}_")), self.zeros_of(*value, &width));
             let (place, value) = (self.place(place), self.operand(*value));
             let sign = sign(*subtract);
-            block_starts.push(quote!(let mut #part = [0.0; #width];));
+            block_starts.push(quote!(let mut #part = #zero;));
             in_block_body.insert(*at, quote!(#part[#within] = #value;));
             block_ends.push(quote!(for #within in 0..#width { #place #sign #part[#within]; }));
         }
@@ -161,6 +161,11 @@ impl Emitter<'_> {
             }
             #(#left_ends)*
         }
+    }
+
+    /// What a list of terms of a block begins as: sums of integers are terms as well.
+    fn zeros_of(&self, term: ValueId, width: &Literal) -> TokenStream {
+        if self.function.ty(term).is_float() { quote!([0.0; #width]) } else { quote!([0; #width]) }
     }
 
     /// The statements of a block, some of them replaced, by their positions.
