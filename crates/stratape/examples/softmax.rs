@@ -19,8 +19,9 @@ fn block_max(parts: &mut [f64; WARPS], own: f64) -> f64 {
     for k in 0..5 {
         most = most.max(shuffle_xor(most, 16 >> k));
     }
-    if thread_idx().x % 32 == 0 {
-        parts[thread_idx().x / 32] = most;
+    let (warp, lane) = (thread_idx().x / 32, thread_idx().x % 32);
+    if lane == 0 {
+        parts[warp] = most;
     }
     sync_threads();
     parts[0].max(parts[1]).max(parts[2]).max(parts[3])
@@ -33,8 +34,9 @@ fn block_sum(parts: &mut [f64; WARPS], own: f64) -> f64 {
     for k in 0..5 {
         sum += shuffle_xor(sum, 16 >> k);
     }
-    if thread_idx().x % 32 == 0 {
-        parts[thread_idx().x / 32] = sum;
+    let (warp, lane) = (thread_idx().x / 32, thread_idx().x % 32);
+    if lane == 0 {
+        parts[warp] = sum;
     }
     sync_threads();
     parts[0] + parts[1] + parts[2] + parts[3]

@@ -113,6 +113,7 @@ fn squares(y: &mut [f64], x: &[f64]) {
     y[i] = x[i] * x[i];
 }
 
+#[allow(clippy::question_mark)]
 #[gradient]
 fn matched(gpu: &Device, x: &[f64]) -> Result<f64, GpuError> {
     let x = match gpu.upload(x) {
