@@ -138,7 +138,9 @@ fn axpy_case(gpu: &Device, small: bool) -> Result<Times, GpuError> {
 
 fn n_body_case(gpu: &Device, small: bool) -> Result<Times, GpuError> {
     let n = if small { 128 } else { 16384 };
-    let grid = Grid::blocks(n / 64).threads(64);
+    // There are fewer points than the device has room for threads.
+    let slices = if small { 4 } else { 64 };
+    let grid = Grid::blocks((n / 64, slices)).threads(64);
     let points: Vec<[f64; 3]> =
         uniform(3 * n, 3).chunks(3).map(|point| [point[0], point[1], point[2]]).collect();
     let x = gpu.upload(&points)?;

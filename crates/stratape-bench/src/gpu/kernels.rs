@@ -13,15 +13,18 @@ pub(super) fn axpy_sum(out: &mut [f64], x: &[f64], y: &[f64]) {
     block_add(&mut out[0], term);
 }
 
-/// −Σ 1/√(|xᵢ − xⱼ|² + softening), over all pairs.
+/// −Σ 1/√(|xᵢ − xⱼ|² + softening), over all pairs. Blocks along the second axis take a slice of the partners each.
 #[stratape::kernel]
 #[gradient(wrt(out, x), no_results)]
 pub(super) fn n_body(out: &mut [f64], x: &[[f64; 3]], softening: f64) {
     let i = thread_idx().x + block_idx().x * block_dim().x;
+    let slice = x.len().div_ceil(grid_dim().y);
+    let from = block_idx().y * slice;
+    let to = (from + slice).min(x.len());
     let mut sum = 0.0;
     if i < x.len() {
         let p = x[i];
-        for j in 0..x.len() {
+        for j in from..to {
             let q = x[j];
             let (dx, dy, dz) = (p[0] - q[0], p[1] - q[1], p[2] - q[2]);
             sum -= 1.0 / (dx * dx + dy * dy + dz * dz + softening).sqrt();

@@ -60,6 +60,9 @@ pub struct Target {
     /// What reading a value back from where the program keeps it costs in the cut between saving and recomputing, on the scale of
     /// [`operation_cost`](Self::operation_cost).
     pub reload_cost: u64,
+    /// How many times as dear saving a value is, beside operations, as on a processor. An H200 does 17 operations in the time in which it moves a byte, a core with
+    /// vectors one or two (softmax over rows: 750 µs with exponentials on the tape).
+    pub saving_factor: u64,
     /// What putting a copy of a list on the tape and back costs beside its elements, on the same scale.
     pub state_call: u64,
     /// The most elements of an array whose elements become values: a matrix of 4×4.
@@ -132,6 +135,7 @@ impl Default for Target {
             soa_fields: 4,
             if_conversion_operations: 4,
             reload_cost: 12,
+            saving_factor: 1,
             state_call: 2500,
             small_array: 64,
             unrolled_iterations: 8,
@@ -144,6 +148,11 @@ impl Default for Target {
 }
 
 impl Target {
+    /// The same for kernels.
+    pub fn of_kernels(&self) -> Self {
+        Self { saving_factor: 8, ..self.clone() }
+    }
+
     /// Hundredths of a nanosecond, as measured on one core: a store and a load of a large tape, and its share of
     /// keeping it.
     pub fn saving_cost(&self, ty: Scalar) -> u64 {
@@ -154,6 +163,7 @@ impl Target {
             Scalar::Int(int) => u64::from(int.bits()).clamp(10, 75),
             Scalar::Infer(_) => 75,
         };
+        let cost = cost * self.saving_factor;
         match self.tape.saved {
             Saving::Compact => cost + cost / 2,
             Saving::Minimal | Saving::All => cost,

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use stratape::gpu::{self, Buffer, Device, GpuError};
+use stratape::gpu::{self, Device, GpuError};
 
 #[stratape::gradient]
 fn boxed(gpu: &Device, x: &[f64]) -> Result<f64, Box<dyn Error>> {
@@ -17,11 +17,6 @@ fn goes_on(gpu: &Device, x: &[f64]) -> Result<f64, GpuError> {
         Err(_) => gpu.zeros(1)?,
     };
     gpu::sum(&x)
-}
-
-#[stratape::gradient]
-fn pulled_back(x: &Buffer<f64>, y: &mut Buffer<f64>) -> Result<(), GpuError> {
-    gpu::sum_pullback(x, y, 1.0)
 }
 
 fn main() {}

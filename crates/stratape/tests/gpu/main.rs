@@ -11,6 +11,7 @@ mod faults;
 mod launches;
 mod modules;
 mod order;
+mod pairs;
 mod programs;
 mod ptx;
 mod shapes;

@@ -9,6 +9,9 @@
 //!
 //! The value must be computed from memory that nobody writes, by indices that are `i`, `j` or the same for all threads. Values that were computed already are found again, up to their sign: where
 //! the interaction is symmetric, as distances are, nothing is computed twice. All of this holds if the grid has a thread for each `i`; the kernel asks at run time, and adds as before otherwise.
+//!
+//! More threads than elements share the work if the blocks along the other axis of the grid take a slice of the `j` each, `b * c .. min(b * c + c, n)` for the block `b`. They have the pairs of all `i`
+//! with those of their slice; after the exchange, those of their slice with all `i`, and each adds what it has. All pairs are taken once if the slices reach `n`, which is asked as well.
 
 use std::collections::{HashMap, HashSet};
 
@@ -44,9 +47,7 @@ fn gather_pairs(function: &mut Function, cx: &mut Context<'_>) {
             for position in 0..branch.then.len() {
                 let (earlier, now) = branch.then.split_at_mut(position);
                 let Some(Stmt::Loop(node)) = now.first_mut() else { continue };
-                if !facts.runs_over(node, count) {
-                    continue;
-                }
+                let Some(slices) = facts.runs_over(node, count, before) else { continue };
                 let scope = [&*before, &*earlier];
                 let original = node.clone();
                 let found = facts.exchange(function, node, (thread, &mut zeros), &scope);
@@ -57,7 +58,7 @@ fn gather_pairs(function: &mut Function, cx: &mut Context<'_>) {
                     format!("what threads add to `{name}` by pairs, each sums for its own element"),
                 );
                 let covers = function.new_value(Scalar::Bool, node.span);
-                asked = Some(covers);
+                asked = Some((covers, slices));
                 node.body.retain(|stmt| facts.is_scattered(stmt, node.counter).is_none());
                 let (other, copied) = copy(function, &vec![Stmt::Loop(original.clone())]);
                 let mut merges = Vec::new();
@@ -84,8 +85,8 @@ fn gather_pairs(function: &mut Function, cx: &mut Context<'_>) {
                 // One loop for each guard: more are rare, and their sums would have to be kept apart.
                 break;
             }
-            if let Some(covers) = asked {
-                let question = ask(function, covers, count);
+            if let Some((covers, slices)) = asked {
+                let question = ask(function, covers, count, slices);
                 let len = question.len();
                 body.splice(at..at, question);
                 at += len;
@@ -98,8 +99,17 @@ fn gather_pairs(function: &mut Function, cx: &mut Context<'_>) {
     function.body = zeros;
 }
 
-/// Whether there is a thread for each number below a count, and none along other axes.
-fn ask(function: &mut Function, covers: ValueId, count: ValueId) -> Block {
+/// What the threads of a block take of the numbers below a count.
+#[derive(Clone, Copy)]
+enum Slices {
+    /// All of them.
+    Whole,
+    /// So many, from that times the number of the block along the second axis.
+    Of(ValueId),
+}
+
+/// Whether there is a thread for each number below a count, and none along other axes but for blocks that take slices.
+fn ask(function: &mut Function, covers: ValueId, count: ValueId, slices: Slices) -> Block {
     let span = SourceId::NONE;
     let mut block = Block::new();
     let mut emit = |op: Op, ty: Scalar| {
@@ -116,8 +126,17 @@ fn ask(function: &mut Function, covers: ValueId, count: ValueId) -> Block {
     for axis in [Axis::Y, Axis::Z] {
         for make in [Builtin::BlockDim as fn(Axis) -> Builtin, Builtin::GridDim] {
             let extent = emit(dim(make, axis), Scalar::USIZE);
-            let single = emit(Op::Compare(Compare::Eq, extent, one), Scalar::Bool);
-            holds = emit(Op::Binary(Binary::BitAnd, holds, single), Scalar::Bool);
+            let fits = match slices {
+                Slices::Of(slice) if make(axis) == Builtin::GridDim(Axis::Y) => {
+                    let reached = emit(Op::Binary(Binary::Mul, extent, slice), Scalar::USIZE);
+                    let all = emit(Op::Compare(Compare::Ge, reached, count), Scalar::Bool);
+                    // A slice that is longer than all may make the product wrap.
+                    let short = emit(Op::Compare(Compare::Le, slice, count), Scalar::Bool);
+                    emit(Op::Binary(Binary::BitAnd, all, short), Scalar::Bool)
+                }
+                _ => emit(Op::Compare(Compare::Eq, extent, one), Scalar::Bool),
+            };
+            holds = emit(Op::Binary(Binary::BitAnd, holds, fits), Scalar::Bool);
         }
     }
     let yes = emit(Op::Bool(true), Scalar::Bool);
@@ -210,12 +229,14 @@ impl Facts {
         (starts && self.is_same_for_all(*count)).then_some((*thread, *count))
     }
 
-    /// Whether a loop takes every number below a count, and does nothing that others wait for.
-    fn runs_over(&self, node: &Loop, count: ValueId) -> bool {
-        let Range::UpTo { from, to } = node.range else { return false };
-        let starts = matches!(self.ops.get(&from), Some(Op::Int(0)));
-        let same = to == count
-            || matches!((self.ops.get(&to), self.ops.get(&count)), (Some(Op::Len(a)), Some(Op::Len(b))) if a == b);
+    /// What a loop takes of the numbers below a count, if it is all or the slice of the block, and it does nothing that others wait for.
+    fn runs_over(&self, node: &Loop, count: ValueId, before: &[Stmt]) -> Option<Slices> {
+        let Range::UpTo { from, to } = node.range else { return None };
+        let whole = matches!(self.ops.get(&from), Some(Op::Int(0))) && self.is_same(to, count);
+        let slices = match whole {
+            true => Slices::Whole,
+            false => Slices::Of(self.slice(from, to, count, before)?),
+        };
         let mut plain = true;
         walk(&node.body, &mut |stmt| {
             plain &= matches!(
@@ -228,7 +249,35 @@ impl Facts {
                     | Stmt::If(_)
             );
         });
-        starts && same && plain && node.exit.is_none() && node.trips.is_none()
+        (plain && node.exit.is_none() && node.trips.is_none()).then_some(slices)
+    }
+
+    /// Whether two values are one, or the length of one list.
+    fn is_same(&self, one: ValueId, other: ValueId) -> bool {
+        let lengths = (self.ops.get(&one), self.ops.get(&other));
+        one == other || matches!(lengths, (Some(Op::Len(a)), Some(Op::Len(b))) if a == b)
+    }
+
+    /// The length `c` of slices `b * c .. min(b * c + c, count)`, `b` the number of the block along the second axis. It is known before the guard.
+    fn slice(
+        &self,
+        from: ValueId,
+        to: ValueId,
+        count: ValueId,
+        before: &[Stmt],
+    ) -> Option<ValueId> {
+        let either = |(a, b): (ValueId, ValueId)| [(a, b), (b, a)];
+        let Op::Binary(Binary::Mul, a, b) = self.ops.get(&from)? else { return None };
+        let block = |value| self.builtin(value) == Some(Builtin::BlockIdx(Axis::Y));
+        let (_, slice) = either((*a, *b)).into_iter().find(|(own, _)| block(*own))?;
+        let Op::Method(name, ends) = self.ops.get(&to)? else { return None };
+        let ([a, b], "min") = (&ends[..], name.as_str()) else { return None };
+        let (end, _) = either((*a, *b)).into_iter().find(|(_, most)| self.is_same(*most, count))?;
+        let Op::Binary(Binary::Add, a, b) = self.ops.get(&end)? else { return None };
+        let ends = either((*a, *b)).contains(&(from, slice));
+        let is_it = |stmt: &Stmt| matches!(stmt, Stmt::Let { value, .. } if *value == slice);
+        let known = self.params.contains(&slice) || before.iter().any(is_it);
+        (ends && known && self.is_same_for_all(slice)).then_some(slice)
     }
 
     /// An addition to a shadow by the counter of a loop: its place.
