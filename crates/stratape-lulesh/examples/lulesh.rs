@@ -212,7 +212,7 @@ fn power(factor: u8, exponent: i32) -> String {
 
 /// The last energies where the elements are at last, and the derivatives where they were at first.
 fn picture(problem: &Problem, end: &Run, by_energy: &[f64]) -> String {
-    let edge = problem.mesh.edge;
+    let edge = problem.mesh.cells[0];
     // The elements of the lowest layer, which are the first ones. Their lower faces lie in the plane z = 0.
     let layer = edge * edge;
     let cells = |nodes: &[Vec3], position: &dyn Fn(usize) -> f64| -> Vec<Cell> {

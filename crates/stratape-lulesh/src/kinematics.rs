@@ -10,8 +10,8 @@ pub(crate) const TINY: f64 = 1e-36;
 
 /// What the element phase knows of an element after the motion.
 #[differentiable]
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Deformation {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Deformation {
     /// The volume now, over the initial one.
     pub volume: f64,
     /// The characteristic length.

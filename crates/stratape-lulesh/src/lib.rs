@@ -10,7 +10,7 @@
 //! | `forces`, `motion` | forces on the nodes, and how they move |
 //! | `kinematics`, `viscosity`, `material` | how elements are deformed, artificial viscosity, the equation of state |
 //! | `time_step` | how long a step may be: it depends on the flow, and so has a derivative |
-//! | `step` | all of these in order, serially and in parallel |
+//! | `step` | all of these in order, serially and in parallel; [`phases`] for programs on many ranks |
 //! | `run` | the time loop, and what is differentiated |
 //! | [`durable`] | the same with snapshots on disk, resumed after a crash |
 //! | [`kernel`] | the equation of state on a GPU |
@@ -49,6 +49,32 @@ mod step;
 mod time_step;
 mod vector;
 mod viscosity;
+
+/// The phases of a run and of its steps, for programs that do something between them: on many ranks, each with a [block](Mesh::block) of the mesh, neighbours exchange forces and deformations.
+///
+/// ```
+/// use stratape_lulesh::{Problem, evolve, phases};
+///
+/// let Problem { mesh, position, mut energy } = Problem::generic(3);
+/// let initial = phases::initial(&mesh, &position);
+/// let mut state = phases::at_rest(&position, &energy);
+/// let mut clock = phases::started(initial.volume[0], energy[0]);
+/// while clock.cycle < 5 {
+///     clock = phases::advanced(clock);
+///     let force = phases::forces(&mesh, &initial, &state);
+///     phases::move_nodes(&mesh, &mut state.position, &mut state.velocity, &force, &initial.mass, clock.dt);
+///     let deformed = phases::deformations(&mesh, &initial, &state, clock.dt);
+///     phases::settle(&mesh, &deformed, &mut state, &mut clock);
+/// }
+/// assert_eq!(clock.time, evolve(&mesh, &position, &mut energy, 5));
+/// ```
+pub mod phases {
+    pub use crate::kinematics::Deformation;
+    pub use crate::motion::move_nodes;
+    pub use crate::run::{at_rest, initial};
+    pub use crate::step::{deformations, forces, settle};
+    pub use crate::time_step::{advanced, started};
+}
 
 pub use self::material::Material;
 pub use self::mesh::Mesh;

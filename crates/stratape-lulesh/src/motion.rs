@@ -30,9 +30,9 @@ pub(crate) fn accelerated(
     Vec3 { x: still_if_slow(next.x), y: still_if_slow(next.y), z: still_if_slow(next.z) }
 }
 
-/// Moves every node.
+/// Moves every node under its force.
 #[differentiable]
-pub(crate) fn move_nodes(
+pub fn move_nodes(
     mesh: &Mesh,
     position: &mut [Vec3],
     velocity: &mut [Vec3],

@@ -32,8 +32,9 @@ pub struct State {
     pub volume: Vec<f64>,
 }
 
+/// The volumes of the elements, and what they give to the masses of the nodes.
 #[differentiable]
-pub(crate) fn initial(mesh: &Mesh, position: &[Vec3]) -> Initial {
+pub fn initial(mesh: &Mesh, position: &[Vec3]) -> Initial {
     let mut volumes = vec![0.0; mesh.corners.len()];
     let mut mass = vec![0.0; position.len()];
     for element in 0..mesh.corners.len() {
@@ -47,8 +48,9 @@ pub(crate) fn initial(mesh: &Mesh, position: &[Vec3]) -> Initial {
     Initial { volume: volumes, mass }
 }
 
+/// The state before the first step.
 #[differentiable]
-pub(crate) fn at_rest(position: &[Vec3], energy: &[f64]) -> State {
+pub fn at_rest(position: &[Vec3], energy: &[f64]) -> State {
     let mut material = Vec::with_capacity(energy.len());
     for energy in energy {
         material.push(Material { energy: *energy, pressure: 0.0, viscosity: 0.0, sound: 0.0 });

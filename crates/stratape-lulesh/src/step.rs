@@ -67,10 +67,9 @@ fn element_material(
     after_step(old, this.volume, this.volume - volume, viscosity)
 }
 
-/// One step: forces, motion, deformation, material, and how long the next step may be.
+/// The forces of all elements on the nodes of the mesh.
 #[differentiable]
-pub(crate) fn step(mesh: &Mesh, initial: &Initial, state: &mut State, clock: &mut Clock) {
-    *clock = advanced(*clock);
+pub fn forces(mesh: &Mesh, initial: &Initial, state: &State) -> Vec<Vec3> {
     let mut force = vec![Vec3::ZERO; state.position.len()];
     for element in 0..mesh.corners.len() {
         let corners = mesh.corners[element];
@@ -79,22 +78,43 @@ pub(crate) fn step(mesh: &Mesh, initial: &Initial, state: &mut State, clock: &mu
             force[corners[corner]] += on_corners[corner];
         }
     }
-    move_nodes(mesh, &mut state.position, &mut state.velocity, &force, &initial.mass, clock.dt);
+    force
+}
+
+/// How all elements are deformed, after the motion.
+#[differentiable]
+pub fn deformations(mesh: &Mesh, initial: &Initial, state: &State, dt: f64) -> Vec<Deformation> {
     let mut deformed = Vec::with_capacity(mesh.corners.len());
     for element in 0..mesh.corners.len() {
-        deformed.push(element_deformation(mesh, initial, state, element, clock.dt));
+        deformed.push(element_deformation(mesh, initial, state, element, dt));
     }
+    deformed
+}
+
+/// Brings the material of all elements to the end of the step, and lowers the clock's limits to those of the next one. `deformed` has ghosts after the elements, if the mesh has.
+#[differentiable]
+pub fn settle(mesh: &Mesh, deformed: &[Deformation], state: &mut State, clock: &mut Clock) {
     clock.courant = UNLIMITED;
     clock.volume_change = UNLIMITED;
     for element in 0..mesh.corners.len() {
         let (this, old) = (deformed[element], state.material[element]);
-        let new = element_material(mesh, &deformed, element, old, state.volume[element]);
+        let new = element_material(mesh, deformed, element, old, state.volume[element]);
         state.material[element] = new;
         state.volume[element] = settled(this.volume);
         let (courant, volume_change) = limits(new.sound, this.length, this.rate);
         clock.courant = clock.courant.min(courant);
         clock.volume_change = clock.volume_change.min(volume_change);
     }
+}
+
+/// One step: forces, motion, deformation, material, and how long the next step may be.
+#[differentiable]
+pub(crate) fn step(mesh: &Mesh, initial: &Initial, state: &mut State, clock: &mut Clock) {
+    *clock = advanced(*clock);
+    let force = forces(mesh, initial, state);
+    move_nodes(mesh, &mut state.position, &mut state.velocity, &force, &initial.mass, clock.dt);
+    let deformed = deformations(mesh, initial, state, clock.dt);
+    settle(mesh, &deformed, state, clock);
 }
 
 /// The same step on several threads: elements leave what they contribute in places of their own, and nodes gather it.

@@ -33,7 +33,7 @@ pub struct Clock {
 
 /// The clock before the first step.
 #[differentiable]
-pub(crate) fn started(first_volume: f64, first_energy: f64) -> Clock {
+pub fn started(first_volume: f64, first_energy: f64) -> Clock {
     Clock {
         time: 0.0,
         dt: 0.5 * first_volume.cbrt() / (2.0 * first_energy).sqrt(),
@@ -45,7 +45,7 @@ pub(crate) fn started(first_volume: f64, first_energy: f64) -> Clock {
 
 /// The clock at the end of the next step, its length chosen.
 #[differentiable]
-pub(crate) fn advanced(clock: Clock) -> Clock {
+pub fn advanced(clock: Clock) -> Clock {
     let mut target = STOP_TIME - clock.time;
     let mut dt = clock.dt;
     if clock.cycle != 0 {
