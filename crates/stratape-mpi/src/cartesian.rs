@@ -1,14 +1,10 @@
-//! Grids of ranks, and the exchange of ghost layers between neighbours.
-//!
-//! A [`Cartesian`] is made outside of differentiated code and passed to it by reference, like a [`Comm`]. The functions below fill the ghost layers of arrays in one, two and three dimensions;
-//! their adjoints add what has gathered in the ghost layers to the cells that these are copies of.
+//! Grids of ranks. A [`Cartesian`] is made outside of differentiated code and passed to it by reference, like a [`Comm`].
 
 use stratape::differentiable;
 
 use crate::NOBODY;
 use crate::comm::Comm;
 use crate::error::{Fault, MpiError};
-use crate::functions::double::exchange;
 use crate::state;
 
 /// A grid of ranks in one to three dimensions. The last axis varies fastest with the rank; axes that are not used have one rank.
@@ -23,90 +19,6 @@ pub struct Cartesian {
     pub coordinates: [usize; 3],
     /// The ranks before and after this one along each axis; [`NOBODY`](crate::NOBODY) beyond an edge.
     pub neighbours: [[usize; 2]; 3],
-}
-
-/// Fills the ghost layers of a line along the first axis of the grid: `width` cells before and after the inner cells of `u`, which has at least `3 * width`
-/// cells with them. Beyond the edge of a grid that is not periodic they stay as they are. All ranks must call it.
-///
-/// The adjoint adds what is in the ghost layers to the cells they are copies of, and leaves zeros there.
-///
-/// # Panics
-/// If the array does not have the cells it should have, or fewer inner cells than ghost layers are wide.
-///
-/// ```no_run
-/// use stratape_mpi::{Cartesian, Comm, halo_1d};
-///
-/// let universe = mpi::initialize().ok_or("MPI is initialised already")?;
-/// let comm = Comm::new(&universe.world())?;
-/// let ring = Cartesian::new(&comm, [comm.size, 1, 1], [true, false, false])?;
-/// let mut u = [0.0, 1.0, 2.0, 3.0, 0.0]; // three inner cells
-/// halo_1d(&ring, &mut u, 1);
-/// assert_eq!(u, [3.0, 1.0, 2.0, 3.0, 1.0]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[differentiable]
-pub fn halo_1d(grid: &Cartesian, u: &mut [f64], width: usize) {
-    layers(grid, u, 0, [1, u.len(), 1], width);
-}
-
-/// Fills the ghost layers of a plane, corners included: `u` has `(nx + 2 * width) * (ny + 2 * width)` cells, those of the second axis next to each other, and `(nx, ny)` are the
-/// inner ones. See [`halo_1d`].
-#[differentiable]
-pub fn halo_2d(grid: &Cartesian, u: &mut [f64], (nx, ny): (usize, usize), width: usize) {
-    let (mx, my) = (nx + 2 * width, ny + 2 * width);
-    layers(grid, u, 0, [1, mx, my], width);
-    layers(grid, u, 1, [mx, my, 1], width);
-}
-
-/// Fills the ghost layers of a block, edges and corners included: `u` has `(nx + 2 * width) * (ny + 2 * width) * (nz + 2 * width)` cells, those of the third axis next to each other. See [`halo_1d`].
-#[differentiable]
-pub fn halo_3d(grid: &Cartesian, u: &mut [f64], (nx, ny, nz): (usize, usize, usize), width: usize) {
-    let (mx, my, mz) = (nx + 2 * width, ny + 2 * width, nz + 2 * width);
-    layers(grid, u, 0, [1, mx, my * mz], width);
-    layers(grid, u, 1, [mx, my, mz], width);
-    layers(grid, u, 2, [mx * my, mz, 1], width);
-}
-
-/// The ghost layers along one axis, of an array of `outer` blocks of `cells` along the axis, each of `inner` numbers.
-#[differentiable]
-fn layers(
-    grid: &Cartesian,
-    u: &mut [f64],
-    axis: usize,
-    [outer, cells, inner]: [usize; 3],
-    width: usize,
-) {
-    assert!(
-        u.len() == outer * cells * inner,
-        "the array does not have the cells of the grid with its ghost layers"
-    );
-    assert!(cells >= 3 * width, "fewer inner cells than ghost layers are wide");
-    let lower = grid.neighbours[axis][0];
-    let upper = grid.neighbours[axis][1];
-    let run = width * inner;
-    let block = cells * inner;
-    let mut out = vec![0.0; outer * run];
-    let mut came = vec![0.0; outer * run];
-    for i in 0..outer {
-        for j in 0..run {
-            out[i * run + j] = u[i * block + block - 2 * run + j];
-            came[i * run + j] = u[i * block + j];
-        }
-    }
-    exchange(&grid.comm, &out, upper, &mut came, lower, 2 * axis);
-    for i in 0..outer {
-        for j in 0..run {
-            u[i * block + j] = came[i * run + j];
-            out[i * run + j] = u[i * block + run + j];
-            came[i * run + j] = u[i * block + block - run + j];
-        }
-    }
-    exchange(&grid.comm, &out, lower, &mut came, upper, 2 * axis + 1);
-    for i in 0..outer {
-        for j in 0..run {
-            u[i * block + block - run + j] = came[i * run + j];
-        }
-    }
 }
 
 impl Cartesian {

@@ -18,7 +18,7 @@ mod plain {
     /// that made it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Comm {
-        #[doc(hidden)]
+        /// Which communicator of this thread it is. A function that takes nothing but numbers can make the communicator of its three fields.
         pub id: usize,
         /// The number of this rank, from 0.
         pub rank: usize,

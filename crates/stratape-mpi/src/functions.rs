@@ -189,10 +189,12 @@ macro_rules! functions {
             raw::all_to_all(comm.id, x, y);
         }
 
+        crate::halo::halos!($number);
+
         /// What gradients call in two halves.
         mod raw {
             use crate::halves;
-            use crate::state::{Combine, or_abort};
+            use crate::state::{Combine, Way, or_abort};
             use stratape::effect;
             use stratape::tape::{RecordTape, TapeError};
 
@@ -200,52 +202,52 @@ macro_rules! functions {
 
             #[effect(forward = halves::send_forward, backward = halves::send_backward)]
             pub(super) fn send(comm: usize, x: &[$number], to: usize, tag: usize) {
-                or_abort(halves::send(comm, x, to, tag));
+                or_abort(halves::send(Way::Forward, comm, x, to, tag));
             }
 
             #[effect(forward = halves::receive_forward, backward = halves::receive_backward)]
             pub(super) fn receive(comm: usize, y: &mut [$number], from: usize, tag: usize) {
-                or_abort(halves::receive(comm, y, from, tag));
+                or_abort(halves::receive(Way::Forward, comm, y, from, tag));
             }
 
             #[effect(forward = halves::receive_any_forward, backward = halves::receive_any_backward)]
             pub(super) fn receive_any(comm: usize, y: &mut [$number], tag: usize) -> usize {
-                or_abort(halves::receive_any(comm, y, tag)).0
+                or_abort(halves::receive_any(Way::Forward, comm, y, tag)).0
             }
 
             #[effect(forward = halves::exchange_forward, backward = halves::exchange_backward)]
             pub(super) fn exchange(comm: usize, x: &[$number], to: usize, y: &mut [$number], from: usize, tag: usize) {
-                or_abort(halves::exchange(comm, (x, to), (y, from), tag));
+                or_abort(halves::exchange(Way::Forward, comm, (x, to), (y, from), tag));
             }
 
             #[effect(forward = halves::begin_send_forward, backward = halves::begin_send_backward)]
             pub(super) fn begin_send(comm: usize, x: &[$number], to: usize, tag: usize) -> usize {
-                or_abort(halves::begin_send(comm, x, to, tag))
+                or_abort(halves::begin_send(Way::Forward, comm, x, to, tag))
             }
 
             #[effect(forward = halves::finish_send_forward::<$number>, backward = halves::finish_send_backward::<$number>)]
             pub(super) fn finish_send(comm: usize, request: usize) {
-                or_abort(halves::finish_send::<$number>(comm, request));
+                or_abort(halves::finish_send::<$number>(Way::Forward, comm, request));
             }
 
             #[effect(forward = halves::begin_receive_forward::<$number>, backward = halves::begin_receive_backward::<$number>)]
             pub(super) fn begin_receive(comm: usize, len: usize, from: usize, tag: usize) -> usize {
-                or_abort(halves::begin_receive::<$number>(comm, len, from, tag))
+                or_abort(halves::begin_receive::<$number>(Way::Forward, comm, len, from, tag))
             }
 
             #[effect(forward = halves::finish_receive_forward, backward = halves::finish_receive_backward)]
             pub(super) fn finish_receive(comm: usize, request: usize, y: &mut [$number]) {
-                or_abort(halves::finish_receive(comm, request, y));
+                or_abort(halves::finish_receive(Way::Forward, comm, request, y));
             }
 
             #[effect(forward = halves::broadcast_forward, backward = halves::broadcast_backward)]
             pub(super) fn broadcast(comm: usize, x: &mut [$number], root: usize) {
-                or_abort(halves::broadcast(comm, x, root));
+                or_abort(halves::broadcast(Way::Forward, comm, x, root));
             }
 
             #[effect(forward = all_reduce_sum_forward, backward = all_reduce_sum_backward)]
             pub(super) fn all_reduce_sum(comm: usize, x: &[$number], y: &mut [$number]) {
-                or_abort(halves::all_reduce(comm, Combine::Sum, x, y));
+                or_abort(halves::all_reduce(Way::Forward, comm, Combine::Sum, x, y));
             }
             fn all_reduce_sum_forward(tape: &mut RecordTape, comm: usize, x: &[$number], y: &mut [$number]) -> Done {
                 halves::all_reduce_forward(tape, comm, Combine::Sum, x, y)
@@ -256,7 +258,7 @@ macro_rules! functions {
 
             #[effect(forward = reduce_sum_forward, backward = reduce_sum_backward)]
             pub(super) fn reduce_sum(comm: usize, x: &[$number], y: &mut [$number], root: usize) {
-                or_abort(halves::reduce(comm, Combine::Sum, (x, y), root));
+                or_abort(halves::reduce(Way::Forward, comm, Combine::Sum, (x, y), root));
             }
             fn reduce_sum_forward(tape: &mut RecordTape, comm: usize, x: &[$number], y: &mut [$number], root: usize) -> Done {
                 halves::reduce_forward(tape, comm, Combine::Sum, (x, y), root)
@@ -267,7 +269,7 @@ macro_rules! functions {
 
             #[effect(forward = all_reduce_product_forward, backward = all_reduce_product_backward)]
             pub(super) fn all_reduce_product(comm: usize, x: &[$number], y: &mut [$number]) {
-                or_abort(halves::all_reduce(comm, Combine::Product, x, y));
+                or_abort(halves::all_reduce(Way::Forward, comm, Combine::Product, x, y));
             }
             fn all_reduce_product_forward(tape: &mut RecordTape, comm: usize, x: &[$number], y: &mut [$number]) -> Done {
                 halves::all_reduce_forward(tape, comm, Combine::Product, x, y)
@@ -278,7 +280,7 @@ macro_rules! functions {
 
             #[effect(forward = reduce_product_forward, backward = reduce_product_backward)]
             pub(super) fn reduce_product(comm: usize, x: &[$number], y: &mut [$number], root: usize) {
-                or_abort(halves::reduce(comm, Combine::Product, (x, y), root));
+                or_abort(halves::reduce(Way::Forward, comm, Combine::Product, (x, y), root));
             }
             fn reduce_product_forward(tape: &mut RecordTape, comm: usize, x: &[$number], y: &mut [$number], root: usize) -> Done {
                 halves::reduce_forward(tape, comm, Combine::Product, (x, y), root)
@@ -289,7 +291,7 @@ macro_rules! functions {
 
             #[effect(forward = all_reduce_max_forward, backward = all_reduce_max_backward)]
             pub(super) fn all_reduce_max(comm: usize, x: &[$number], y: &mut [$number]) {
-                or_abort(halves::all_reduce(comm, Combine::Max, x, y));
+                or_abort(halves::all_reduce(Way::Forward, comm, Combine::Max, x, y));
             }
             fn all_reduce_max_forward(tape: &mut RecordTape, comm: usize, x: &[$number], y: &mut [$number]) -> Done {
                 halves::all_reduce_forward(tape, comm, Combine::Max, x, y)
@@ -300,7 +302,7 @@ macro_rules! functions {
 
             #[effect(forward = reduce_max_forward, backward = reduce_max_backward)]
             pub(super) fn reduce_max(comm: usize, x: &[$number], y: &mut [$number], root: usize) {
-                or_abort(halves::reduce(comm, Combine::Max, (x, y), root));
+                or_abort(halves::reduce(Way::Forward, comm, Combine::Max, (x, y), root));
             }
             fn reduce_max_forward(tape: &mut RecordTape, comm: usize, x: &[$number], y: &mut [$number], root: usize) -> Done {
                 halves::reduce_forward(tape, comm, Combine::Max, (x, y), root)
@@ -311,7 +313,7 @@ macro_rules! functions {
 
             #[effect(forward = all_reduce_min_forward, backward = all_reduce_min_backward)]
             pub(super) fn all_reduce_min(comm: usize, x: &[$number], y: &mut [$number]) {
-                or_abort(halves::all_reduce(comm, Combine::Min, x, y));
+                or_abort(halves::all_reduce(Way::Forward, comm, Combine::Min, x, y));
             }
             fn all_reduce_min_forward(tape: &mut RecordTape, comm: usize, x: &[$number], y: &mut [$number]) -> Done {
                 halves::all_reduce_forward(tape, comm, Combine::Min, x, y)
@@ -322,7 +324,7 @@ macro_rules! functions {
 
             #[effect(forward = reduce_min_forward, backward = reduce_min_backward)]
             pub(super) fn reduce_min(comm: usize, x: &[$number], y: &mut [$number], root: usize) {
-                or_abort(halves::reduce(comm, Combine::Min, (x, y), root));
+                or_abort(halves::reduce(Way::Forward, comm, Combine::Min, (x, y), root));
             }
             fn reduce_min_forward(tape: &mut RecordTape, comm: usize, x: &[$number], y: &mut [$number], root: usize) -> Done {
                 halves::reduce_forward(tape, comm, Combine::Min, (x, y), root)
@@ -333,22 +335,22 @@ macro_rules! functions {
 
             #[effect(forward = halves::gather_forward, backward = halves::gather_backward)]
             pub(super) fn gather(comm: usize, x: &[$number], all: &mut [$number], counts: &[usize], root: usize) {
-                or_abort(halves::gather(comm, (x, all), counts, root));
+                or_abort(halves::gather(Way::Forward, comm, (x, all), counts, root));
             }
 
             #[effect(forward = halves::scatter_forward, backward = halves::scatter_backward)]
             pub(super) fn scatter(comm: usize, all: &[$number], y: &mut [$number], counts: &[usize], root: usize) {
-                or_abort(halves::scatter(comm, (all, y), counts, root));
+                or_abort(halves::scatter(Way::Forward, comm, (all, y), counts, root));
             }
 
             #[effect(forward = halves::all_gather_forward, backward = halves::all_gather_backward)]
             pub(super) fn all_gather(comm: usize, x: &[$number], all: &mut [$number], counts: &[usize]) {
-                or_abort(halves::all_gather(comm, (x, all), counts));
+                or_abort(halves::all_gather(Way::Forward, comm, (x, all), counts));
             }
 
             #[effect(forward = halves::all_to_all_forward, backward = halves::all_to_all_backward)]
             pub(super) fn all_to_all(comm: usize, x: &[$number], y: &mut [$number]) {
-                or_abort(halves::all_to_all(comm, x, y));
+                or_abort(halves::all_to_all(Way::Forward, comm, x, y));
             }
         }
     };

@@ -2,6 +2,7 @@
 
 mod background;
 mod collective;
+pub(crate) mod constant;
 mod messages;
 
 use stratape::tape::{RecordTape, TapeError};

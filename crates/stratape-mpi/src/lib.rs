@@ -30,6 +30,20 @@
 //! }
 //! ```
 //!
+//! Methods of rsmpi are refused there:
+//!
+//! ```compile_fail
+//! use mpi::topology::SimpleCommunicator;
+//! use mpi::traits::*;
+//! use stratape::gradient;
+//!
+//! #[gradient(wrt(x))]
+//! fn refused(world: &SimpleCommunicator, x: &[f64]) -> f64 {
+//!     world.process_at_rank(0).send(x);
+//!     x[0]
+//! }
+//! ```
+//!
 //! # What is differentiated
 //!
 //! The sum over ranks of seed · result. A result that differs from rank to rank has the seed 1 on each; one that all ranks share has the seed 1 on
@@ -37,8 +51,8 @@
 //!
 //! # Which messages are active
 //!
-//! All of floats: whether a message counts depends on what other ranks do with it, which no rank can know. Numbers that are constants (a table, a grid) are
-//! better distributed outside of the differentiated function.
+//! All of the functions at the root of this crate, of [`single`] and of [`structs`]: whether a message counts depends on what other ranks do with it, which no rank can know. Those of [`constant`] are for what does not count (a table,
+//! an index, a length, a decision): their messages have no adjoint.
 //!
 //! # Errors
 //!
@@ -49,16 +63,19 @@
 
 mod cartesian;
 mod comm;
+pub mod constant;
 mod cuts;
 mod error;
 mod functions;
+mod halo;
 mod halves;
 mod number;
 mod state;
+pub mod structs;
 mod time_loop;
 mod traffic;
 
-pub use self::cartesian::{Cartesian, halo_1d, halo_2d, halo_3d};
+pub use self::cartesian::Cartesian;
 pub use self::comm::Comm;
 pub use self::error::{Fault, MpiError};
 pub use self::functions::double::*;
@@ -67,4 +84,5 @@ pub use self::time_loop::{RunError, RunReport, TimeLoop};
 pub use self::traffic::{Count, Spread, Traffic};
 
 /// The rank of nobody, for neighbours beyond an edge: nothing is sent there, and nothing comes from there.
+#[stratape::differentiable]
 pub const NOBODY: usize = usize::MAX;

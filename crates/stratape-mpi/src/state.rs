@@ -11,6 +11,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::c_int;
+use std::fmt;
 
 use mpi::ffi::{self, MPI_Comm, MPI_Op, MPI_Request};
 
@@ -19,11 +20,26 @@ use crate::traffic::{Count, Traffic};
 
 pub(crate) type Done<T = ()> = Result<T, MpiError>;
 
-/// The direction of a message: of the program, or of adjoints.
+/// What a message is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Way {
+    /// The program; its adjoint goes backward.
     Forward,
+    /// The program; it has no adjoint.
+    Constant,
+    /// Adjoints.
     Backward,
+}
+
+/// Before the name of an operation.
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Forward => "",
+            Self::Constant => "constants: ",
+            Self::Backward => "adjoint of ",
+        })
+    }
 }
 
 /// An operation that combines numbers of all ranks.
@@ -216,14 +232,14 @@ impl State {
 
     fn raw(&self, way: Way) -> MPI_Comm {
         match way {
-            Way::Forward => self.forward,
+            Way::Forward | Way::Constant => self.forward,
             Way::Backward => self.backward,
         }
     }
 
     fn count<T>(&mut self, way: Way, messages: usize, numbers: usize) {
         let count: &mut Count = match way {
-            Way::Forward => &mut self.traffic.forward,
+            Way::Forward | Way::Constant => &mut self.traffic.forward,
             Way::Backward => &mut self.traffic.backward,
         };
         count.messages += messages as u64;
@@ -263,10 +279,11 @@ impl State {
     /// The largest tag of this library.
     fn largest_tag(&self) -> Done<usize> {
         let (mut value, mut known) = (std::ptr::null_mut::<c_int>(), 0);
-        // SAFETY: a communicator of ours, and variables for a pointer and a flag. The attribute is a number that the library owns.
+        // Only the communicator of all ranks is sure to have it: those that are split off have not.
+        // SAFETY: a communicator of the library's, and variables for a pointer and a flag. The attribute is a number that the library owns.
         self.call(unsafe {
             ffi::MPI_Comm_get_attr(
-                self.forward,
+                ffi::RSMPI_COMM_WORLD,
                 ffi::MPI_TAG_UB as c_int,
                 (&raw mut value).cast(),
                 &raw mut known,

@@ -217,7 +217,7 @@ fn messages(rank: &mut Rank) {
                     let result =
                         pair_grad_in(&mut workspace, &comm, &x, &mut dx, expected, tag, 1.0);
                     let place = format!("receive from rank 0, tag {tag}");
-                    let sent = format!("rank 0 sent {len} numbers of 8 bytes with tag 1");
+                    let sent = format!("rank 0 sent {len} active numbers (f64) with tag 1");
                     found(rank, name, &error(result), &[&place, &sent]);
                 }
                 _ => {}
@@ -239,7 +239,7 @@ fn messages(rank: &mut Rank) {
         let comm = fresh(rank);
         let (x, mut dx) = (vec![1.0; len], vec![0.0; len]);
         let result = round_grad_in(&mut workspace, &comm, &x, &mut dx, here, 1.0);
-        let expected = format!("expected are {len} numbers of 8 bytes with tag {here}");
+        let expected = format!("expected are {len} active numbers (f64) with tag {here}");
         found(rank, "exchange", &error(result), &["exchange, tag", &expected]);
     }
     let comm = fresh(rank);
@@ -247,7 +247,12 @@ fn messages(rank: &mut Rank) {
         0 => drop(types(&comm, &[1.0], &[2.0])),
         1 => {
             let result = types_grad_in(&mut workspace, &comm, &[1.0], &mut [0.0], &[2.0], 1.0);
-            found(rank, "type", &error(result), &["1 numbers of 4 bytes", "1 numbers of 8 bytes"]);
+            found(
+                rank,
+                "type",
+                &error(result),
+                &["1 active number (f32)", "1 active number (f64)"],
+            );
         }
         _ => {}
     }
@@ -277,7 +282,14 @@ fn collective(rank: &mut Rank) {
         ("kind of reduction", usize::from(first), 2, 2, 0, "all-reduce ("),
         ("length", 0, 2 + usize::from(first), 2 + usize::from(first), 0, "length of all-reduce"),
         ("root", 3, 2, 2, usize::from(first), "root of broadcast"),
-        ("type", if first { 7 } else { 0 }, 2, 2, 0, "size of the numbers"),
+        (
+            "type",
+            if first { 7 } else { 0 },
+            2,
+            2,
+            0,
+            "ranks differ in the type of all-reduce (sum)",
+        ),
         ("counts", 5, 2, if first { 2 * size } else { 2 * size - 1 }, 0, "counts of all-gather"),
         ("a short result", 0, 2, if first { 1 } else { 2 }, 0, ""),
         ("no such root", 3, 2, 2, size, ""),

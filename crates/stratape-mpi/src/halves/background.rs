@@ -8,23 +8,24 @@ use crate::number::{Number, add};
 use crate::state::{self, Way};
 
 /// Notes that a request belongs to a gradient, in whose forward pass it must be finished.
-fn must_finish(comm: usize, request: usize) -> Result<(), MpiError> {
+pub(super) fn must_finish(way: Way, comm: usize, request: usize) -> Result<(), MpiError> {
     let Some(request) = somebody(request) else { return Ok(()) };
     state::with_same(comm, |state| {
-        state.must_finish(request);
+        state.must_finish(way, request);
         Ok(())
     })
 }
 
 pub(crate) fn begin_send<T: Number>(
+    way: Way,
     comm: usize,
     x: &[T],
     to: usize,
     tag: usize,
 ) -> Result<usize, MpiError> {
     let Some(to) = somebody(to) else { return Ok(crate::NOBODY) };
-    let operation = || format!("begin to send to rank {to}, tag {tag}");
-    state::with(comm, operation, |state| state.begin_send(Way::Forward, x, to, tag, None))
+    let operation = || format!("{way}begin to send to rank {to}, tag {tag}");
+    state::with(comm, operation, |state| state.begin_send(way, x, to, tag, None))
 }
 
 pub(crate) fn begin_send_forward<T: Number>(
@@ -34,8 +35,8 @@ pub(crate) fn begin_send_forward<T: Number>(
     to: usize,
     tag: usize,
 ) -> Done<usize> {
-    let request = begin_send(comm, x, to, tag)?;
-    must_finish(comm, request)?;
+    let request = begin_send(Way::Forward, comm, x, to, tag)?;
+    must_finish(Way::Forward, comm, request)?;
     tape.push(request as u64)?;
     Ok(request)
 }
@@ -61,12 +62,13 @@ pub(crate) fn begin_send_backward<T: Number>(
 }
 
 pub(crate) fn finish_send<T: Number>(
+    way: Way,
     comm: usize,
     request: usize,
 ) -> Result<(usize, usize, usize), MpiError> {
     let Some(request) = somebody(request) else { return Ok((crate::NOBODY, 0, 0)) };
-    let operation = || format!("finish send {request}");
-    state::with(comm, operation, |state| state.finish_send::<T>(Way::Forward, request))
+    let operation = || format!("{way}finish send {request}");
+    state::with(comm, operation, |state| state.finish_send::<T>(way, request))
 }
 
 pub(crate) fn finish_send_forward<T: Number>(
@@ -74,7 +76,7 @@ pub(crate) fn finish_send_forward<T: Number>(
     comm: usize,
     request: usize,
 ) -> Done {
-    let (to, tag, len) = finish_send::<T>(comm, request)?;
+    let (to, tag, len) = finish_send::<T>(Way::Forward, comm, request)?;
     tape.push([to as u64, tag as u64, len as u64])
 }
 
@@ -98,16 +100,15 @@ pub(crate) fn finish_send_backward<T: Number>(
 }
 
 pub(crate) fn begin_receive<T: Number>(
+    way: Way,
     comm: usize,
     len: usize,
     from: usize,
     tag: usize,
 ) -> Result<usize, MpiError> {
     let Some(from) = somebody(from) else { return Ok(crate::NOBODY) };
-    let operation = || format!("begin to receive from rank {from}, tag {tag}");
-    state::with(comm, operation, |state| {
-        state.begin_receive::<T>(Way::Forward, len, from, tag, None)
-    })
+    let operation = || format!("{way}begin to receive from rank {from}, tag {tag}");
+    state::with(comm, operation, |state| state.begin_receive::<T>(way, len, from, tag, None))
 }
 
 pub(crate) fn begin_receive_forward<T: Number>(
@@ -117,8 +118,8 @@ pub(crate) fn begin_receive_forward<T: Number>(
     from: usize,
     tag: usize,
 ) -> Done<usize> {
-    let request = begin_receive::<T>(comm, len, from, tag)?;
-    must_finish(comm, request)?;
+    let request = begin_receive::<T>(Way::Forward, comm, len, from, tag)?;
+    must_finish(Way::Forward, comm, request)?;
     tape.push(request as u64)?;
     Ok(request)
 }
@@ -140,6 +141,7 @@ pub(crate) fn begin_receive_backward<T: Number>(
 }
 
 pub(crate) fn finish_receive<T: Number>(
+    way: Way,
     comm: usize,
     request: usize,
     y: &mut [T],
@@ -147,9 +149,9 @@ pub(crate) fn finish_receive<T: Number>(
     let Some(request) = somebody(request) else { return Ok((crate::NOBODY, 0)) };
     state::with(
         comm,
-        || format!("finish receive {request}"),
+        || format!("{way}finish receive {request}"),
         |state| {
-            let (from, tag, came) = state.finish_receive::<T>(Way::Forward, request)?;
+            let (from, tag, came) = state.finish_receive::<T>(way, request)?;
             if came.len() != y.len() {
                 return Err(state.fault(Fault::Length { expected: y.len(), came: came.len() }));
             }
@@ -165,7 +167,7 @@ pub(crate) fn finish_receive_forward<T: Number>(
     request: usize,
     y: &mut [T],
 ) -> Done {
-    let (from, tag) = finish_receive(comm, request, y)?;
+    let (from, tag) = finish_receive(Way::Forward, comm, request, y)?;
     tape.push([from as u64, tag as u64])
 }
 

@@ -9,11 +9,16 @@ use crate::error::MpiError;
 use crate::number::{Number, add};
 use crate::state::{self, Combine, Way};
 
-pub(crate) fn broadcast<T: Number>(comm: usize, x: &mut [T], root: usize) -> Result<(), MpiError> {
+pub(crate) fn broadcast<T: Number>(
+    way: Way,
+    comm: usize,
+    x: &mut [T],
+    root: usize,
+) -> Result<(), MpiError> {
     state::with(
         comm,
-        || format!("broadcast from rank {root}"),
-        |state| state.broadcast(Way::Forward, x, root),
+        || format!("{way}broadcast from rank {root}"),
+        |state| state.broadcast(way, x, root),
     )
 }
 
@@ -23,7 +28,7 @@ pub(crate) fn broadcast_forward<T: Number>(
     x: &mut [T],
     root: usize,
 ) -> Done {
-    Ok(broadcast(comm, x, root)?)
+    Ok(broadcast(Way::Forward, comm, x, root)?)
 }
 
 pub(crate) fn broadcast_backward<T: Number>(
@@ -42,6 +47,7 @@ pub(crate) fn broadcast_backward<T: Number>(
 }
 
 pub(crate) fn all_reduce<T: Number>(
+    way: Way,
     comm: usize,
     how: Combine,
     x: &[T],
@@ -49,12 +55,13 @@ pub(crate) fn all_reduce<T: Number>(
 ) -> Result<(), MpiError> {
     state::with(
         comm,
-        || format!("all-reduce ({how:?})"),
-        |state| state.all_reduce(Way::Forward, how, x, y),
+        || format!("{way}all-reduce ({how:?})"),
+        |state| state.all_reduce(way, how, x, y),
     )
 }
 
 pub(crate) fn reduce<T: Number>(
+    way: Way,
     comm: usize,
     how: Combine,
     (x, y): (&[T], &mut [T]),
@@ -62,8 +69,8 @@ pub(crate) fn reduce<T: Number>(
 ) -> Result<(), MpiError> {
     state::with(
         comm,
-        || format!("reduce ({how:?}) to rank {root}"),
-        |state| state.reduce(Way::Forward, how, (x, y), root),
+        || format!("{way}reduce ({how:?}) to rank {root}"),
+        |state| state.reduce(way, how, (x, y), root),
     )
 }
 
@@ -142,7 +149,7 @@ pub(crate) fn all_reduce_forward<T: Number>(
     x: &[T],
     y: &mut [T],
 ) -> Done {
-    all_reduce(comm, how, x, y)?;
+    all_reduce(Way::Forward, comm, how, x, y)?;
     remember(tape, comm, (how, None), x, y)
 }
 
@@ -168,7 +175,7 @@ pub(crate) fn reduce_forward<T: Number>(
     (x, y): (&[T], &mut [T]),
     root: usize,
 ) -> Done {
-    reduce(comm, how, (x, y), root)?;
+    reduce(Way::Forward, comm, how, (x, y), root)?;
     remember(tape, comm, (how, Some(root)), x, y)
 }
 
@@ -192,6 +199,7 @@ pub(crate) fn reduce_backward<T: Number>(
 }
 
 pub(crate) fn gather<T: Number>(
+    way: Way,
     comm: usize,
     (x, all): (&[T], &mut [T]),
     counts: &[usize],
@@ -199,8 +207,8 @@ pub(crate) fn gather<T: Number>(
 ) -> Result<(), MpiError> {
     state::with(
         comm,
-        || format!("gather on rank {root}"),
-        |state| state.gather(Way::Forward, (x, all), counts, root),
+        || format!("{way}gather on rank {root}"),
+        |state| state.gather(way, (x, all), counts, root),
     )
 }
 
@@ -212,7 +220,7 @@ pub(crate) fn gather_forward<T: Number>(
     counts: &[usize],
     root: usize,
 ) -> Done {
-    gather(comm, (x, all), counts, root)?;
+    gather(Way::Forward, comm, (x, all), counts, root)?;
     push_counts(tape, counts)
 }
 
@@ -236,6 +244,7 @@ pub(crate) fn gather_backward<T: Number>(
 }
 
 pub(crate) fn scatter<T: Number>(
+    way: Way,
     comm: usize,
     (all, y): (&[T], &mut [T]),
     counts: &[usize],
@@ -243,8 +252,8 @@ pub(crate) fn scatter<T: Number>(
 ) -> Result<(), MpiError> {
     state::with(
         comm,
-        || format!("scatter from rank {root}"),
-        |state| state.scatter(Way::Forward, (all, y), counts, root),
+        || format!("{way}scatter from rank {root}"),
+        |state| state.scatter(way, (all, y), counts, root),
     )
 }
 
@@ -256,7 +265,7 @@ pub(crate) fn scatter_forward<T: Number>(
     counts: &[usize],
     root: usize,
 ) -> Done {
-    scatter(comm, (all, y), counts, root)?;
+    scatter(Way::Forward, comm, (all, y), counts, root)?;
     push_counts(tape, counts)
 }
 
@@ -278,14 +287,15 @@ pub(crate) fn scatter_backward<T: Number>(
 }
 
 pub(crate) fn all_gather<T: Number>(
+    way: Way,
     comm: usize,
     (x, all): (&[T], &mut [T]),
     counts: &[usize],
 ) -> Result<(), MpiError> {
     state::with(
         comm,
-        || "all-gather".to_owned(),
-        |state| state.all_gather(Way::Forward, (x, all), counts),
+        || format!("{way}all-gather"),
+        |state| state.all_gather(way, (x, all), counts),
     )
 }
 
@@ -296,7 +306,7 @@ pub(crate) fn all_gather_forward<T: Number>(
     all: &mut [T],
     counts: &[usize],
 ) -> Done {
-    all_gather(comm, (x, all), counts)?;
+    all_gather(Way::Forward, comm, (x, all), counts)?;
     push_counts(tape, counts)
 }
 
@@ -316,8 +326,13 @@ pub(crate) fn all_gather_backward<T: Number>(
     })
 }
 
-pub(crate) fn all_to_all<T: Number>(comm: usize, x: &[T], y: &mut [T]) -> Result<(), MpiError> {
-    state::with(comm, || "all-to-all".to_owned(), |state| state.all_to_all(Way::Forward, x, y))
+pub(crate) fn all_to_all<T: Number>(
+    way: Way,
+    comm: usize,
+    x: &[T],
+    y: &mut [T],
+) -> Result<(), MpiError> {
+    state::with(comm, || format!("{way}all-to-all"), |state| state.all_to_all(way, x, y))
 }
 
 pub(crate) fn all_to_all_forward<T: Number>(
@@ -326,7 +341,7 @@ pub(crate) fn all_to_all_forward<T: Number>(
     x: &[T],
     y: &mut [T],
 ) -> Done {
-    Ok(all_to_all(comm, x, y)?)
+    Ok(all_to_all(Way::Forward, comm, x, y)?)
 }
 
 pub(crate) fn all_to_all_backward<T: Number>(

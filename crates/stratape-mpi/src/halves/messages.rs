@@ -9,14 +9,15 @@ use crate::state::{self, Way};
 
 /// Sends; the tag of its adjoint.
 pub(crate) fn send<T: Number>(
+    way: Way,
     comm: usize,
     x: &[T],
     to: usize,
     tag: usize,
 ) -> Result<usize, MpiError> {
     let Some(to) = somebody(to) else { return Ok(0) };
-    let operation = || format!("send to rank {to}, tag {tag}");
-    state::with(comm, operation, |state| state.send(Way::Forward, x, to, tag))
+    let operation = || format!("{way}send to rank {to}, tag {tag}");
+    state::with(comm, operation, |state| state.send(way, x, to, tag))
 }
 
 pub(crate) fn send_forward<T: Number>(
@@ -26,7 +27,7 @@ pub(crate) fn send_forward<T: Number>(
     to: usize,
     tag: usize,
 ) -> Done {
-    tape.push(send(comm, x, to, tag)? as u64)
+    tape.push(send(Way::Forward, comm, x, to, tag)? as u64)
 }
 
 pub(crate) fn send_backward<T: Number>(
@@ -49,14 +50,15 @@ pub(crate) fn send_backward<T: Number>(
 
 /// Receives; the tag of its adjoint.
 pub(crate) fn receive<T: Number>(
+    way: Way,
     comm: usize,
     y: &mut [T],
     from: usize,
     tag: usize,
 ) -> Result<usize, MpiError> {
     let Some(from) = somebody(from) else { return Ok(0) };
-    let operation = || format!("receive from rank {from}, tag {tag}");
-    state::with(comm, operation, |state| Ok(state.receive(Way::Forward, y, Some(from), tag)?.1))
+    let operation = || format!("{way}receive from rank {from}, tag {tag}");
+    state::with(comm, operation, |state| Ok(state.receive(way, y, Some(from), tag)?.1))
 }
 
 pub(crate) fn receive_forward<T: Number>(
@@ -66,7 +68,7 @@ pub(crate) fn receive_forward<T: Number>(
     from: usize,
     tag: usize,
 ) -> Done {
-    tape.push(receive(comm, y, from, tag)? as u64)
+    tape.push(receive(Way::Forward, comm, y, from, tag)? as u64)
 }
 
 pub(crate) fn receive_backward<T: Number>(
@@ -86,12 +88,13 @@ pub(crate) fn receive_backward<T: Number>(
 
 /// Receives from any rank; which one it was, and the tag of the adjoint.
 pub(crate) fn receive_any<T: Number>(
+    way: Way,
     comm: usize,
     y: &mut [T],
     tag: usize,
 ) -> Result<(usize, usize), MpiError> {
-    let operation = || format!("receive from any rank, tag {tag}");
-    state::with(comm, operation, |state| state.receive(Way::Forward, y, None, tag))
+    let operation = || format!("{way}receive from any rank, tag {tag}");
+    state::with(comm, operation, |state| state.receive(way, y, None, tag))
 }
 
 pub(crate) fn receive_any_forward<T: Number>(
@@ -100,7 +103,7 @@ pub(crate) fn receive_any_forward<T: Number>(
     y: &mut [T],
     tag: usize,
 ) -> Done<usize> {
-    let (from, label) = receive_any(comm, y, tag)?;
+    let (from, label) = receive_any(Way::Forward, comm, y, tag)?;
     tape.push(label as u64)?;
     tape.push(from as u64)?;
     Ok(from)
@@ -119,14 +122,15 @@ pub(crate) fn receive_any_backward<T: Number>(
 
 /// Sends and receives; the tags of the adjoints of both.
 pub(crate) fn exchange<T: Number>(
+    way: Way,
     comm: usize,
     (x, to): (&[T], usize),
     (y, from): (&mut [T], usize),
     tag: usize,
 ) -> Result<[usize; 2], MpiError> {
     let (to, from) = (somebody(to), somebody(from));
-    let operation = || format!("exchange, tag {tag}");
-    state::with(comm, operation, |state| state.exchange(Way::Forward, (x, to, tag), (y, from, tag)))
+    let operation = || format!("{way}exchange, tag {tag}");
+    state::with(comm, operation, |state| state.exchange(way, (x, to, tag), (y, from, tag)))
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -139,7 +143,7 @@ pub(crate) fn exchange_forward<T: Number>(
     from: usize,
     tag: usize,
 ) -> Done {
-    tape.push(exchange(comm, (x, to), (y, from), tag)?.map(|label| label as u64))
+    tape.push(exchange(Way::Forward, comm, (x, to), (y, from), tag)?.map(|label| label as u64))
 }
 
 #[allow(clippy::too_many_arguments)]

@@ -1,15 +1,16 @@
-//! What is sent along where everything is checked: before each message its length and tag, before each collective operation what it is.
+//! What is sent along where everything is checked: before each message its type, length and tag, and whether it has an adjoint, before each collective operation what it is.
 //!
 //! Adjoints of messages are not announced: they fit together if the messages did.
 
 use std::ffi::{c_int, c_void};
+use std::fmt;
 use std::mem::MaybeUninit;
 
-use mpi::ffi::{self, MPI_Status};
+use mpi::ffi::{self, MPI_Datatype, MPI_Status};
 
 use super::{Combine, Done, Pending, State, Way};
 use crate::error::Fault;
-use crate::number::Number;
+use crate::number::{Number, TYPES, type_name};
 
 /// What all ranks do together.
 #[derive(Clone, Copy)]
@@ -39,6 +40,49 @@ const NAMES: [&str; 14] = [
     "all-to-all",
 ];
 
+/// What is sent before a message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Head {
+    code: u64,
+    len: u64,
+    tag: u64,
+    constant: bool,
+}
+
+impl Head {
+    fn of<T: Number>(way: Way, len: usize, tag: usize) -> Self {
+        let constant = way == Way::Constant;
+        Self { code: T::CODE, len: len as u64, tag: tag as u64, constant }
+    }
+
+    fn numbers(self) -> [u64; 4] {
+        [self.code, self.len, self.tag, u64::from(self.constant)]
+    }
+
+    /// The type of numbers as long as those of the message.
+    fn datatype(self) -> MPI_Datatype {
+        match usize::try_from(self.code).ok().and_then(|at| TYPES.get(at)) {
+            Some((_, 4)) => f32::datatype(),
+            _ => f64::datatype(),
+        }
+    }
+}
+
+impl From<[u64; 4]> for Head {
+    fn from([code, len, tag, constant]: [u64; 4]) -> Self {
+        Self { code, len, tag, constant: constant != 0 }
+    }
+}
+
+impl fmt::Display for Head {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self { len, tag, .. }, name) = (self, type_name(self.code));
+        let kind = if self.constant { "constant" } else { "active" };
+        let plural = if *len == 1 { "" } else { "s" };
+        write!(f, "{len} {kind} number{plural} ({name}) with tag {tag}")
+    }
+}
+
 impl Combine {
     pub(super) fn all_reduce(self) -> &'static str {
         NAMES[self as usize]
@@ -66,11 +110,12 @@ impl State {
         if !self.checking || way == Way::Backward {
             return Ok(());
         }
-        let head = [size_of::<T>() as u64, len as u64, tag as u64];
+        let head = Head::of::<T>(way, len, tag);
         let (peer, comm) = (self.peer(to)?, self.checks);
-        // SAFETY: three numbers of the datatype.
+        let numbers = head.numbers();
+        // SAFETY: four numbers of the datatype.
         self.call(unsafe {
-            ffi::MPI_Send(head.as_ptr().cast::<c_void>(), 3, u64::datatype(), peer, 0, comm)
+            ffi::MPI_Send(numbers.as_ptr().cast::<c_void>(), 4, u64::datatype(), peer, 0, comm)
         })
     }
 
@@ -88,14 +133,14 @@ impl State {
         if !self.checking || way == Way::Backward {
             return Ok(None);
         }
-        let mut head = [0_u64; 3];
+        let mut numbers = [0_u64; 4];
         let mut status = MaybeUninit::<MPI_Status>::zeroed();
         let comm = self.checks;
-        // SAFETY: room for three numbers of the datatype, and a variable for the status.
+        // SAFETY: room for four numbers of the datatype, and a variable for the status.
         self.call(unsafe {
             ffi::MPI_Recv(
-                head.as_mut_ptr().cast::<c_void>(),
-                3,
+                numbers.as_mut_ptr().cast::<c_void>(),
+                4,
                 u64::datatype(),
                 from,
                 0,
@@ -105,37 +150,34 @@ impl State {
         })?;
         // SAFETY: zeroed bytes are a status, and the library has filled it in.
         let from = unsafe { status.assume_init() }.MPI_SOURCE;
-        let ours = [size_of::<T>() as u64, len as u64, tag as u64];
-        if head == ours {
+        let (theirs, ours) = (Head::from(numbers), Head::of::<T>(way, len, tag));
+        if theirs == ours {
             return Ok(Some(from));
         }
-        let text =
-            |[size, len, tag]: [u64; 3]| format!("{len} numbers of {size} bytes with tag {tag}");
-        let (theirs, ours) = (text(head), text(ours));
-        self.drop_message(head, from, posted)?;
+        self.drop_message(theirs, from, posted.map(|number| (way, number)))?;
         Err(self.fault(Fault::Mismatch(format!("rank {from} sent {theirs}; expected are {ours}"))))
     }
 
-    fn drop_message(&mut self, head: [u64; 3], from: c_int, posted: Option<usize>) -> Done {
-        let [size, len, tag] = head.map(|number| number as usize);
+    fn drop_message(&mut self, head: Head, from: c_int, posted: Option<(Way, usize)>) -> Done {
+        let (len, tag) = (head.len as usize, head.tag as usize);
         let takes = |pending: &Pending| {
             pending.receives && pending.peer == from as usize && pending.tag == tag
         };
         let mut status = MaybeUninit::<MPI_Status>::zeroed();
-        if let Some(number) = posted
-            && self.pending.get(&(Way::Forward, number)).is_some_and(takes)
+        if let Some(key) = posted
+            && self.pending.get(&key).is_some_and(takes)
         {
-            let Some(mut pending) = self.pending.remove(&(Way::Forward, number)) else {
+            let Some(mut pending) = self.pending.remove(&key) else {
                 return Ok(());
             };
             // SAFETY: a request of ours that has not been waited for, and a variable for its status. That the message may be too long is known.
             unsafe { ffi::MPI_Wait(&raw mut pending.raw, status.as_mut_ptr()) };
             return Ok(());
         }
-        if self.pending.iter().any(|((way, _), pending)| *way == Way::Forward && takes(pending)) {
+        if self.pending.iter().any(|((way, _), pending)| *way != Way::Backward && takes(pending)) {
             return Ok(());
         }
-        let datatype = if size == size_of::<f32>() { f32::datatype() } else { f64::datatype() };
+        let datatype = head.datatype();
         let mut room = vec![0_u64; len];
         let (count, label, comm) = (self.length(len)?, self.tag(Way::Forward, tag)?, self.forward);
         self.begun.entry((true, from as usize, tag)).and_modify(|begun| *begun += 1).or_insert(1);
@@ -167,7 +209,8 @@ impl State {
             2 * place as i64 + i64::from(way == Way::Backward),
             if fits.is_err() { self.rank as i64 } else { -1 },
             what.root as i64,
-            size_of::<T>() as i64,
+            T::CODE as i64,
+            i64::from(way == Way::Constant),
             what.len as i64,
             counts,
         ];
@@ -187,7 +230,7 @@ impl State {
         })?;
         fits?;
         let name = what.name;
-        let names = ["", "", "root", "size of the numbers", "length", "counts"];
+        let names = ["", "", "root", "type", "", "length", "counts"];
         for (at, field) in names.iter().enumerate() {
             let (least, largest) = (-most[2 * at + 1], most[2 * at]);
             let message = match at {
@@ -197,7 +240,21 @@ impl State {
                     format!("this rank does {name}, another one {}", described(other))
                 }
                 1 => format!("what rank {largest} passes to {name} does not fit"),
-                5 => format!("ranks differ in the {field} of {name}"),
+                3 => {
+                    let (here, other) = (own[at], if least == own[at] { largest } else { least });
+                    let [here, other] = [here, other].map(|code| type_name(code as u64));
+                    format!("ranks differ in the type of {name}: {here} here, {other} elsewhere")
+                }
+                4 => {
+                    let kinds = ["active", "constant"];
+                    let here = usize::from(own[at] == 1);
+                    format!(
+                        "{name} is of {} numbers here, and of {} ones on another rank",
+                        kinds[here],
+                        kinds[1 - here]
+                    )
+                }
+                6 => format!("ranks differ in the {field} of {name}"),
                 _ => format!(
                     "ranks differ in the {field} of {name}: it is {} here, and from {least} to {largest} over all ranks",
                     own[at],

@@ -183,8 +183,8 @@ impl State {
         ))
     }
 
-    pub(crate) fn must_finish(&mut self, number: usize) {
-        if let Some(pending) = self.pending.get_mut(&(Way::Forward, number)) {
+    pub(crate) fn must_finish(&mut self, way: Way, number: usize) {
+        if let Some(pending) = self.pending.get_mut(&(way, number)) {
             pending.taped = true;
         }
     }
@@ -239,8 +239,15 @@ impl State {
         let request = |message: &str| Fault::Request(format!("request {number} {message}"));
         let key = (way, number);
         let Some(pending) = self.pending.get(&key) else {
+            let has = |way| self.pending.contains_key(&(way, number));
             let message = match way {
-                Way::Forward => {
+                Way::Forward if has(Way::Constant) => {
+                    "is of constants: finish it with `constant::finish_send` or `constant::finish_receive`"
+                }
+                Way::Constant if has(Way::Forward) => {
+                    "is of active numbers: finish it without `constant::`"
+                }
+                Way::Forward | Way::Constant => {
                     "is not under way: it was finished already, or begun on another communicator, or in another iteration of a `#[checkpoint]` loop"
                 }
                 Way::Backward => "was never finished: finish every send and receive that is begun",
