@@ -28,7 +28,7 @@ fn a_panic_ends_all_ranks() {
         return rank();
     }
     let mut job = Command::new("timeout");
-    job.args(["60", "mpirun", "-n", "3"]).arg(std::env::current_exe().unwrap());
+    job.args(["-k", "5", "60", "mpirun", "-n", "3"]).arg(std::env::current_exe().unwrap());
     job.args(["--exact", "a_panic_ends_all_ranks", "--nocapture"]).env("STRATAPE_RANK", "1");
     let output = job.output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
