@@ -63,7 +63,8 @@ impl Mesh {
         };
         let mut end = elements;
         for side in 0..6 {
-            let count = if joined[side / 2][side % 2] { elements / cells[side / 2].max(1) } else { 0 };
+            let count =
+                if joined[side / 2][side % 2] { elements / cells[side / 2].max(1) } else { 0 };
             mesh.ghosts[side] = [end, end + count];
             end += count;
         }

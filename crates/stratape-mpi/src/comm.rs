@@ -115,6 +115,23 @@ impl Comm {
         )
     }
 
+    /// Ends all ranks if this one panics while the guard lives, as MPI does if one dies.
+    ///
+    /// Without it a rank that panics drops rsmpi's universe, which waits for all ranks, of which some may wait for this one. Hold the guard in `main`, after the universe. (With `panic = "abort"` in
+    /// the profile it is not needed.) A panic that is caught before it gets there does nothing.
+    ///
+    /// ```no_run
+    /// use stratape_mpi::Comm;
+    ///
+    /// let universe = mpi::initialize().ok_or("MPI is initialised already")?;
+    /// let comm = Comm::new(&universe.world())?;
+    /// let _guard = comm.abort_on_panic();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn abort_on_panic(&self) -> AbortOnPanic {
+        AbortOnPanic { rank: self.rank }
+    }
+
     /// The seed for a result that all ranks share: 1 on rank 0, and 0 elsewhere.
     ///
     /// What a gradient differentiates is the sum over ranks of seed · result. Where every rank returns the same total, a seed of 1 on each of them would
@@ -137,5 +154,20 @@ impl Comm {
                 Ok(least[0])
             },
         )
+    }
+}
+
+/// What [`Comm::abort_on_panic`] returns.
+#[derive(Debug)]
+#[must_use = "hold it until the end of `main`: `let _guard = comm.abort_on_panic();`"]
+pub struct AbortOnPanic {
+    rank: usize,
+}
+
+impl Drop for AbortOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            state::end_all(&format!("rank {} panicked", self.rank));
+        }
     }
 }

@@ -76,7 +76,7 @@ mod time_loop;
 mod traffic;
 
 pub use self::cartesian::Cartesian;
-pub use self::comm::Comm;
+pub use self::comm::{AbortOnPanic, Comm};
 pub use self::error::{Fault, MpiError};
 pub use self::functions::double::*;
 pub use self::functions::single;

@@ -175,8 +175,13 @@ pub(crate) fn adopt(raw: MPI_Comm) -> Done<usize> {
 
 /// Ends all ranks, as MPI does when an operation fails.
 pub(crate) fn abort(error: &MpiError) -> ! {
-    eprintln!("stratape-mpi: {error}");
-    // SAFETY: MPI is initialised: an operation of a communicator failed.
+    end_all(&error.to_string())
+}
+
+/// Ends all ranks with a message.
+pub(crate) fn end_all(message: &str) -> ! {
+    eprintln!("stratape-mpi: {message}");
+    // SAFETY: MPI is initialised: there was a communicator.
     unsafe { ffi::MPI_Abort(ffi::RSMPI_COMM_WORLD, 1) };
     std::process::exit(1)
 }

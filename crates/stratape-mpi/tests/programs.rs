@@ -1,6 +1,6 @@
 //! Programs as people write them, each against differences: messages in loops, branches and helpers, to oneself, of nothing, in parts of lists, on communicators of some ranks.
 
-#![allow(clippy::unwrap_used, clippy::needless_range_loop, clippy::module_inception)]
+#![allow(clippy::unwrap_used, clippy::all, reason = "as people write them")]
 
 mod common;
 

@@ -137,7 +137,7 @@ mod model {
         let mut all = vec![own[0]; n * comm.size];
         gather(comm, own, &mut all, 0);
         for i in 0..all.len() {
-            all[i].mass = all[i].mass * all[i].at[0];
+            all[i].mass *= all[i].at[0];
         }
         let mut part = own.to_vec();
         scatter(comm, &all, &mut part, 0);
@@ -336,7 +336,7 @@ fn main() {
     let pair = |x: &[f64]| Pair {
         bodies: [bodies(x)[0], bodies(x)[1]],
         strength: 0.5,
-        bound: rank.comm.rank % 2 == 0,
+        bound: rank.comm.rank.is_multiple_of(2),
     };
     let (comm, x) = (rank.comm, [0.5, 0.25, 2.0, 0.75, 1.5, 3.0]);
     let nothing = Pair { bodies: [NOBODY; 2], strength: 0.0, bound: false };

@@ -1,7 +1,7 @@
 //! LULESH with a block of the mesh on each rank: the phases are those of `stratape_lulesh`, with messages between them.
 //!
-//! Nodes on the sides of a block are on several ranks, which all move them: what elements give to such a node (mass, forces) is added up axis after axis, the share of the lower
-//! rank first, so that all ranks find the same bits. The limiter of the viscosity gets the velocity gradients of the elements beyond each side. The shortest time step of all ranks is everyone's.
+//! Nodes on the sides of a block are on several ranks, which all move them: what elements give to such a node (mass, forces) is added up axis after axis, two shares at a time, so that all ranks find
+//! the same bits. The limiter of the viscosity gets the velocity gradients of the elements beyond each side. The shortest time step of all ranks is everyone's.
 
 // Indices are what the formulas have.
 #![allow(clippy::needless_range_loop)]
@@ -23,7 +23,7 @@ fn add_sides(grid: &Cartesian, axis: usize, low: &mut [f64], high: &mut [f64]) {
     exchange(&grid.comm, low, lower, &mut from_upper, upper, 2 * axis + 1);
     if lower != NOBODY {
         for i in 0..low.len() {
-            low[i] = from_lower[i] + low[i];
+            low[i] += from_lower[i];
         }
     }
     if upper != NOBODY {
