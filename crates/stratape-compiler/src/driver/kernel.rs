@@ -178,7 +178,8 @@ impl Run<'_> {
         let elected = extremes::elected(function, &activity, self.sources)?;
         let (held, election) = elected.map_or((None, None), |(a, b)| (Some(a), Some(b)));
         let function = held.as_ref().unwrap_or(function);
-        let gradient = ad::differentiate(function, &wanted, &options.target.of_kernels()).map_err(taped)?;
+        let gradient =
+            ad::differentiate(function, &wanted, &options.target.of_kernels()).map_err(taped)?;
         let mut made = gradient.function;
         if !options.results {
             drop_results(&mut made);
