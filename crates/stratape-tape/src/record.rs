@@ -206,7 +206,7 @@ impl RecordTape {
     /// assert_eq!(tape.layer::<f64>(100), 100);
     /// assert!(tape.layer::<f64>(1_000_000) < 1_000_000);
     /// ```
-    #[inline]
+    #[inline(always)]
     pub fn layer<R: Pod>(&self, count: usize) -> usize {
         const ENOUGH: usize = 64 << 10;
         const FRAME: usize = 64;

@@ -133,7 +133,7 @@ fn out_of_range(from: usize, to: usize, len: usize) -> ! {
 }
 
 /// `count` elements from `start` on. Panics as the first index out of bounds would.
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub fn view<T>(slice: &[T], start: usize, count: usize) -> &[T] {
     match slice.get(start..) {
@@ -165,7 +165,7 @@ pub fn field<T: Copy>(slice: &[T], index: usize, of: (usize, usize, usize)) -> T
 }
 
 /// As [`view`], to be written.
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub fn view_mut<T>(slice: &mut [T], start: usize, count: usize) -> &mut [T] {
     let len = slice.len();

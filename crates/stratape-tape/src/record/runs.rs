@@ -41,7 +41,7 @@ impl RecordTape {
     /// assert!(tape.is_empty());
     /// # Ok::<(), stratape_tape::TapeError>(())
     /// ```
-    #[inline]
+    #[inline(always)]
     pub fn push_run<R: Pod>(&mut self, left: usize, most: usize) -> Result<&mut [R], TapeError> {
         let words = const { run_words::<R>() };
         let count = left.min(self.layer::<R>(most)).max(1);
@@ -64,7 +64,7 @@ impl RecordTape {
     ///
     /// # Errors
     /// As [`pop`](Self::pop).
-    #[inline]
+    #[inline(always)]
     pub fn pop_run<R: Pod>(&mut self, left: usize, most: usize) -> Result<&mut [R], TapeError> {
         let words = const { run_words::<R>() };
         let whole = self.layer::<R>(most).max(1);
