@@ -10,6 +10,8 @@ use crate::workspace::Workspace;
 pub use crate::workspace::{Borrowed, take_last_bytes};
 
 const WORD: usize = size_of::<u64>();
+/// Words of a list that go on the tape at once: what of them does not fit into a slab begins the next one.
+const AT_ONCE: usize = 512;
 
 /// The tape of a workspace, empty, and where its length at the turn is noted.
 pub fn begin(workspace: &mut Workspace) -> (&mut RecordTape, &mut u64) {
@@ -215,11 +217,11 @@ pub fn save_part<T: Pod>(
     tape.push([start as u64, part.len() as u64])
 }
 
-/// Words, so that elements of any size lie side by side and leave no slack at the end of a slab.
+/// Words, so that elements of any size lie side by side and leave little slack at the end of a slab.
 fn put<T: Pod>(tape: &mut RecordTape, slice: &[T]) -> Result<(), TapeError> {
     let mut bytes: &[u8] = bytemuck::cast_slice(slice);
     while !bytes.is_empty() {
-        let run = tape.push_run::<u64>(bytes.len().div_ceil(WORD), usize::MAX)?;
+        let run = tape.push_run::<u64>(bytes.len().div_ceil(WORD), AT_ONCE)?;
         let run: &mut [u8] = bytemuck::cast_slice_mut(run);
         let (now, later) = bytes.split_at(bytes.len().min(run.len()));
         run[..now.len()].copy_from_slice(now);
@@ -247,7 +249,7 @@ fn take<T: Pod>(tape: &mut RecordTape, to: &mut [T]) -> Result<(), TapeError> {
     let bytes: &mut [u8] = bytemuck::cast_slice_mut(to);
     let mut left = bytes.len().div_ceil(WORD);
     while left > 0 {
-        let run: &[u8] = bytemuck::cast_slice(tape.pop_run::<u64>(left, usize::MAX)?);
+        let run: &[u8] = bytemuck::cast_slice(tape.pop_run::<u64>(left, AT_ONCE)?);
         left -= run.len() / WORD;
         let part = &mut bytes[left * WORD..];
         let len = part.len().min(run.len());
