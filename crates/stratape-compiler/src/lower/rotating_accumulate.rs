@@ -88,11 +88,11 @@ pub(super) fn rotations(scattered: Vec<Scattered>, target: &Target) -> Vec<Rotat
             None => groups.push(vec![one]),
         }
     }
-    groups.into_iter().map(rotation).collect()
+    groups.iter().map(|group| rotation(group)).collect()
 }
 
 /// A group with its distances from the nearest element.
-fn rotation(group: Vec<Scattered>) -> Rotation {
+fn rotation(group: &[Scattered]) -> Rotation {
     let first = group[0].base.clone();
     let offset = |one: &Scattered| one.base.minus(&first).as_number().unwrap_or(0);
     let nearest = group.iter().map(offset).min().unwrap_or(0);
