@@ -15,3 +15,4 @@ mod pairs;
 mod programs;
 mod ptx;
 mod shapes;
+mod varied;
