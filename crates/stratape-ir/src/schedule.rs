@@ -140,6 +140,13 @@ pub struct Rotation {
     pub additions: Vec<(usize, usize)>,
 }
 
+impl Rotation {
+    /// The largest distance.
+    pub fn farthest(&self) -> usize {
+        self.additions.iter().map(|(_, distance)| *distance).max().unwrap_or(0)
+    }
+}
+
 /// A loop in parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {

@@ -254,6 +254,14 @@ pub struct Merge {
     pub other: ValueId,
 }
 
+impl Stmt {
+    /// A branch that a pass makes, and that yields nothing.
+    pub fn branch(condition: ValueId, then: Block, other: Block) -> Self {
+        let (id, merges, span) = (StmtId::NONE, Vec::new(), SourceId::NONE);
+        Self::If(Box::new(If { id, condition, then, other, merges, span }))
+    }
+}
+
 /// A branch.
 #[derive(Clone, Debug)]
 pub struct If {

@@ -267,6 +267,19 @@ impl Type {
         }
     }
 
+    /// How many numbers the memory holds, if it holds nothing else and the type says how many.
+    pub fn numbers(&self) -> Option<usize> {
+        match self {
+            Self::Scalar(_) => Some(1),
+            Self::Array(item, Extent::Known(len)) => item.numbers()?.checked_mul(*len),
+            Self::Tuple(items) => items.iter().map(Self::numbers).sum(),
+            Self::Struct(def) => def.fields.iter().map(|(_, ty)| ty.numbers()).sum(),
+            Self::Array(_, Extent::Const(_)) | Self::Enum(_) | Self::Slice(_) | Self::Vec(_) => {
+                None
+            }
+        }
+    }
+
     /// Whether the length of the memory is written in the type at every level.
     pub fn is_fixed(&self) -> bool {
         match self {

@@ -43,7 +43,7 @@ pub(super) fn take_apart(function: &mut Function) -> Vec<ByValue> {
         let owned = match param {
             Param::Object(object) => {
                 let known = &function.objects[object.index()];
-                let numbers = count(&known.ty).filter(|count| (1..=MOST).contains(count));
+                let numbers = known.ty.numbers().filter(|count| (1..=MOST).contains(count));
                 (known.origin == Origin::Owned && numbers.is_some()).then_some(object)
             }
             Param::Value(_) => None,
@@ -72,7 +72,7 @@ pub(super) fn take_apart(function: &mut Function) -> Vec<ByValue> {
 /// Whether a parameter has more numbers than a launch hands over.
 pub(super) fn is_too_large(function: &Function, object: ObjectId) -> bool {
     let known = &function.objects[object.index()];
-    known.origin == Origin::Owned && count(&known.ty).is_some_and(|count| count > MOST)
+    known.origin == Origin::Owned && known.ty.numbers().is_some_and(|count| count > MOST)
 }
 
 impl ByValue {
@@ -112,15 +112,4 @@ impl ByValue {
 
 fn numbered((at, ty): (usize, &Type)) -> (Part, &Type) {
     (Part::Numbered(at), ty)
-}
-
-/// The numbers of a type, if it is made of numbers alone.
-fn count(ty: &Type) -> Option<usize> {
-    match ty {
-        Type::Scalar(_) => Some(1),
-        Type::Array(item, Extent::Known(n)) => count(item)?.checked_mul(*n),
-        Type::Tuple(items) => items.iter().map(count).sum(),
-        Type::Struct(def) => def.fields.iter().map(|(_, ty)| count(ty)).sum(),
-        Type::Array(_, Extent::Const(_)) | Type::Enum(_) | Type::Slice(_) | Type::Vec(_) => None,
-    }
 }

@@ -20,8 +20,8 @@ use crate::ad::Activity;
 use crate::back::cuda::{Order, order, touched};
 use crate::source::Sources;
 use stratape_ir::{
-    Atomic, AtomicOp, Axis, Binary, Block, Builtin, Compare, Function, If, Object, ObjectId, Op,
-    Origin, Param, Place, Scalar, SourceId, Stmt, StmtId, Type, ValueId, walk,
+    Atomic, AtomicOp, Axis, Binary, Block, Builtin, Compare, Function, Object, ObjectId, Op,
+    Origin, Param, Place, Scalar, SourceId, Stmt, Type, ValueId, walk,
 };
 
 /// What runs before a gradient to find who holds the extremes.
@@ -224,17 +224,6 @@ fn from_above(function: &mut Function, block: &mut Block, number: i128, count: i
     define(Op::Binary(Binary::Sub, most, own))
 }
 
-fn branch(condition: ValueId, then: Block, other: Block) -> Stmt {
-    Stmt::If(Box::new(If {
-        id: StmtId::NONE,
-        condition,
-        then,
-        other,
-        merges: Vec::new(),
-        span: SourceId::NONE,
-    }))
-}
-
 /// The same element of another list.
 fn element_of(object: ObjectId, place: &Place) -> Place {
     let mut place = place.clone();
@@ -270,12 +259,12 @@ fn vote(
         block: false,
         warp: false,
     };
-    stands.push(branch(both, vec![Stmt::Atomic(Box::new(elects))], Block::new()));
+    stands.push(Stmt::branch(both, vec![Stmt::Atomic(Box::new(elects))], Block::new()));
     let mut made = Block::new();
     let zero = function.define(&mut made, Scalar::USIZE, Op::Int(0), at);
     let is_first = Op::Compare(Compare::Eq, phase, zero);
     let is_first = function.define(&mut made, Scalar::Bool, is_first, at);
-    made.push(branch(is_first, vec![Stmt::Atomic(Box::new(atomic.clone()))], stands));
+    made.push(Stmt::branch(is_first, vec![Stmt::Atomic(Box::new(atomic.clone()))], stands));
     made
 }
 
@@ -288,6 +277,6 @@ fn write(function: &mut Function, holder: ObjectId, atomic: &Atomic, own: ValueI
     let is_own = Op::Compare(Compare::Eq, elected, own);
     let is_own = function.define(&mut made, Scalar::Bool, is_own, at);
     let store = Stmt::Store { place: atomic.place.clone(), value: atomic.value };
-    made.push(branch(is_own, vec![store], Block::new()));
+    made.push(Stmt::branch(is_own, vec![store], Block::new()));
     made
 }

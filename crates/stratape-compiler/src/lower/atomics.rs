@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::driver::{Context, Pass, Promise};
 use stratape_ir::analysis::{Affine, DefUse, Definition, Polynomial, Uniform};
 use stratape_ir::{
-    Atomic, AtomicOp, Axis, Binary, Block, Builtin, Compare, Function, If, ObjectId, Op, Origin,
-    Place, Scalar, SourceId, Step, Stmt, StmtId, ValueId,
+    Atomic, AtomicOp, Axis, Binary, Block, Builtin, Compare, Function, ObjectId, Op, Origin, Place,
+    Scalar, SourceId, Step, Stmt, ValueId,
 };
 
 /// The pass.
@@ -402,14 +402,7 @@ impl Writer<'_> {
                     )
                 }
             };
-            *node = Stmt::If(Box::new(If {
-                id: StmtId::NONE,
-                condition,
-                then,
-                other,
-                merges: Vec::new(),
-                span: SourceId::NONE,
-            }));
+            *node = Stmt::branch(condition, then, other);
         }
     }
 

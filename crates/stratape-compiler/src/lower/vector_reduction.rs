@@ -22,8 +22,8 @@ use super::{Enclosing, Facts, each_loop, reschedule};
 use crate::driver::{Context, Pass, Promise, Target};
 use stratape_ir::analysis::{DefUse, asked_first, only_term};
 use stratape_ir::{
-    Binary, Carried, Float, Function, Loop, Math, ObjectId, Op, Place, Reduction, Scalar, Simd,
-    Step, Stmt, Strip, defined,
+    Binary, Carried, Float, Function, Loop, Math, ObjectId, Op, Place, Reduction, Rotation, Scalar,
+    Simd, Step, Stmt, Strip, defined,
 };
 
 /// The pass.
@@ -102,8 +102,7 @@ fn blocks(
     };
     let width = facts.trips(node).map_or(usual, |trips| even_width(usual, trips, target));
     // What rotates reaches into the next block, not beyond it.
-    let additions = simd.rotations.iter().flat_map(|rotation| &rotation.additions);
-    let farthest = additions.map(|(_, distance)| *distance).max().unwrap_or(0);
+    let farthest = simd.rotations.iter().map(Rotation::farthest).max().unwrap_or(0);
     simd.width = if width < farthest { usual } else { width };
     Some(simd)
 }

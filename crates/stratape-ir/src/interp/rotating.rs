@@ -41,7 +41,7 @@ impl<N: Number, O: Observer> Machine<'_, N, O> {
             return fault("a rotation of nothing");
         };
         let ty = self.addition(node, *at)?.1;
-        let farthest = rotation.additions.iter().map(|(_, distance)| *distance).max().unwrap_or(0);
+        let farthest = rotation.farthest();
         if farthest > width {
             return fault(format!("a rotation reaches {farthest} beyond a block of {width}"));
         }

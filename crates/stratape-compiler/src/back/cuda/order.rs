@@ -3,7 +3,7 @@
 //! Atomic additions of floats arrive in any order, and each order rounds otherwise. If nothing in the kernel reads what they add to, they can be written down, thread by thread, and be
 //! carried out in a fixed order after the kernel. Additions to integers, and extremes, are the same in any order. The rest has an order that only one thread at a time would give.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
 use stratape_ir::{
     Atomic, AtomicOp, Axis, Binary, Block, Builtin, Compare, Function, If, ObjectId, Op, Place,
@@ -27,7 +27,7 @@ pub(crate) fn order(function: &Function, along_x: bool) -> Order {
         function,
         along_x,
         ops: HashMap::new(),
-        added: BTreeMap::new(),
+        added: BTreeSet::new(),
         touched: BTreeSet::new(),
         refused: None,
         additions: Some(0),
@@ -45,7 +45,7 @@ pub(crate) fn order(function: &Function, along_x: bool) -> Order {
     if finder.added.is_empty() {
         return Order::Free;
     }
-    if let Some(object) = finder.added.keys().find(|object| finder.touched.contains(object)) {
+    if let Some(object) = finder.added.iter().find(|object| finder.touched.contains(object)) {
         let name = name(object);
         return Order::Refused(format!(
             "several threads add to elements of `{name}`, which the kernel also reads or overwrites"
@@ -74,7 +74,7 @@ struct Finder<'a> {
     along_x: bool,
     ops: HashMap<ValueId, &'a Op>,
     /// Global memory that floats are added to.
-    added: BTreeMap<ObjectId, ()>,
+    added: BTreeSet<ObjectId>,
     /// Memory that is read or overwritten.
     touched: BTreeSet<ObjectId>,
     refused: Option<String>,
@@ -129,7 +129,7 @@ impl Finder<'_> {
                 self.refused =
                     Some(format!("several threads add to elements of `{name}` in shared memory"));
             }
-            self.added.insert(object, ());
+            self.added.insert(object);
             let sum = self.additions.zip(times).and_then(|(sum, times)| sum.checked_add(times));
             self.additions = sum;
         }

@@ -39,6 +39,32 @@ pub(super) struct Aside {
     pub(super) left_ends: Vec<TokenStream>,
 }
 
+impl Aside {
+    /// Keeps what a statement adds until the end of the block, and what of it reaches beyond until that of the next one. Returns what is done there.
+    fn wait(
+        &mut self,
+        (at, apart): (usize, usize),
+        (value, sign): (&TokenStream, &TokenStream),
+        (part, carried): (&Ident, &Ident),
+        target: &Ident,
+        names: &Blocks<'_>,
+    ) -> TokenStream {
+        let Blocks { width, within, .. } = names;
+        self.block_starts.push(quote!(let mut #part = [0.0; #width];));
+        self.within.push((at, quote!(#part[#within] = #value;)));
+        if apart == 0 {
+            return quote!(for #within in 0..#width { #target[#within] #sign #part[#within]; });
+        }
+        let distance = Literal::usize_unsuffixed(apart);
+        self.starts.push(quote!(let mut #carried = [0.0; #distance];));
+        quote! {
+            for #within in 0..#distance { #target[#within] #sign #carried[#within]; }
+            for #within in #distance..#width { #target[#within] #sign #part[#within - #distance]; }
+            for #within in 0..#distance { #carried[#within] = #part[#width - #distance + #within]; }
+        }
+    }
+}
+
 /// `-=` or `+=`
 pub(super) fn sign(subtract: bool) -> TokenStream {
     if subtract { quote!(-=) } else { quote!(+=) }
@@ -67,7 +93,7 @@ impl Emitter<'_> {
             return self.at_the_end(node, rotation, (&object, &lacking), names, first, number);
         }
         let start = self.polynomial(&quote!(#first), &rotation.base);
-        let farthest = rotation.additions.iter().map(|(_, distance)| *distance).max().unwrap_or(0);
+        let farthest = rotation.farthest();
         let far = Literal::usize_unsuffixed(farthest);
         // Numbers, not an array: they must stay in registers.
         let waiting: Vec<Ident> = (0..=farthest).map(|at| name(&format!("waiting{at}_"))).collect();
@@ -91,7 +117,6 @@ impl Emitter<'_> {
         aside.picks.push(quote!(let #target = &mut #all[#block];));
         for (place, (at, apart)) in rotation.additions.iter().copied().enumerate() {
             let Some((value, sign)) = self.addition(node, at) else { continue };
-            let distance = Literal::usize_unsuffixed(apart);
             let here = &waiting[apart];
             aside.left.push((at, quote!(#here #sign #value;)));
             if apart == 0 {
@@ -100,14 +125,8 @@ impl Emitter<'_> {
             }
             let (part, carried) =
                 (name(&format!("part{place}_")), name(&format!("carried{place}_")));
-            aside.starts.push(quote!(let mut #carried = [0.0; #distance];));
-            aside.block_starts.push(quote!(let mut #part = [0.0; #width];));
-            aside.within.push((at, quote!(#part[#within] = #value;)));
-            aside.block_ends.push(quote! {
-                for #within in 0..#distance { #target[#within] #sign #carried[#within]; }
-                for #within in #distance..#width { #target[#within] #sign #part[#within - #distance]; }
-                for #within in 0..#distance { #carried[#within] = #part[#width - #distance + #within]; }
-            });
+            let end = aside.wait((at, apart), (&value, &sign), (&part, &carried), &target, names);
+            aside.block_ends.push(end);
             let at = (0..apart).map(Literal::usize_unsuffixed);
             let before = &waiting[..apart];
             aside.ends.push(quote!(#(#before #sign #carried[#at];)*));
@@ -123,6 +142,7 @@ impl Emitter<'_> {
         aside.left_ends.push(quote!(if #count > 0 { #(#target[#count + #at] += #sooner;)* }));
         aside
     }
+
     /// What a rotation becomes that [waits](Simd::waits).
     fn at_the_end(
         &self,
@@ -147,32 +167,22 @@ impl Emitter<'_> {
                 1 => name(text),
                 _ => name(&format!("{text}{place}_")),
             };
-            let part = numbered("part");
-            aside.block_starts.push(quote!(let mut #part = [0.0; #width];));
-            aside.within.push((at, quote!(#part[#within] = #value;)));
-            if apart == 0 {
-                adds.extend(
-                    quote!(for #within in 0..#width { #target[#within] #sign #part[#within]; }),
+            let (part, carried) = (numbered("part"), numbered("carried"));
+            let end = aside.wait((at, apart), (&value, &sign), (&part, &carried), &target, names);
+            adds.extend(end);
+            if apart > 0 {
+                let distance = Literal::usize_unsuffixed(apart);
+                last.extend(
+                    quote!(for #within in 0..#distance { #target[#within] #sign #carried[#within]; }),
                 );
-                continue;
             }
-            let (carried, distance) = (numbered("carried"), Literal::usize_unsuffixed(apart));
-            aside.starts.push(quote!(let mut #carried = [0.0; #distance];));
-            adds.extend(quote! {
-                for #within in 0..#distance { #target[#within] #sign #carried[#within]; }
-                for #within in #distance..#width { #target[#within] #sign #part[#within - #distance]; }
-                for #within in 0..#distance { #carried[#within] = #part[#width - #distance + #within]; }
-            });
-            last.extend(
-                quote!(for #within in 0..#distance { #target[#within] #sign #carried[#within]; }),
-            );
         }
         let start = self.polynomial(&quote!(#first + #block * #width), &rotation.base);
         aside.block_ends.push(quote! {
             let #target = ::stratape::__private::view_mut(&mut #object[..], #start #lacking, #width);
             #adds
         });
-        let farthest = rotation.additions.iter().map(|(_, distance)| *distance).max().unwrap_or(0);
+        let farthest = rotation.farthest();
         if farthest > 0 {
             let far = Literal::usize_unsuffixed(farthest);
             let start = self.polynomial(&quote!(#first + #blocks * #width), &rotation.base);

@@ -123,18 +123,7 @@ fn each_block<'a>(block: &'a Block, f: &mut dyn FnMut(&'a Block)) {
 
 /// How many numbers an array holds, if it holds nothing else.
 fn shape(ty: &Type) -> Option<usize> {
-    matches!(ty, Type::Array(..)).then(|| count(ty)).flatten()
-}
-
-/// How many numbers something of a type holds.
-fn count(ty: &Type) -> Option<usize> {
-    match ty {
-        Type::Scalar(_) => Some(1),
-        Type::Array(item, Extent::Known(len)) => count(item)?.checked_mul(*len),
-        Type::Tuple(items) => items.iter().map(count).sum(),
-        Type::Struct(def) => def.fields.iter().map(|(_, ty)| count(ty)).sum(),
-        _ => None,
-    }
+    matches!(ty, Type::Array(..)).then(|| ty.numbers()).flatten()
 }
 
 /// What the arrays hold that are made of constants and never written.
@@ -341,10 +330,10 @@ fn position(number: &dyn Fn(ValueId) -> Option<i128>, ty: &Type, path: &[Step]) 
     match (step, ty) {
         (Step::Index(index), Type::Array(item, Extent::Known(len))) => {
             let index = usize::try_from(number(*index)?).ok().filter(|at| at < len)?;
-            Some(index * count(item)? + position(number, item, rest)?)
+            Some(index * item.numbers()? + position(number, item, rest)?)
         }
         (Step::Field(at), _) => {
-            let before: Option<usize> = (0..*at).map(|field| count(ty.field(field)?)).sum();
+            let before: Option<usize> = (0..*at).map(|field| ty.field(field)?.numbers()).sum();
             Some(before? + position(number, ty.field(*at)?, rest)?)
         }
         _ => None,
