@@ -81,7 +81,7 @@ impl Emitter<'_> {
             Stmt::Let { value, .. } if self.literals.contains_key(value) => TokenStream::new(),
             Stmt::Let { value, op } => {
                 let ident = self.names.value(*value);
-                let op = self.operation(op, self.function.ty(*value));
+                let op = self.definition(*value, op);
                 quote!(let #ident = #op;)
             }
             Stmt::Store { place, value } => {

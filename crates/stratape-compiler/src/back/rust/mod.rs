@@ -120,6 +120,8 @@ struct Emitter<'a> {
     has_parts: bool,
     /// Values that windows of parts are computed from.
     divided: HashSet<ValueId>,
+    /// Selections that no processor foresees.
+    halving: HashSet<ValueId>,
     /// Lists that are exchanged with others.
     swapped: HashSet<ObjectId>,
     /// Those of them that change places with a part of another object, which is a plain `Vec`.
@@ -181,6 +183,7 @@ impl<'a> Emitter<'a> {
             inner: RefCell::default(),
             has_parts,
             divided,
+            halving: operation::halving(function),
             swapped: swapped(&function.body),
             unpooled: unpooled(function),
             part: Cell::new(None),

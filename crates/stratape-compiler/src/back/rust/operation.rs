@@ -1,5 +1,7 @@
 //! Operations, places and the first contents of objects as expressions.
 
+use std::collections::{HashMap, HashSet};
+
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
 
@@ -9,7 +11,8 @@ use super::signature::member;
 use crate::library;
 use crate::source::Sources;
 use stratape_ir::{
-    Extent, Init, ObjectId, Op, Origin, Place, Scalar, Step, Stmt, Type, Unary, ValueId, walk,
+    Binary, Extent, Function, Init, ObjectId, Op, Origin, Place, Scalar, Step, Stmt, Type, Unary,
+    ValueId, walk,
 };
 
 impl Emitter<'_> {
@@ -43,8 +46,20 @@ impl Emitter<'_> {
         }
     }
 
+    /// What defines a value.
+    pub(super) fn definition(&self, value: ValueId, op: &Op) -> TokenStream {
+        match op {
+            // A branch is mispredicted every other time (docs/performance.md: spline).
+            Op::Select(condition, a, b) if self.halving.contains(&value) => {
+                let [c, a, b] = [condition, a, b].map(|value| self.operand(*value));
+                quote!(::core::hint::select_unpredictable(#c, #a, #b))
+            }
+            _ => self.operation(op, self.function.ty(value)),
+        }
+    }
+
     /// An operation.
-    pub(super) fn operation(&self, op: &Op, ty: Scalar) -> TokenStream {
+    fn operation(&self, op: &Op, ty: Scalar) -> TokenStream {
         let v = |value: &ValueId| self.operand(*value);
         match op {
             Op::Float(..) | Op::Int(_) | Op::Bool(_) | Op::Const(_) => self.literal(op, ty),
@@ -410,6 +425,39 @@ pub(super) fn extent_tokens(extent: &Extent, sources: &Sources) -> TokenStream {
             quote!({ #tokens })
         }
     }
+}
+
+/// The selections of loops that halve a range until it is small, by comparing floats: either outcome is as likely.
+pub(super) fn halving(function: &Function) -> HashSet<ValueId> {
+    let mut halving = HashSet::new();
+    walk(&function.body, &mut |node| {
+        let Stmt::Loop(node) = node else { return };
+        if node.exit.is_none() {
+            return;
+        }
+        let definition = |item| match item {
+            &Stmt::Let { value, ref op } => Some((value, op)),
+            _ => None,
+        };
+        let definitions: HashMap<ValueId, &Op> = node.body.iter().filter_map(definition).collect();
+        let halves = |(value, op): (&ValueId, &&Op)| {
+            matches!(op, Op::Binary(Binary::Div | Binary::Shr, ..))
+                && matches!(function.ty(*value), Scalar::Int(_))
+        };
+        if !definitions.iter().any(halves) {
+            return;
+        }
+        for carried in &node.carried {
+            if let Some(Op::Select(condition, ..)) = definitions.get(&carried.next)
+                && let Some(Op::Compare(_, a, _)) = definitions.get(condition)
+                && function.ty(*a).is_float()
+                && matches!(function.ty(carried.next), Scalar::Int(_))
+            {
+                halving.insert(carried.next);
+            }
+        }
+    });
+    halving
 }
 
 /// A float of zero.
