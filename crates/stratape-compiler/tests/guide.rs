@@ -107,6 +107,7 @@ fn errors_with_types(example: &str) -> Vec<String> {
         library: &|_, _| None,
         is_free: &|_| false,
         hidden: &Vec::new,
+        constants: &Default::default,
         variants: &|_| Variants::default(),
         enums: &|_| Enums::default(),
     };

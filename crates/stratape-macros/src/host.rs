@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use stratape_compiler::library::{Adopted, Imports};
-use stratape_compiler::link::{Host, is_of_the_language};
+use stratape_compiler::link::{Constants, Host, is_of_the_language};
 use stratape_compiler::variants::{Enums, Variants};
 use syn::{Attribute, Item, UseTree};
 
@@ -63,6 +63,15 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
         let level = level.or_else(|| file.levels.iter().find(|level| level.is_asker(own)));
         level.map(|level| (level.variants.clone(), level.enums.clone()))
     };
+    let constants = || {
+        let (Some(file), Some(here)) = (file(), &*here) else { return Constants::default() };
+        let mut levels = file.levels.iter().filter(|level| level.path == here.modules);
+        // Of two modules of one name it is not known which it is.
+        match (levels.next(), levels.next()) {
+            (Some(level), None) if here.among_items => level.constants.clone(),
+            _ => Constants::default(),
+        }
+    };
     let is_free = |own: &str| {
         let (Some(file), Some(here)) = (file(), &*here) else { return false };
         let mut levels = file.levels.iter().filter(|level| level.path == here.modules);
@@ -87,6 +96,7 @@ pub(crate) fn with<T>(f: impl FnOnce(&Host<'_>) -> T) -> T {
         variants: &|own| variants_and_enums(own).unwrap_or_default().0,
         enums: &|own| variants_and_enums(own).unwrap_or_default().1,
         hidden: &|| file().map(|file| file.hidden.clone()).unwrap_or_default(),
+        constants: &constants,
         adopted: &adopted,
     })
 }
@@ -236,6 +246,7 @@ struct Level {
     imports: Imports,
     variants: Variants,
     enums: Enums,
+    constants: Constants,
 }
 
 /// A file that an attribute stands in.
@@ -294,6 +305,7 @@ fn collect(
         imports,
         variants,
         enums: enums.clone(),
+        constants: Constants::of(items),
         ..Level::default()
     });
     for item in items {

@@ -68,6 +68,8 @@ pub struct Survey {
     only: Option<String>,
     /// The items under `#[differentiable]` beside what is looked at.
     beside: Vec<syn::Item>,
+    /// The constants there.
+    constants: link::Constants,
 }
 
 /// Finds and compiles the functions under `#[gradient]` of a file, those in a `#[differentiable] mod` with what they can see.
@@ -142,9 +144,13 @@ impl Survey {
         if self.only.as_ref().is_some_and(|only| item.sig.ident != only) {
             return;
         }
+        let written = item.clone();
+        let mut read = syn::Item::Fn(item);
+        self.constants.replace_in(&mut read);
+        let syn::Item::Fn(item) = read else { return };
         match expand::beside(expand::arguments_of(attribute), &item, &self.beside) {
             Ok((compiled, tokens, sources)) => {
-                self.subjects.push(Subject { item, compiled, tokens, sources });
+                self.subjects.push(Subject { item: written, compiled, tokens, sources });
             }
             Err(error) => self.fail(error, attribute),
         }
@@ -159,9 +165,13 @@ impl Survey {
                     .any(|attribute| is_marked(attribute, &["differentiable", "gradient"]))
         };
         let beside = items.iter().filter(seen).cloned().collect();
-        let before = std::mem::replace(&mut self.beside, beside);
+        let constants = link::Constants::of(items);
+        let before = (
+            std::mem::replace(&mut self.beside, beside),
+            std::mem::replace(&mut self.constants, constants),
+        );
         items.iter().for_each(|item| self.visit_item(item));
-        self.beside = before;
+        (self.beside, self.constants) = before;
     }
 
     /// A module under `#[differentiable]`.
@@ -171,10 +181,11 @@ impl Survey {
         let mut item = item.clone();
         if let syn::Item::Mod(module) = &mut item {
             module.attrs.retain(|attribute| !is_marked(attribute, &["differentiable"]));
-            if let Some((_, items)) = &mut module.content
-                && let Some(flat) = link::flattened(items, &Enums::default())
-            {
-                *items = flat.items;
+            if let Some((_, items)) = &mut module.content {
+                match link::flattened(items, &Enums::default()) {
+                    Some(flat) => *items = flat.items,
+                    None => drop(self.constants.replace_inside(items)),
+                }
             }
             for item in module.content.iter().flat_map(|(_, items)| items) {
                 if let syn::Item::Fn(function) = item

@@ -18,6 +18,7 @@
 mod answer;
 mod by_hand;
 mod called;
+mod constants;
 mod export;
 mod hygiene;
 mod module;
@@ -39,6 +40,7 @@ use syn::{Error, Item, Path, Result};
 
 use self::answer::{Called, Set, garbled};
 pub use self::by_hand::{constant, effect, pullback};
+pub use self::constants::Constants;
 pub use self::export::shown;
 use self::names::{Kind, Noticed};
 pub(crate) use self::nested::flattened;
@@ -66,6 +68,8 @@ pub struct Host<'a> {
     pub hidden: &'a dyn Fn() -> Vec<String>,
     /// Whether a function is known to stand among the items of a file, and not in an `impl`.
     pub is_free: &'a dyn Fn(&str) -> bool,
+    /// The constants that stand beside the attribute.
+    pub constants: &'a dyn Fn() -> Constants,
     /// The type of a crate known by heart that an item seems to name.
     pub adopted: &'a dyn Fn(&str, &Path) -> Option<Adopted>,
 }
@@ -132,9 +136,10 @@ pub fn gradient(attribute: TokenStream, item: &TokenStream, host: &Host<'_>) -> 
     }
     let own = function.sig.ident.clone();
     let (attribute, answered) = offer::without_mark(attribute);
-    let Item::Fn(spelled) = host.spelled_out(&Item::Fn(function), &own) else {
+    let (Item::Fn(spelled), asserted) = host.spelled_out(&Item::Fn(function), &own) else {
         return expand::no_function(item);
     };
+    let patterns = quote!(#patterns #asserted);
     let questions =
         Questions::of(&Item::Fn(spelled.clone()), &own, Purpose::Here).adopting(&host.finds(&own));
     if let Some(errors) = questions.missing(&own, host) {
@@ -182,7 +187,7 @@ pub fn kernel(attribute: &TokenStream, item: &TokenStream, host: &Host<'_>) -> T
         return error.to_compile_error();
     }
     let own = function.sig.ident.clone();
-    let Item::Fn(spelled) = host.spelled_out(&Item::Fn(function), &own) else {
+    let (Item::Fn(spelled), asserted) = host.spelled_out(&Item::Fn(function), &own) else {
         return refused(Span::call_site(), "`#[kernel]` goes on a function with a body");
     };
     let questions =
@@ -193,10 +198,13 @@ pub fn kernel(attribute: &TokenStream, item: &TokenStream, host: &Host<'_>) -> T
     if questions.paths.is_empty() {
         let find = found_in(&questions.adopted);
         let read = spelled.to_token_stream();
-        return resume_kernel(read, &Set::default(), &find).unwrap_or_else(expand::reported);
+        let kernel = resume_kernel(read, &Set::default(), &find);
+        let kernel = kernel.unwrap_or_else(expand::reported);
+        return quote!(#kernel #asserted);
     }
     let unique = export::unique(host.crate_name, item, own.span());
-    questions.ask(unique, &quote!(kernel {} { #spelled }))
+    let asks = questions.ask(unique, &quote!(kernel {} { #spelled }));
+    quote!(#asks #asserted)
 }
 
 /// A kernel whose questions are answered.
@@ -294,7 +302,7 @@ enum Way {
 
 fn begin(attribute: &TokenStream, item: &Item, host: &Host<'_>) -> Result<TokenStream> {
     let (name, vis) = head(item)?;
-    let item = &host.spelled_out(item, &name);
+    let (item, asserted) = &host.spelled_out(item, &name);
     let tokens = &item.to_token_stream();
     let asked = match (attribute.to_string().as_str(), item) {
         ("", _) => false,
@@ -337,7 +345,7 @@ fn begin(attribute: &TokenStream, item: &Item, host: &Host<'_>) -> Result<TokenS
         let way = Ident::new(&format!("{way:?}"), Span::call_site());
         questions.ask(unique, &quote!(#way { #number } { #tokens }))
     };
-    Ok(quote!(#exported #rest))
+    Ok(quote!(#exported #rest #asserted))
 }
 
 /// The answer of a function that goes by halves.
@@ -551,8 +559,9 @@ fn found_in(adopted: &[(Path, Adopted)]) -> impl Fn(&Path) -> Option<Adopted> + 
 }
 
 impl Host<'_> {
-    /// An item in which names of the library have their whole paths, and variants their enums before them.
-    fn spelled_out(&self, item: &Item, own: &Ident) -> Item {
+    /// An item in which names of the library have their whole paths, variants their enums before them, and constants are numbers; with what is to
+    /// be asserted of these.
+    fn spelled_out(&self, item: &Item, own: &Ident) -> (Item, TokenStream) {
         let own = own.to_string();
         let variants = (self.variants)(&own).spelled(item, &(self.enums)(&own));
         let mut spelled = variants.unwrap_or_else(|| item.clone());
@@ -562,7 +571,8 @@ impl Host<'_> {
             whole.segments.extend(path.segments.iter().skip(1).cloned());
             Some(whole)
         });
-        spelled
+        let asserted = (self.constants)().replace_in(&mut spelled);
+        (spelled, asserted)
     }
 
     /// What an item of a name finds in crates known by heart.

@@ -78,12 +78,21 @@ fn read(
         None => (None, TokenStream::new()),
     };
     let spelled = variants::spelled_items(read.as_deref().unwrap_or(items), &enums);
-    match spelled.or(read) {
+    let mut read = spelled.or(read);
+    // Names of inner modules may mean constants of their own.
+    let nested = items.iter().any(|item| matches!(item, Item::Mod(_)));
+    let mut numbers = read.clone().unwrap_or_else(|| items.clone());
+    let asserted =
+        if nested { TokenStream::new() } else { (host.constants)().replace_inside(&mut numbers) };
+    if !asserted.is_empty() {
+        read = Some(numbers);
+    }
+    match read {
         Some(read) => *items = read,
         None if inner_ask => {}
         None => return (None, imports),
     }
-    (Some(module.into_token_stream()), imports)
+    (Some(module.into_token_stream()), quote!(#imports #asserted))
 }
 
 /// What goes into a module whose questions are answered.
