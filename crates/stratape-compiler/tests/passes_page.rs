@@ -180,6 +180,10 @@ const SPOILED: &[Spoiled] = &[
             ("n: usize,", "@y: &mut [f64], n: usize,"),
         ],
     ),
+    // The other arm may add something, too.
+    ("sink", &[("e | zero", "e | a")]),
+    // Memory between is looked at: it might be the addition's own.
+    ("sink", &[("zero: ~f64 = 0.0", "zero: ~f64 = 1.0")]),
     // The list changes from one outer iteration to the next.
     (
         "precompute",

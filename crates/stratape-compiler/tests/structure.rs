@@ -304,6 +304,57 @@ const CASES: &[Case] = &[
         holds: |compiled| count(&compiled.lowered, |node| matches!(node, Stmt::Push { .. })) == 0,
     },
     Case {
+        pass: "argmax",
+        source: "fn f(x: &[f64], p: f64) -> f64 {
+            let mut nearest = f64::INFINITY;
+            let mut colour = 0.0;
+            for i in 0..x.len() {
+                let d = (x[i] - p).abs();
+                if d < nearest { nearest = d; colour = d.exp() * x[i]; }
+            }
+            colour
+        }",
+        holds: |compiled| {
+            let mut inside = 0;
+            walk(&compiled.primal.body, &mut |node| {
+                let Stmt::Loop(node) = node else { return };
+                let exp = |op: &Op| matches!(op, Op::Math(Math::Exp, _));
+                walk(&node.body, &mut |node| {
+                    inside += usize::from(matches!(node, Stmt::Let { op, .. } if exp(op)));
+                });
+            });
+            inside == 0
+        },
+    },
+    Case {
+        pass: "unroll",
+        source: "fn f(x: &[[f64; 3]], p: [f64; 3]) -> f64 {
+            let mut total = 0.0;
+            for i in 0..x.len() {
+                let mut square = 0.0;
+                for d in 0..3 { square += (x[i][d] - p[d]) * (x[i][d] - p[d]); }
+                total += square.sqrt();
+            }
+            total
+        }",
+        holds: |compiled| count(&compiled.primal, |node| matches!(node, Stmt::Loop(_))) == 1,
+    },
+    Case {
+        pass: "sink",
+        source: "fn f(x: &[f64], y: &[f64], most: f64) -> f64 {
+            let mut total = 0.0;
+            for i in 0..x.len() {
+                let r = x[i] * y[i];
+                if r < most { total += (r * r + 1.0).ln().sqrt().exp(); }
+            }
+            total
+        }",
+        holds: |compiled| {
+            let bare = |node: &Stmt| matches!(node, Stmt::Accumulate { .. });
+            !any_loop(&compiled.lowered, |node| node.body.iter().any(bare))
+        },
+    },
+    Case {
         pass: "precompute",
         source: "fn f(w: &[f64], p: &[f64], n: usize, m: usize) -> f64 {
             let mut s = 0.0;

@@ -108,6 +108,8 @@ pub static PRIMAL: &[Pass] = &[
     canonical::INDUCTION,
     canonical::CSE,
     canonical::BOUNDS,
+    loops::UNROLL,
+    canonical::CSE,
     loops::PEEL,
     canonical::CSE,
     loops::COALESCE,
@@ -133,6 +135,7 @@ pub static GRADIENT: &[Pass] = &[
     adjoint::RECIPROCAL,
     adjoint::FOLD_COEFFICIENTS,
     canonical::DCE,
+    adjoint::SINK,
     // For the loops that are gathered; once more in the end for those that were made.
     loops::REORDERABLE,
     adjoint::SCATTER_TO_GATHER,

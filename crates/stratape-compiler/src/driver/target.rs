@@ -71,6 +71,8 @@ pub struct Target {
     pub unrolled_iterations: usize,
     /// … and the most statements that the loops over one array may become.
     pub unrolled_statements: usize,
+    /// The most statements that a short loop of sums becomes when it is written out.
+    pub short_loop_statements: usize,
     /// What a part of a parallel loop must cost at least, in operations: handing it to another thread takes some microseconds.
     pub part_operations: usize,
     /// How often an inner loop is assumed to run if nothing says.
@@ -140,6 +142,7 @@ impl Default for Target {
             small_array: 64,
             unrolled_iterations: 8,
             unrolled_statements: 5000,
+            short_loop_statements: 64,
             part_operations: 20_000,
             assumed_iterations: 64,
             tape: TapeSettings::default(),

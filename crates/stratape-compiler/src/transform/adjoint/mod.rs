@@ -5,9 +5,11 @@ mod gather_pairs;
 mod invariant_factor;
 mod reciprocal;
 mod scatter_to_gather;
+mod sink;
 
 pub use self::fold_coefficients::FOLD_COEFFICIENTS;
 pub use self::gather_pairs::GATHER_PAIRS;
 pub use self::invariant_factor::INVARIANT_FACTOR;
 pub use self::reciprocal::RECIPROCAL;
 pub use self::scatter_to_gather::SCATTER_TO_GATHER;
+pub use self::sink::SINK;

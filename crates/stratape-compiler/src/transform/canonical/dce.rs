@@ -1,12 +1,14 @@
 //! Dead-code elimination: drops values, carried values, merges and empty loops that nothing uses.
 //!
-//! Legal for operations that cannot panic; one that can stays, used or not. Repeated until nothing changes. Required on gradients: the reverse
-//! walk leaves index arithmetic behind for adjoints that turned out to be zero.
+//! Live is what results, memory, checks, conditions and operations that can panic need, and what that is computed from. A value that is only
+//! handed on from iteration to iteration is dead. An operation that can panic stays, used or not. Repeated until nothing changes. Required on
+//! gradients: the reverse walk leaves index arithmetic behind for adjoints that turned out to be zero.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::driver::{Context, Pass, Promise};
-use stratape_ir::{Block, Function, Stmt, ValueId, used, walk};
+use crate::transform::is_total;
+use stratape_ir::{Block, Function, Range, Stmt, ValueId, walk};
 
 /// The pass.
 pub const DCE: Pass =
@@ -15,12 +17,10 @@ pub const DCE: Pass =
 /// Drops unused values, carried values and merges.
 fn dce(function: &mut Function, _cx: &mut Context<'_>) {
     loop {
-        let mut wanted = used(&function.body);
-        wanted.extend(function.results.iter().copied());
+        let live = live(function);
         let mut body = std::mem::take(&mut function.body);
-        let counts = count_uses(&body, &function.results);
         let before = size(&body);
-        block(function, &mut body, &wanted, &counts);
+        block(function, &mut body, &live);
         let after = size(&body);
         function.body = body;
         if before == after {
@@ -29,17 +29,40 @@ fn dce(function: &mut Function, _cx: &mut Context<'_>) {
     }
 }
 
-type Counts = std::collections::HashMap<ValueId, usize>;
-
-fn count_uses(body: &Block, results: &[ValueId]) -> Counts {
-    let mut counts = Counts::new();
-    walk(body, &mut |node| {
-        node.for_each_operand(&mut |value| *counts.entry(value).or_default() += 1);
+/// The values that are needed.
+fn live(function: &Function) -> HashSet<ValueId> {
+    let mut needs: HashMap<ValueId, Vec<ValueId>> = HashMap::new();
+    let mut left = function.results.clone();
+    walk(&function.body, &mut |node| match node {
+        Stmt::Let { value, op } if is_total(op, function.ty(*value)) => {
+            let operands = needs.entry(*value).or_default();
+            op.for_each_operand(&mut |operand| operands.push(operand));
+        }
+        Stmt::If(node) => {
+            left.push(node.condition);
+            for merge in &node.merges {
+                needs.insert(merge.value, vec![merge.then, merge.other]);
+            }
+        }
+        Stmt::Loop(node) => {
+            if let Range::UpTo { from, to } = node.range {
+                left.extend([from, to]);
+            }
+            left.extend(node.exit);
+            for carried in &node.carried {
+                needs.insert(carried.inside, vec![carried.init, carried.next]);
+                needs.insert(carried.after, vec![carried.init, carried.next]);
+            }
+        }
+        _ => node.for_each_operand(&mut |operand| left.push(operand)),
     });
-    for result in results {
-        *counts.entry(*result).or_default() += 1;
+    let mut live = HashSet::new();
+    while let Some(value) = left.pop() {
+        if live.insert(value) {
+            left.extend(needs.get(&value).into_iter().flatten());
+        }
     }
-    counts
+    live
 }
 
 fn size(block: &Block) -> usize {
@@ -55,33 +78,29 @@ fn size(block: &Block) -> usize {
     count
 }
 
-fn block(function: &Function, nodes: &mut Block, wanted: &HashSet<ValueId>, counts: &Counts) {
+fn block(function: &Function, nodes: &mut Block, live: &HashSet<ValueId>) {
     for node in nodes.iter_mut() {
         for inner in node.blocks_mut() {
-            block(function, inner, wanted, counts);
+            block(function, inner, live);
         }
         match node {
-            Stmt::Loop(node) => node.carried.retain(|carried| {
-                let inner = counts.get(&carried.inside).copied().unwrap_or(0);
-                let feeds_itself = inner == 0 || (inner == 1 && carried.next == carried.inside);
-                wanted.contains(&carried.after) || !feeds_itself
-            }),
-            Stmt::If(node) => node.merges.retain(|merge| wanted.contains(&merge.value)),
+            Stmt::Loop(node) => node
+                .carried
+                .retain(|carried| live.contains(&carried.after) || live.contains(&carried.inside)),
+            Stmt::If(node) => node.merges.retain(|merge| live.contains(&merge.value)),
             _ => {}
         }
     }
     nodes.retain(|node| match node {
-        Stmt::Let { value, op } => {
-            wanted.contains(value) || !crate::transform::is_total(op, function.ty(*value))
-        }
+        Stmt::Let { value, op } => live.contains(value) || !is_total(op, function.ty(*value)),
         Stmt::If(node) => {
             !(node.then.is_empty() && node.other.is_empty() && node.merges.is_empty())
         }
         Stmt::Loop(node) => {
             !(node.body.is_empty()
                 && node.carried.is_empty()
-                && node.trips.is_none_or(|trips| !wanted.contains(&trips))
-                && matches!(node.range, stratape_ir::Range::UpTo { .. }))
+                && node.trips.is_none_or(|trips| !live.contains(&trips))
+                && matches!(node.range, Range::UpTo { .. }))
         }
         _ => true,
     });

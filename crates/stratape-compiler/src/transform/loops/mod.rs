@@ -7,6 +7,7 @@ mod reduction_nest;
 mod reorderable;
 mod rewrite;
 mod rotate;
+mod unroll;
 mod unroll_and_jam;
 
 pub use self::coalesce::COALESCE;
@@ -15,4 +16,5 @@ pub use self::peel::PEEL;
 pub use self::reorderable::REORDERABLE;
 pub(crate) use self::rewrite::{find_loops, has_room, parallel_loops, replace_loops, shifted};
 pub use self::rotate::ROTATE;
+pub use self::unroll::UNROLL;
 pub use self::unroll_and_jam::UNROLL_AND_JAM;

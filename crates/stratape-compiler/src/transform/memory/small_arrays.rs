@@ -15,7 +15,7 @@ mod unroll;
 
 use std::collections::{BTreeSet, HashMap};
 
-use self::unroll::Unroller;
+pub(crate) use self::unroll::Unroller;
 use crate::driver::{Context, Pass, Promise, Target};
 use stratape_ir::analysis::{Affine, DefUse};
 use stratape_ir::{
@@ -127,7 +127,7 @@ fn shape(ty: &Type) -> Option<usize> {
 }
 
 /// What the arrays hold that are made of constants and never written.
-type Tables = HashMap<ObjectId, Vec<ValueId>>;
+pub(crate) type Tables = HashMap<ObjectId, Vec<ValueId>>;
 
 fn tables(function: &Function, definitions: &DefUse) -> Tables {
     let mut tables = Tables::new();

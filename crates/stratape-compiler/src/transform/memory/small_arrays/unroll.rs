@@ -9,18 +9,18 @@ use stratape_ir::{
 };
 
 /// Writes the short loops over an array one iteration after the other.
-pub(super) struct Unroller<'a> {
-    pub(super) function: &'a mut Function,
-    pub(super) definitions: &'a DefUse,
-    pub(super) loops: &'a BTreeSet<ValueId>,
+pub(crate) struct Unroller<'a> {
+    pub(crate) function: &'a mut Function,
+    pub(crate) definitions: &'a DefUse,
+    pub(crate) loops: &'a BTreeSet<ValueId>,
     /// The counters of loops that are being unrolled, and what is computed from them.
-    pub(super) numbers: HashMap<ValueId, i128>,
-    pub(super) tables: Tables,
+    pub(crate) numbers: HashMap<ValueId, i128>,
+    pub(crate) tables: Tables,
 }
 
 impl Unroller<'_> {
     /// Writes statements with their loops unrolled.
-    pub(super) fn block(&mut self, block: Block, substitution: &mut Substitution, out: &mut Block) {
+    pub(crate) fn block(&mut self, block: Block, substitution: &mut Substitution, out: &mut Block) {
         for node in block {
             match node {
                 Stmt::Loop(inner) if self.loops.contains(&inner.counter) => {
