@@ -7,4 +7,5 @@ mod atomics;
 mod harness;
 mod random;
 mod refusals;
+mod rows;
 mod shapes;
