@@ -1,8 +1,9 @@
 //! Rows whose columns threads take in strides: which of them belong to one thread.
 
+use stratape_compiler::back::cuda::{Factor, Fresh};
 use stratape_ir::simt::Launch;
 
-use crate::harness::{Given, additions, check_compiled, compile, grid, numbers, zeros};
+use crate::harness::{Given, additions, check_compiled, compile, grid, numbers, stores, zeros};
 
 /// Compiles a kernel of `out`, `x`, `m` and `n`, and holds its gradient against differences for rows of several lengths on several grids, which emulation watches for races.
 fn rows(body: &str, grids: &[Launch], sizes: &[(usize, usize)]) -> (usize, usize) {
@@ -98,8 +99,8 @@ fn rows_that_meet() {
         ("b * n + j", "0..n", "d"),
         ("b * n + j / 2", "t..n", "d"),
         ("b * n + j * j % n", "t..n", "d"),
-        // Rows that are one. (Where it is seen that this is for a grid of several blocks, those of one have plain additions.)
-        ("(b ^ 1) / 2 * n + j", "t..n", "d"),
+        // Rows that may be one.
+        ("if x[b] > 1.0 { 0 } else { b } * n + j", "t..n", "d"),
     ] {
         let found =
             rows(&columns(index, range, stride), &plates(), &[(2, 5), (2, 4), (2, 1), (2, 13)]);
@@ -315,4 +316,102 @@ fn arrays_in_rows() {
         check_compiled(&compiled, &launch, &[zeros(1), numbers(15)]);
     }
     assert_eq!(additions(&compiled), PLAIN);
+}
+
+/// How the shadow of `x` is written where it is overwritten; its gradient is held against differences, and against garbage in the shadow.
+fn written(body: &str, sizes: &[(usize, usize)]) -> Option<Fresh> {
+    let text = format!(
+        "#[gradient(wrt(out, x))] fn rows(out: &mut [f64], x: &[f64], m: usize, n: usize) {{ {body} }}"
+    );
+    let compiled = compile(&text, "rows").unwrap_or_else(|error| panic!("{error}"));
+    for launch in lines() {
+        for (m, n) in sizes {
+            let given = [zeros(1), numbers(m * n), Given::Int(*m as i64), Given::Int(*n as i64)];
+            check_compiled(&compiled, &launch, &given);
+        }
+    }
+    stores(&compiled).remove(&3)
+}
+
+#[test]
+fn shadows_of_rows_are_stored_to() {
+    let blocks = Factor::Blocks;
+    let (one, m, n) = (Factor::Number(1), Factor::Value(4), Factor::Value(5));
+    let covered = |product: &[Factor]| Some(Fresh::Covered(vec![product.to_vec()]));
+    // Three rows, of which a grid of one block has but the first.
+    let three = &[(3, 5), (3, 1), (3, 0), (3, 13)];
+    assert_eq!(written(&columns("b * n + j", "t..n", "d"), three), covered(&[one, n, blocks]));
+    let some = columns("b * n + j", "t..n", "d").replace("s +=", "if j != 2 { s += 1.0; } s +=");
+    assert_eq!(written(&some, three), covered(&[one, n, blocks]));
+    let skipped = columns("b * n + j", "t..n", "d")
+        .replace("s +=", "if j != 2 { s +=")
+        .replace("; }", "; } }");
+    assert_eq!(written(&skipped, three), Some(Fresh::Stored));
+    assert_eq!(written(&columns("b * n + j", "t..n", "2 * d"), three), Some(Fresh::Stored));
+    assert_eq!(written(&columns("b * n + j", "t..m", "d"), &[(3, 5)]), None);
+    assert_eq!(written(&columns("b * n + j", "t..n - 1", "d"), &[(3, 5)]), None);
+    assert_eq!(
+        written(
+            &columns("b * n + j + 1", "t..n", "d").replace("..n)", "..n.saturating_sub(1))"),
+            &[(3, 5)]
+        ),
+        Some(Fresh::Stored)
+    );
+    let all = "let t = thread_idx().x;
+        let mut s = 0.0;
+        for row in (block_idx().x..m).step_by(grid_dim().x) {
+            for j in (t..n).step_by(block_dim().x) { s += x[row * n + j] * x[row * n + j]; }
+        }
+        block_add(&mut out[0], s);";
+    assert_eq!(written(all, &[(5, 4), (1, 7), (7, 3), (2, 1)]), covered(&[one, m, n]));
+    let linear = "let first = thread_idx().x + block_idx().x * block_dim().x;
+        let mut s = 0.0;
+        for i in (first..x.len()).step_by(block_dim().x * grid_dim().x) { s += x[i] * x[i]; }
+        block_add(&mut out[0], s);";
+    assert_eq!(written(linear, &[(5, 4), (1, 7)]), covered(&[one, Factor::Len(2)]));
+    let guarded = "let i = thread_idx().x + block_idx().x * block_dim().x;
+        let mut s = 0.0;
+        if i < m * n { s = x[i] * x[i]; }
+        block_add(&mut out[0], s);";
+    let products = vec![vec![one, Factor::Threads, blocks], vec![one, m, n]];
+    assert_eq!(written(guarded, &[(3, 4), (1, 7), (5, 9)]), Some(Fresh::Covered(products)));
+}
+
+/// What comes to an element after the first addition is added; what comes to it before must not be lost.
+#[test]
+fn several_additions_to_an_element() {
+    let top = "let (b, t) = (block_idx().x, thread_idx().x);
+        let mut top = -1.0;
+        for j in (t..n).step_by(block_dim().x) {
+            top = if x[b * n + j] > top { x[b * n + j] } else { top };
+        }
+        let mut s = 0.0;
+        for j in (t..n).step_by(block_dim().x) { s += x[b * n + j] * top; }
+        block_add(&mut out[0], s);";
+    let product = vec![Factor::Number(1), Factor::Value(5), Factor::Blocks];
+    assert_eq!(written(top, &[(3, 5), (3, 13)]), Some(Fresh::Covered(vec![product])));
+    // Of another row, which the same thread stores to later: in the reverse order of rows, and of columns.
+    let next = "let (b, t) = (block_idx().x, thread_idx().x);
+        let mut s = 0.0;
+        let mut v = 0.0;
+        for j in (t..n).step_by(block_dim().x) {
+            s += x[b * n + j] * v;
+            v = if t + block_dim().x <= j { x[b * n + j - block_dim().x] } else { x[b * n + j] };
+        }
+        block_add(&mut out[0], s);";
+    written(next, &[(3, 5), (3, 13)]);
+    let twice = "let (b, t) = (block_idx().x, thread_idx().x);
+        let mut s = 0.0;
+        for k in 0..2 {
+            for j in (t..n).step_by(block_dim().x) { s += x[b * n + j] * x[b * n + j] * (k as f64); }
+        }
+        block_add(&mut out[0], s);";
+    assert_eq!(written(twice, &[(3, 5), (3, 13)]), None);
+    let both = "let (b, t) = (block_idx().x, thread_idx().x);
+        let mut s = 0.0;
+        for j in (t..n).step_by(block_dim().x) { s += x[b * n + j] * x[b * n + j]; }
+        for j in (t..n).step_by(block_dim().x) { s += x[b * n + j] * s * 0.01; }
+        for j in (t..n).step_by(block_dim().x) { if s > 3.0 { s += x[b * n + j] * 0.1; } }
+        block_add(&mut out[0], s);";
+    assert_eq!(written(both, &[(3, 5), (3, 13)]), Some(Fresh::Stored));
 }

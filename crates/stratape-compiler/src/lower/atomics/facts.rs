@@ -2,7 +2,7 @@
 
 use super::owners::Owners;
 use stratape_ir::analysis::Polynomial;
-use stratape_ir::{Binary, Compare, Loop, Math, Op, Range, Stmt, Unary, ValueId};
+use stratape_ir::{Binary, Compare, Loop, Math, Op, Range, Unary, ValueId};
 
 /// What is known at a statement.
 #[derive(Clone, Debug, Default)]
@@ -26,27 +26,26 @@ impl Known {
 }
 
 impl Owners<'_> {
-    /// Visits the blocks of a statement with what is known in them.
-    pub(crate) fn inside(
+    /// Runs `with` with what is known where a condition holds, or where it does not.
+    pub(crate) fn under(
         &self,
-        node: &Stmt,
+        condition: ValueId,
+        holds: bool,
         known: &mut Known,
-        visit: &mut dyn FnMut(&stratape_ir::Block, &mut Known),
+        with: &mut dyn FnMut(&mut Known),
     ) {
-        match node {
-            Stmt::If(branch) => {
-                for (holds, block) in [(true, &branch.then), (false, &branch.other)] {
-                    let more = self.of_condition(branch.condition, holds);
-                    known.within(more, &mut |known| visit(block, known));
-                }
-            }
-            Stmt::Loop(repeat) => {
-                let facts = self.of_turn(repeat, repeat.counter);
-                let more = Known { facts, truths: Vec::new() };
-                known.within(more, &mut |known| visit(&repeat.body, known));
-            }
-            node => node.blocks().into_iter().for_each(|block| visit(block, known)),
-        }
+        known.within(self.of_condition(condition, holds), with);
+    }
+
+    /// Runs `with` with what is known in a loop.
+    pub(crate) fn during(
+        &self,
+        repeat: &Loop,
+        known: &mut Known,
+        with: &mut dyn FnMut(&mut Known),
+    ) {
+        let facts = self.of_turn(repeat, repeat.counter);
+        known.within(Known { facts, truths: Vec::new() }, with);
     }
 
     /// What a condition says, and those that it is made of.

@@ -19,6 +19,7 @@ mod owners;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::owners::Question;
 use crate::driver::{Context, Pass, Promise};
 use stratape_ir::analysis::{DefUse, Uniform};
 use stratape_ir::{
@@ -27,7 +28,7 @@ use stratape_ir::{
 };
 
 pub(crate) use self::facts::Known;
-pub(crate) use self::owners::{Digits, Owners, Question, agree};
+pub(crate) use self::owners::{Digits, Owners, Part, agree};
 
 /// The pass.
 pub const ATOMICS: Pass = Pass {
@@ -94,9 +95,17 @@ fn collect(
             Stmt::Atomic(atomic) if owners.is_adjoint(atomic.place.object) => {
                 additions.entry(atomic.place.object).or_default().push([None, None]);
             }
-            node => owners.inside(node, known, &mut |block, known| {
-                collect(owners, block, known, additions);
+            Stmt::If(branch) => {
+                for (holds, block) in [(true, &branch.then), (false, &branch.other)] {
+                    owners.under(branch.condition, holds, known, &mut |known| {
+                        collect(owners, block, known, additions);
+                    });
+                }
+            }
+            Stmt::Loop(repeat) => owners.during(repeat, known, &mut |known| {
+                collect(owners, &repeat.body, known, additions);
             }),
+            _ => {}
         }
     }
 }

@@ -181,12 +181,12 @@ impl<'a> Owners<'a> {
         communal && self.is_adjoint(object)
     }
 
-    pub(super) fn op(&self, value: ValueId) -> Option<&'a Op> {
+    pub(crate) fn op(&self, value: ValueId) -> Option<&'a Op> {
         self.affine.op(value)
     }
 
     /// The value that stands for all that are the same number, also where it was saved.
-    pub(super) fn same(&self, value: ValueId) -> ValueId {
+    pub(crate) fn same(&self, value: ValueId) -> ValueId {
         let restored = self.function.values[value.index()].stands_for.unwrap_or(value);
         self.same.get(&restored).copied().unwrap_or(restored)
     }
@@ -243,10 +243,19 @@ impl<'a> Owners<'a> {
         polynomial.symbols().all(|symbol| self.is_uniform(symbol))
     }
 
-    /// The symbol of a number of threads or blocks, if the kernel mentions it.
+    /// Whether a value is never negative.
+    pub(crate) fn is_natural(&self, value: ValueId) -> bool {
+        self.affine.is_natural(value)
+    }
+
+    /// The symbol of a builtin, if the kernel mentions it.
+    pub(crate) fn symbol(&self, builtin: Builtin) -> Option<ValueId> {
+        let key = format!("{:?} {:?}", Op::Builtin(builtin), Scalar::USIZE);
+        self.canonical.get(&key).copied()
+    }
+
     fn extent_of(&self, builtin: Builtin) -> Option<Polynomial> {
-        let value = self.canonical.get(&format!("{:?} {:?}", Op::Builtin(builtin), Scalar::USIZE));
-        value.map(|value| Polynomial::symbol(*value))
+        self.symbol(builtin).map(Polynomial::symbol)
     }
 
     /// What a symbol is as a digit.
@@ -433,9 +442,8 @@ impl<'a> Owners<'a> {
             Part::Quotient(of, by) => {
                 let mut axes = Axis::ALL.into_iter();
                 let axis = axes.find(|axis| {
-                    let thread = Op::Builtin(Builtin::ThreadIdx(*axis));
-                    let key = format!("{thread:?} {:?}", Scalar::USIZE);
-                    self.canonical.get(&key).is_some_and(|one| *of == Polynomial::symbol(*one))
+                    let thread = self.extent_of(Builtin::ThreadIdx(*axis));
+                    thread.as_ref() == Some(of)
                 })?;
                 (Builtin::BlockDim(axis), *by)
             }
