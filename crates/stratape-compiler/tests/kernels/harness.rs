@@ -191,6 +191,26 @@ fn check_overwriting(
     }
 }
 
+/// Runs a gradient alone, and once more with shadows that are overwritten.
+pub(crate) fn check_stores(
+    compiled: &CompiledKernel,
+    launch: &Launch,
+    given: &[Given],
+) -> Result<(), Fault> {
+    let written = written(&compiled.primal);
+    let weights: Vec<Vec<f64>> = given
+        .iter()
+        .zip(&written)
+        .map(|(given, written)| match given {
+            Given::Floats(numbers) => vec![f64::from(u8::from(*written)); numbers.len()],
+            _ => Vec::new(),
+        })
+        .collect();
+    let shadows = gradient(compiled, launch, given, &weights)?;
+    check_overwriting(compiled, launch, given, &weights, &shadows);
+    Ok(())
+}
+
 /// Which shadows are stored to where they are overwritten, by position, and how.
 pub(crate) fn stores(compiled: &CompiledKernel) -> HashMap<usize, Fresh> {
     overwriting(&compiled.gradient.as_ref().unwrap().function).1
