@@ -116,15 +116,16 @@ fn near(random: &mut Random) -> String {
         ("u", "h", "(t + b * d)"),
     ];
     let (mut from, mut by, mut row) = usual[random.below(usual.len())];
-    let mut bound = random.one(BOUNDS);
-    let mut length = bound;
+    let mut bound = random.one(BOUNDS).to_owned();
+    let mut length = bound.clone();
     // One of them is another one, or none.
     match random.below(8) {
         0 => from = random.one(THREADS),
         1 => by = random.one(STRIDES),
         2 => row = random.one(THREADS),
-        3 => bound = random.one(BOUNDS),
-        4 => length = random.one(FACTORS),
+        3 => bound = random.one(BOUNDS).to_owned(),
+        4 => length = random.one(FACTORS).to_owned(),
+        5 => bound += " + 1",
         _ => {}
     }
     let rows = match random.below(4) {
