@@ -64,7 +64,7 @@ const FACTORS: &[&str] =
 
 fn kernel(random: &mut Random) -> String {
     let mut names: Vec<String> = Vec::new();
-    let mut variable = |random: &mut Random, names: &[String]| match names.len() {
+    let variable = |random: &mut Random, names: &[String]| match names.len() {
         len if len > 0 && random.below(3) > 0 => names[random.below(len)].clone(),
         _ => format!("({})", random.one(THREADS)),
     };

@@ -260,11 +260,8 @@ impl<'a> Owners<'a> {
 
     /// What a symbol is as a digit.
     fn part(&self, symbol: ValueId, known: &Known) -> Option<Part> {
-        match self.builtin(symbol) {
-            Some(own @ (Builtin::ThreadIdx(_) | Builtin::BlockIdx(_))) => {
-                return Some(Part::Own(own));
-            }
-            _ => {}
+        if let Some(own @ (Builtin::ThreadIdx(_) | Builtin::BlockIdx(_))) = self.builtin(symbol) {
+            return Some(Part::Own(own));
         }
         if self.affine.counted(symbol).is_some() {
             return Some(Part::Turn(symbol));
@@ -459,14 +456,10 @@ impl<'a> Owners<'a> {
         let threads = self.extent_of(extent)?;
         let is_count = |symbol: &ValueId| {
             *higher == stride.times(&Polynomial::symbol(*symbol))
-                && matches!(self.part_of(*symbol), Some(Part::Quotient(of, by)) if of == threads && by == each)
+                && matches!(self.part(*symbol, &Known::default()), Some(Part::Quotient(of, by)) if of == threads && by == each)
         };
         let counts = each > 1 && higher.symbols().any(|symbol| is_count(&symbol));
         counts.then_some(Question::Multiple(extent, each))
-    }
-
-    fn part_of(&self, symbol: ValueId) -> Option<Part> {
-        self.part(symbol, &Known::default())
     }
 
     /// A quotient and a rest determine what was divided, and with it threads and blocks.

@@ -180,7 +180,7 @@ impl Counter<'_, '_> {
         }
         let Some(mut op) = self.definitions.op(value).cloned() else { return value };
         op.for_each_operand_mut(&mut |operand| {
-            *operand = self.hoisted(*operand, inner, known, out)
+            *operand = self.hoisted(*operand, inner, known, out);
         });
         let span = self.function.values[value.index()].span;
         let copy = self.function.define(out, self.function.ty(value), op, span);
