@@ -11,7 +11,7 @@ use syn::parse::{Parse, Parser};
 use syn::{Error, Result};
 
 use crate::arguments::Arguments;
-use crate::back::cuda::{self, Fresh, Order};
+use crate::back::cuda::{self, Factor, Fresh, Order};
 use crate::driver::{ByValue, CompiledKernel, Election, Part, compile_kernel};
 use crate::expand::{arguments_of, reported};
 use crate::front::{Items, is_marked, with_paths};
@@ -414,6 +414,27 @@ fn ordered(order: &Order) -> TokenStream {
     }
 }
 
+/// A number that a launch knows.
+fn factor(factor: &Factor) -> TokenStream {
+    let of = quote!(::stratape::gpu::__private::Factor);
+    match factor {
+        Factor::Threads => quote!(#of::Threads),
+        Factor::Blocks => quote!(#of::Blocks),
+        Factor::Number(number) => {
+            let number = Literal::u64_unsuffixed(*number);
+            quote!(#of::Number(#number))
+        }
+        Factor::Value(at) => {
+            let at = Literal::usize_unsuffixed(*at);
+            quote!(#of::Value(#at))
+        }
+        Factor::Len(at) => {
+            let at = Literal::usize_unsuffixed(*at);
+            quote!(#of::Len(#at))
+        }
+    }
+}
+
 /// What a launch takes for the parameters of a kernel, and what the kernel says of those that only the election knows.
 fn passed(
     emitted: Emitted<'_>,
@@ -499,15 +520,22 @@ fn passed(
             None => quote!(::core::option::Option::None),
         };
         let kept = match fresh.get(&at) {
-            None => format_ident!("Added"),
-            Some(fresh) => format_ident!("{fresh:?}"),
+            None => quote!(#of::Fresh::Added),
+            Some(Fresh::Stored) => quote!(#of::Fresh::Stored),
+            Some(Fresh::Covered(products)) => {
+                let products = products.iter().map(|product| {
+                    let factors = product.iter().map(factor);
+                    quote!(&[#(#factors),*])
+                });
+                quote!(#of::Fresh::Covered(&[#(#products),*]))
+            }
         };
         let param = quote!(#of::Param::Slice {
             scalar: #of::ScalarType::#scalar,
             arity: #arity,
             mutable: #mutable,
             shadow_of: #shadow_of,
-            fresh: #of::Fresh::#kept,
+            fresh: #kept,
         });
         passed.push(Passed { name, ty, arguments: vec![argument], params: vec![param] });
     }

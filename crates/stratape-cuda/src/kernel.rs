@@ -7,6 +7,7 @@ use stratape_ir::Function;
 use crate::buffer::{Buffer, RawBuffer, Shadow, element_name};
 use crate::element::{Element, ScalarType};
 use crate::error::GpuError;
+use crate::grid::Grid;
 
 /// A kernel of the program: a `static` of emitted code.
 #[derive(Debug)]
@@ -113,10 +114,43 @@ pub enum Param {
 pub enum Fresh {
     /// It adds.
     Added,
-    /// It stores to every element at most once.
+    /// It stores to every element before it adds to it.
     Stored,
-    /// The same, and a grid with a thread for each element stores to all of them.
-    Covered,
+    /// The same, and it stores to all elements if none of these products is less than their number.
+    Covered(&'static [&'static [Factor]]),
+}
+
+/// A number that a launch knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Factor {
+    /// Threads of a block.
+    Threads,
+    /// Blocks of the grid.
+    Blocks,
+    /// A literal.
+    Number(u64),
+    /// The number at a position among the arguments.
+    Value(usize),
+    /// The length of the buffer at a position.
+    Len(usize),
+}
+
+impl Factor {
+    /// The number, in a launch.
+    pub(crate) fn of(self, grid: &Grid, args: &[Arg<'_>]) -> u64 {
+        match self {
+            Self::Threads => grid.thread_count().count(),
+            Self::Blocks => grid.block_count().count(),
+            Self::Number(number) => number,
+            Self::Value(at) => match args.get(at) {
+                Some(Arg::Value { bits, .. }) => *bits,
+                _ => 0,
+            },
+            Self::Len(at) => {
+                args.get(at).and_then(Arg::buffer).map_or(0, |buffer| buffer.len() as u64)
+            }
+        }
+    }
 }
 
 /// What one thread pushes to the device tape.

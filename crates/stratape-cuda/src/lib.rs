@@ -78,8 +78,8 @@ pub mod __private {
     pub use crate::grid::over;
     pub use crate::host;
     pub use crate::kernel::{
-        Arg, BufferMut, BufferRef, Constant, Elect, Fresh, Kernel, KernelText, Order, Param,
-        ShadowRef, Tape,
+        Arg, BufferMut, BufferRef, Constant, Elect, Factor, Fresh, Kernel, KernelText, Order,
+        Param, ShadowRef, Tape,
     };
     pub use crate::launch::launch;
 }

@@ -152,6 +152,8 @@ pub static KERNEL: &[Pass] = &[
     memory::FORWARD_COPIES,
     canonical::CSE,
     memory::SMALL_ARRAYS,
+    canonical::CSE,
+    loops::COUNTED,
     canonical::INDUCTION,
     canonical::CSE,
     canonical::IF_CONVERSION,

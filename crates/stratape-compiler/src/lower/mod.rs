@@ -20,6 +20,7 @@ mod vector_reduction;
 use std::collections::{HashMap, HashSet};
 
 pub use self::atomics::ATOMICS;
+pub(crate) use self::atomics::{Digits, Known, Owners, Part, agree};
 pub use self::privatize::PRIVATIZE;
 pub use self::strip_mine::STRIP_MINE;
 pub(crate) use self::strip_mine::longest_in_triangle;

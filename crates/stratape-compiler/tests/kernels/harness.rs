@@ -1,7 +1,9 @@
 //! Compiles kernels from text, runs them, and holds their gradients against differences.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use stratape_compiler::back::cuda::{Factor, Fresh, overwriting};
 use stratape_compiler::driver::CompiledKernel;
 use stratape_compiler::kernels;
 use stratape_ir::simt::{self, Arg, Fault, Launch};
@@ -100,6 +102,18 @@ pub(crate) fn gradient(
     given: &[Given],
     weights: &[Vec<f64>],
 ) -> Result<Shadows, Fault> {
+    let gradient = &compiled.gradient.as_ref().unwrap().function;
+    let (all, place) = arguments(compiled, given, weights);
+    let left = run(gradient, launch, &all)?;
+    Ok(place.into_iter().map(|at| at.map(|at| left[at].clone())).collect())
+}
+
+/// The arguments of the gradient, and where the shadow of each argument of the kernel is.
+fn arguments(
+    compiled: &CompiledKernel,
+    given: &[Given],
+    weights: &[Vec<f64>],
+) -> (Vec<Given>, Vec<Option<usize>>) {
     let (primal, gradient) = (&compiled.primal, &compiled.gradient.as_ref().unwrap().function);
     let mut all = Vec::new();
     let mut place = vec![None; given.len()];
@@ -116,8 +130,90 @@ pub(crate) fn gradient(
             _ => Given::Floats(vec![0.0]),
         });
     }
-    let left = run(gradient, launch, &all)?;
-    Ok(place.into_iter().map(|at| at.map(|at| left[at].clone())).collect())
+    (all, place)
+}
+
+/// Runs the gradient where shadows are to be overwritten: what they hold before must not matter where it says so.
+fn check_overwriting(
+    compiled: &CompiledKernel,
+    launch: &Launch,
+    given: &[Given],
+    weights: &[Vec<f64>],
+    wanted: &Shadows,
+) {
+    let gradient = &compiled.gradient.as_ref().unwrap().function;
+    let (function, shadows) = overwriting(gradient);
+    let one = |dims: &[u32; 3]| dims[1..] == [1, 1];
+    if shadows.is_empty() || !one(&launch.grid) || !one(&launch.block) {
+        return;
+    }
+    let (mut all, place) = arguments(compiled, given, weights);
+    let factor = |factor: &Factor| match factor {
+        Factor::Threads => u64::from(launch.block[0]),
+        Factor::Blocks => u64::from(launch.grid[0]),
+        Factor::Number(number) => *number,
+        Factor::Value(at) => match all[*at] {
+            Given::Int(number) => number as u64,
+            _ => panic!("argument {at} is no integer"),
+        },
+        Factor::Len(at) => match &all[*at] {
+            Given::Floats(numbers) => numbers.len() as u64,
+            _ => panic!("argument {at} has no length"),
+        },
+    };
+    let covers = |fresh: &Fresh, len: usize| match fresh {
+        Fresh::Stored => false,
+        Fresh::Covered(products) => {
+            products.iter().all(|product| product.iter().map(factor).product::<u64>() >= len as u64)
+        }
+    };
+    let mut unknown = Vec::new();
+    for (at, fresh) in &shadows {
+        if let Given::Floats(numbers) = &all[*at]
+            && covers(fresh, numbers.len())
+        {
+            unknown.push((*at, numbers.len()));
+        }
+    }
+    for (at, len) in unknown {
+        all[at] = Given::Floats(vec![f64::NAN; len]);
+    }
+    let left = run(&function, launch, &all)
+        .unwrap_or_else(|fault| panic!("the gradient that overwrites: {fault}\n{function}"));
+    for (wanted, at) in wanted.iter().zip(place) {
+        let (Some(wanted), Some(at)) = (wanted, at) else { continue };
+        for (k, (wanted, found)) in wanted.iter().zip(&left[at]).enumerate() {
+            assert!(
+                (found - wanted).abs() <= 1e-6 * (1.0 + wanted.abs()),
+                "element {k} of parameter {at}: {found} where the shadow is overwritten, {wanted} where it is added to\n{function}"
+            );
+        }
+    }
+}
+
+/// Runs a gradient alone, and once more with shadows that are overwritten.
+pub(crate) fn check_stores(
+    compiled: &CompiledKernel,
+    launch: &Launch,
+    given: &[Given],
+) -> Result<(), Fault> {
+    let written = written(&compiled.primal);
+    let weights: Vec<Vec<f64>> = given
+        .iter()
+        .zip(&written)
+        .map(|(given, written)| match given {
+            Given::Floats(numbers) => vec![f64::from(u8::from(*written)); numbers.len()],
+            _ => Vec::new(),
+        })
+        .collect();
+    let shadows = gradient(compiled, launch, given, &weights)?;
+    check_overwriting(compiled, launch, given, &weights, &shadows);
+    Ok(())
+}
+
+/// Which shadows are stored to where they are overwritten, by position, and how.
+pub(crate) fn stores(compiled: &CompiledKernel) -> HashMap<usize, Fresh> {
+    overwriting(&compiled.gradient.as_ref().unwrap().function).1
 }
 
 /// Which parameters the kernel writes.
@@ -168,6 +264,7 @@ pub(crate) fn check_compiled(compiled: &CompiledKernel, launch: &Launch, given: 
     let function = &compiled.gradient.as_ref().unwrap().function;
     let shadows = gradient(compiled, launch, given, &weights)
         .unwrap_or_else(|fault| panic!("the gradient: {fault}\n{function}"));
+    check_overwriting(compiled, launch, given, &weights, &shadows);
     let single = compiled
         .primal
         .params

@@ -6,5 +6,7 @@ mod adjoints;
 mod atomics;
 mod harness;
 mod random;
+mod random_rows;
 mod refusals;
+mod rows;
 mod shapes;

@@ -13,7 +13,7 @@ use cudarc::driver::sys::{self, CUdeviceptr};
 use crate::buffer::{RawBuffer, Store};
 use crate::error::{FaultKind, GpuError, KernelFault};
 use crate::grid::Grid;
-use crate::kernel::{Arg, Fresh, Kernel, KernelText, Order, Param, Tape};
+use crate::kernel::{Arg, Factor, Fresh, Kernel, KernelText, Order, Param, Tape};
 
 use super::Context;
 use super::driver::check;
@@ -61,7 +61,11 @@ impl Context {
         let deterministic = order != Order::Free;
         let covered = |at: usize, arg: &Arg<'_>| {
             let elements = arg.buffer().map_or(0, RawBuffer::len) as u64;
-            stored(at) == Fresh::Covered && grid.total_threads() >= elements
+            let Fresh::Covered(products) = stored(at) else { return false };
+            let of = |product: &&[Factor]| {
+                product.iter().fold(1_u64, |all, one| all.saturating_mul(one.of(grid, args)))
+            };
+            products.iter().all(|product| of(product) >= elements)
         };
         let loaded =
             self.kernel(text, Variant { checking, x_only, deterministic, stored: bits })?;

@@ -25,6 +25,7 @@ mod common;
 
 mod copies_and_references;
 mod indices;
+mod rows;
 mod shared_numbers;
 mod strides;
 mod tiles_and_scans;

@@ -16,7 +16,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-pub use self::fresh::Fresh;
+use self::fresh::Stores;
+pub use self::fresh::{Factor, Fresh, overwriting};
 pub use self::order::Order;
 pub(crate) use self::order::{order, touched};
 
@@ -104,8 +105,12 @@ pub fn emit(kernel: Valid<'_>) -> Kernel {
         printer.structs.borrow().iter().map(|(_, text)| text.as_str()).collect::<String>();
     // A kernel may be called as a keyword of C++ is, or as a function of CUDA.
     let name = format!("{}_kernel", c_name(&function.name));
-    let fresh: HashMap<usize, Fresh> =
-        printer.fresh.iter().map(|(object, fresh)| (printer.position(*object), *fresh)).collect();
+    let fresh: HashMap<usize, Fresh> = printer
+        .fresh
+        .shadows
+        .iter()
+        .map(|(object, fresh)| (printer.position(*object), fresh.clone()))
+        .collect();
     let mut positions: Vec<usize> = fresh.keys().copied().collect();
     positions.sort_unstable();
     let puts: String = positions.into_iter().map(put).collect();
@@ -174,8 +179,8 @@ struct Printer<'a> {
     checks: Vec<String>,
     /// Whether additions may be written down.
     has_ledger: bool,
-    /// Shadows that can be stored to.
-    fresh: HashMap<ObjectId, Fresh>,
+    /// What can be stored to.
+    fresh: Stores,
     ops: HashMap<ValueId, &'a Op>,
 }
 
@@ -351,10 +356,15 @@ impl Printer<'_> {
             Stmt::Accumulate { place, value, subtract } => {
                 self.bounds(place);
                 let sign = if *subtract { "-=" } else { "+=" };
-                let text = match self.fresh.contains_key(&place.object) {
+                let text = match self.fresh.additions.contains(&std::ptr::from_ref(node)) {
                     true => {
                         let at = self.position(place.object);
-                        format!("STRATAPE_PUT_{at}({}, {});", self.place(place), self.value(*value))
+                        let sign = if *subtract { "-" } else { "" };
+                        format!(
+                            "STRATAPE_PUT_{at}({}, {sign}{});",
+                            self.place(place),
+                            self.value(*value)
+                        )
                     }
                     false => format!("{} {sign} {};", self.place(place), self.value(*value)),
                 };

@@ -1,6 +1,7 @@
 //! Passes that change the shape of loops, and the mark of those that may run in any order.
 
 mod coalesce;
+mod counted;
 mod interchange;
 mod peel;
 mod reduction_nest;
@@ -11,6 +12,7 @@ mod unroll;
 mod unroll_and_jam;
 
 pub use self::coalesce::COALESCE;
+pub use self::counted::COUNTED;
 pub use self::interchange::INTERCHANGE;
 pub use self::peel::PEEL;
 pub use self::reorderable::REORDERABLE;

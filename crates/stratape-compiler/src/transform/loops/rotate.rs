@@ -44,12 +44,12 @@ struct Rotate<'a> {
 }
 
 /// What becomes of a value that a loop carries.
-struct Way {
-    carried: Carried,
+pub(super) struct Way {
+    pub(super) carried: Carried,
     /// What an iteration that runs hands on.
-    next: ValueId,
+    pub(super) next: ValueId,
     /// What the loop leaves, if not what it would hand to the next iteration.
-    left: Option<ValueId>,
+    pub(super) left: Option<ValueId>,
 }
 
 impl Rotate<'_> {
@@ -83,51 +83,66 @@ impl Rotate<'_> {
 
     /// What becomes of the values that a loop carries, if it can be rotated.
     fn ways(&self, node: &Loop) -> Option<Vec<Way>> {
-        let trips = node.trips.is_none_or(|trips| !self.uses.contains(&trips));
-        let fits = matches!(node.range, Range::Forever)
-            && node.parallel.is_none()
-            && !self.uses.contains(&node.counter)
-            && trips;
-        let exit = node.exit.filter(|_| fits)?;
+        let known = |value: ValueId| truth(self.definitions, value) == Some(true);
+        let ways = ways(self.definitions, self.uses, node, &known)?;
         let (branch, before) = parts(&node.body)?;
-        let inner = defined(&node.body);
-        let insides: Vec<ValueId> = node.carried.iter().map(|carried| carried.inside).collect();
-        let outer = |value: ValueId| !inner.contains(&value) && !insides.contains(&value);
-        let merge = |value: ValueId| branch.merges.iter().find(|merge| merge.value == value);
-        let truth = |value: ValueId| match self.definitions.op(value) {
-            Some(Op::Bool(truth)) => Some(*truth),
-            _ => None,
-        };
-        // The loop goes on exactly where the condition holds.
-        let Some(Op::Unary(Unary::Not, on)) = self.definitions.op(exit) else { return None };
-        let on = merge(*on)?;
-        let always = |value: ValueId| {
-            truth(value) == Some(true)
-                || node.carried.iter().any(|carried| {
-                    carried.inside == value
-                        && truth(carried.init) == Some(true)
-                        && carried.next == on.value
-                })
-        };
-        if truth(on.other) != Some(false) || !always(on.then) {
-            return None;
-        }
-        let mut ways = Vec::new();
-        for carried in &node.carried {
-            let (next, left) = match merge(carried.next) {
-                Some(merge) if merge.other == carried.inside => (merge.then, None),
-                Some(merge) if outer(merge.other) => (merge.then, Some(merge.other)),
-                None if carried.next == carried.inside || outer(carried.next) => {
-                    (carried.next, outer(carried.next).then_some(carried.next))
-                }
-                _ => return None,
-            };
-            ways.push(Way { carried: *carried, next, left });
-        }
-        // What comes after the branch is the question whether to go on, and nothing more; what comes before it has no effect.
-        let last = matches!(node.body.last(), Some(Stmt::Let { value, .. }) if *value == exit);
         let known = self.is_known(before, branch.condition, &node.carried);
-        (last && before.iter().all(computes) && !known).then_some(ways)
+        (!known).then_some(ways)
+    }
+}
+
+/// What becomes of the values that a loop carries, if it asks first whether to go on and runs a branch where it does.
+pub(super) fn ways(
+    definitions: &DefUse,
+    uses: &HashSet<ValueId>,
+    node: &Loop,
+    is_true: &dyn Fn(ValueId) -> bool,
+) -> Option<Vec<Way>> {
+    let trips = node.trips.is_none_or(|trips| !uses.contains(&trips));
+    let fits = matches!(node.range, Range::Forever)
+        && node.parallel.is_none()
+        && !uses.contains(&node.counter)
+        && trips;
+    let exit = node.exit.filter(|_| fits)?;
+    let (branch, before) = parts(&node.body)?;
+    let inner = defined(&node.body);
+    let insides: Vec<ValueId> = node.carried.iter().map(|carried| carried.inside).collect();
+    let outer = |value: ValueId| !inner.contains(&value) && !insides.contains(&value);
+    let merge = |value: ValueId| branch.merges.iter().find(|merge| merge.value == value);
+    // The loop goes on exactly where the condition holds.
+    let Some(Op::Unary(Unary::Not, on)) = definitions.op(exit) else { return None };
+    let on = merge(*on)?;
+    let always = |value: ValueId| {
+        truth(definitions, value) == Some(true)
+            || node.carried.iter().any(|carried| {
+                carried.inside == value && is_true(carried.init) && carried.next == on.value
+            })
+    };
+    if truth(definitions, on.other) != Some(false) || !always(on.then) {
+        return None;
+    }
+    let mut ways = Vec::new();
+    for carried in &node.carried {
+        let (next, left) = match merge(carried.next) {
+            Some(merge) if merge.other == carried.inside => (merge.then, None),
+            Some(merge) if outer(merge.other) => (merge.then, Some(merge.other)),
+            None if carried.next == carried.inside || outer(carried.next) => {
+                (carried.next, outer(carried.next).then_some(carried.next))
+            }
+            _ => return None,
+        };
+        ways.push(Way { carried: *carried, next, left });
+    }
+    // What comes after the branch is the question whether to go on, and nothing more; what comes before it has no effect.
+    let last = matches!(node.body.last(), Some(Stmt::Let { value, .. }) if *value == exit);
+    (last && before.iter().all(computes)).then_some(ways)
+}
+
+/// Whether a value is a truth that is written down.
+fn truth(definitions: &DefUse, value: ValueId) -> Option<bool> {
+    match definitions.op(value) {
+        Some(Op::Bool(truth)) => Some(*truth),
+        _ => None,
     }
 }
 
@@ -177,7 +192,7 @@ fn computes(node: &Stmt) -> bool {
 }
 
 /// The branch of a body, the last statement but one, and what stands before it.
-fn parts(body: &Block) -> Option<(&If, &[Stmt])> {
+pub(super) fn parts(body: &Block) -> Option<(&If, &[Stmt])> {
     let [before @ .., Stmt::If(branch), Stmt::Let { .. }] = &body[..] else { return None };
     branch.other.is_empty().then_some((branch, before))
 }
