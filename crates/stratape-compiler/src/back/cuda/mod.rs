@@ -8,13 +8,13 @@
 //! defined, indices are checked. With `STRATAPE_DETERMINISTIC` additions of floats are written to a ledger, whose address and entries for each thread are two
 //! more parameters; a second kernel carries them out.
 
+mod control;
 mod fresh;
 mod operation;
 mod order;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::fmt::Write;
 
 use self::fresh::Stores;
 pub use self::fresh::{Factor, Fresh, overwriting};
@@ -22,8 +22,8 @@ pub use self::order::Order;
 pub(crate) use self::order::{order, touched};
 
 use stratape_ir::{
-    Atomic, AtomicOp, Block, Check, Exchange, Extent, Float, Function, If, Init, Int, Loop,
-    ObjectId, Op, Origin, Param, Place, Range, Scalar, Step, Stmt, Type, Valid, ValueId, walk,
+    Atomic, AtomicOp, Block, Check, Exchange, Extent, Float, Function, Init, Int, ObjectId, Op,
+    Origin, Param, Place, Scalar, Step, Stmt, Type, Valid, ValueId, walk,
 };
 
 const PRELUDE: &str = include_str!("prelude.cu");
@@ -510,105 +510,6 @@ impl Printer<'_> {
             }
             Init::Repeat(..) => {}
         }
-    }
-
-    fn repeat(&mut self, node: &Loop) {
-        for carried in &node.carried {
-            let ty = c_scalar(self.function.ty(carried.inside));
-            let text =
-                format!("{ty} {} = {};", self.value(carried.inside), self.value(carried.init));
-            self.line(&text);
-        }
-        if let Some(trips) = node.trips {
-            let text = format!("stratape_usize {} = 0;", self.value(trips));
-            self.line(&text);
-        }
-        let (ty, counter) = (c_scalar(self.function.ty(node.counter)), self.value(node.counter));
-        // Several iterations side by side hide what each waits for, where few threads have long loops.
-        let straight = |stmt: &Stmt| {
-            matches!(stmt, Stmt::Let { .. } | Stmt::Accumulate { .. } | Stmt::Check { .. })
-        };
-        if node.exit.is_none() && node.body.len() <= 80 && node.body.iter().all(straight) {
-            self.line("#pragma unroll 4");
-        }
-        match (node.range, node.reversed) {
-            (Range::Forever, _) => self.line(&format!("for ({ty} {counter} = 0;; ++{counter}) {{")),
-            (Range::UpTo { from, to }, false) => {
-                let (from, to) = (self.value(from), self.value(to));
-                self.line(&format!(
-                    "for ({ty} {counter} = {from}; {counter} < {to}; ++{counter}) {{"
-                ));
-            }
-            (Range::UpTo { from, to }, true) => {
-                let (from, to) = (self.value(from), self.value(to));
-                self.line(&format!("for ({ty} {counter}_up = {to}; {counter}_up > {from};) {{"));
-                self.line(&format!("  const {ty} {counter} = --{counter}_up;"));
-            }
-        }
-        self.inner(&node.body);
-        self.indent += 1;
-        let changed: Vec<_> = node.carried.iter().filter(|one| one.next != one.inside).collect();
-        match &changed[..] {
-            [] => {}
-            [one] => {
-                let text = format!("{} = {};", self.value(one.inside), self.value(one.next));
-                self.line(&text);
-            }
-            all => {
-                // All at once: one may be made of another.
-                let mut text = String::from("{ ");
-                for (at, one) in all.iter().enumerate() {
-                    let ty = c_scalar(self.function.ty(one.next));
-                    let _ = write!(text, "const {ty} n{at} = {}; ", self.value(one.next));
-                }
-                for (at, one) in all.iter().enumerate() {
-                    let _ = write!(text, "{} = n{at}; ", self.value(one.inside));
-                }
-                text.push('}');
-                self.line(&text);
-            }
-        }
-        if let Some(trips) = node.trips {
-            let text = format!("++{};", self.value(trips));
-            self.line(&text);
-        }
-        if let Some(exit) = node.exit {
-            let text = format!("if ({}) break;", self.value(exit));
-            self.line(&text);
-        }
-        self.indent -= 1;
-        self.line("}");
-        for carried in &node.carried {
-            let inside = self.value(carried.inside);
-            self.define(carried.after, &inside);
-        }
-    }
-
-    fn branch(&mut self, node: &If) {
-        for merge in &node.merges {
-            let ty = c_scalar(self.function.ty(merge.value));
-            let text = format!("{ty} {};", self.value(merge.value));
-            self.line(&text);
-        }
-        let text = format!("if ({}) {{", self.value(node.condition));
-        self.line(&text);
-        for (is_then, block) in [(true, &node.then), (false, &node.other)] {
-            if !is_then {
-                if block.is_empty() && node.merges.is_empty() {
-                    break;
-                }
-                self.line("} else {");
-            }
-            self.inner(block);
-            self.indent += 1;
-            for merge in &node.merges {
-                let from = if is_then { merge.then } else { merge.other };
-                let text = format!("{} = {};", self.value(merge.value), self.value(from));
-                self.line(&text);
-            }
-            self.indent -= 1;
-        }
-        self.line("}");
     }
 
     fn check(&mut self, check: &Check) {

@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use crate::driver::{Context, Pass, Promise};
 use crate::transform::{is_cheap, is_product};
 use stratape_ir::{
-    Block, Function, ObjectId, Op, Stmt, Substitution, Value, ValueId, swapped, walk,
+    Binary, Block, Function, ObjectId, Op, Stmt, Substitution, Value, ValueId, swapped, walk,
 };
 
 /// The pass.
@@ -147,6 +147,10 @@ impl ValueNumbering<'_> {
             return true;
         }
         let key = match op {
+            // Sums and products of two are the same either way, bit for bit.
+            Op::Binary(sign @ (Binary::Add | Binary::Mul), a, b) if b < a => {
+                format!("{} {:?}", self.function.ty(value), Op::Binary(*sign, *b, *a))
+            }
             // Their tokens know where they stand in the source.
             Op::Const(tokens) => format!("{} const {tokens}", self.function.ty(value)),
             op => format!("{} {op:?}", self.function.ty(value)),
