@@ -41,8 +41,7 @@ fn the_three_ways_agree_and_only_the_report_is_left() -> Outcome {
         "name=\"viewport\"",
         "held, MiB",
         "memory budget",
-        "← forward pass",
-        "backward pass →",
+        "class=\"turn\"",
         "500 steps reversed by Revolve, 12 slots in memory",
         "iteration",
         "less memory",
@@ -53,6 +52,8 @@ fn the_three_ways_agree_and_only_the_report_is_left() -> Outcome {
     ] {
         assert!(page.contains(needed), "{needed}");
     }
+    // On a busy machine one pass can be too short for its name, not both.
+    assert!(page.contains("← forward pass") || page.contains("backward pass →"));
     assert!(!page.contains("0.0e0"), "equal is told in words");
     let number = |name: &str| object[name].as_f64().ok_or(name.to_owned());
     assert!(number("error_of_recovered")? < number("error_of_guess")?);
