@@ -1,4 +1,4 @@
-//! Writes functions of about a thousand lines, such as other programs write, and tests of the functions in `everyday`.
+//! Writes functions of about a thousand lines, such as other programs write, functions that call many others, and tests of the functions in `everyday`.
 
 mod everyday;
 
@@ -9,6 +9,7 @@ use std::{env, fs};
 fn main() {
     let out = env::var("OUT_DIR").expect("cargo sets it");
     fs::write(Path::new(&out).join("long.rs"), long()).expect("a file in OUT_DIR");
+    fs::write(Path::new(&out).join("many.rs"), many()).expect("a file in OUT_DIR");
     let mut tests = String::new();
     let mut files: Vec<_> = fs::read_dir("everyday").expect("a folder").flatten().collect();
     files.sort_by_key(fs::DirEntry::path);
@@ -66,4 +67,26 @@ fn long() -> String {
     }
     line(1, "s * t\n}".to_owned());
     text
+}
+
+/// Three hundred functions that one calls, and three hundred that call each other in a row.
+fn many() -> String {
+    let mut text = String::new();
+    let mut calls = Vec::new();
+    for i in 0..300 {
+        calls.push(format!("wide_{i}(x)"));
+        let called = match i {
+            0 => "x".to_owned(),
+            _ => format!("1.001 * chain_{}(x)", i - 1),
+        };
+        text += &format!(
+            "#[differentiable]\nfn wide_{i}(x: f64) -> f64 {{ x * {i}.0 }}\n\
+             #[differentiable]\nfn chain_{i}(x: f64) -> f64 {{ {called} }}\n"
+        );
+    }
+    let calls = calls.join(" + ");
+    text + &format!(
+        "#[gradient]\npub fn wide(x: f64) -> f64 {{ {calls} }}\n\
+         #[gradient]\npub fn deep(x: f64) -> f64 {{ chain_299(x) }}\n"
+    )
 }

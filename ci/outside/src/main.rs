@@ -11,6 +11,13 @@ mod long {
     include!(concat!(env!("OUT_DIR"), "/long.rs"));
 }
 
+/// Functions that call hundreds of others.
+mod many {
+    use stratape::{differentiable, gradient};
+
+    include!(concat!(env!("OUT_DIR"), "/many.rs"));
+}
+
 const STEPS: usize = 5;
 
 #[gradient]
@@ -201,6 +208,20 @@ fn main() -> Result<(), check::Mismatch> {
             value
         },
     )?;
+    for (f, grad) in [
+        (many::wide as fn(f64) -> f64, many::wide_grad as fn(f64, f64) -> (f64, f64)),
+        (many::deep, many::deep_grad),
+    ] {
+        check::gradient(
+            [("x", &[0.4])],
+            |[x]| f(x[0]),
+            |[x], [dx]| {
+                let value;
+                (value, dx[0]) = grad(x[0], 1.0);
+                value
+            },
+        )?;
+    }
     let c = [[0.5, 0.1], [-0.4, 0.3]];
     check::gradient(
         [("p", &[0.2, 0.6])],

@@ -1,11 +1,17 @@
 //! A crate of a user's own: it depends on `stratape` alone, and forbids `unsafe`.
+//!
+//! rustc compiles it with the library that this test is linked with; `ci/outside` has Cargo build all of it, in the default profile.
 
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
+
+#[path = "common/rustc.rs"]
+mod rustc;
+
+use rustc::{library, rustc};
 
 const MAIN: &str = r#"
 #![forbid(unsafe_code)]
@@ -163,45 +169,31 @@ fn many() -> (String, String) {
     (file, calls.join(" + "))
 }
 
-/// Writes the crate into a folder of its own.
-fn write_crate(folder: &Path) {
-    let stratape = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let manifest = format!(
-        "[package]\nname = \"outside\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\n\
-         stratape = {{ path = {stratape:?} }}\n\n[workspace]\n"
-    );
-    fs::create_dir_all(folder.join("src")).unwrap();
-    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
-    let (file, calls) = many();
-    fs::write(folder.join("src/main.rs"), MAIN.replace("WIDE", &calls)).unwrap();
-    fs::write(folder.join("src/many.rs"), file).unwrap();
-    // The versions this workspace was built with: they are here already.
-    let lock = stratape.join("../../Cargo.lock");
-    if lock.exists() {
-        fs::copy(lock, folder.join("Cargo.lock")).unwrap();
-    }
-}
-
 #[test]
 fn a_crate_outside_the_workspace_builds_and_agrees_with_differences() {
-    let Some(cargo) = std::env::var_os("CARGO") else {
-        println!("skipped: there is no cargo to build the crate with");
-        return;
-    };
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("outside");
-    write_crate(&folder);
-    let output = Command::new(cargo)
-        .args(["run", "--offline", "--quiet", "--manifest-path"])
-        .arg(folder.join("Cargo.toml"))
-        .arg("--target-dir")
-        .arg(folder.join("target"))
-        .env_remove("RUSTFLAGS")
-        .env_remove("CARGO_TARGET_DIR")
+    let folder = tempfile::tempdir().unwrap();
+    let (file, calls) = many();
+    let source = folder.path().join("main.rs");
+    fs::write(&source, MAIN.replace("WIDE", &calls)).unwrap();
+    fs::write(folder.path().join("many.rs"), file).unwrap();
+    let program = folder.path().join("outside");
+    let built = rustc([&library!(stratape, stratape::Workspace)])
+        .args(["--crate-type", "bin"])
+        .arg(&source)
+        .arg("-o")
+        .arg(&program)
+        .current_dir(folder.path())
+        .env("CARGO_MANIFEST_DIR", folder.path())
+        .env("CARGO_PKG_NAME", "outside")
+        .env("CARGO_PKG_VERSION", "0.0.0")
+        .env("CARGO_CRATE_NAME", "outside")
         .output()
         .unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{}\n{}", text(&output.stdout), text(&output.stderr));
+    let said = text(&built.stderr);
+    assert!(built.status.success(), "{said}");
+    assert!(!said.contains("warning"), "the emitted code has warnings:\n{said}");
+    let output = Command::new(&program).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
     assert_eq!(text(&output.stdout).trim(), "gradients agree");
-    let warnings = text(&output.stderr);
-    assert!(!warnings.contains("warning"), "the emitted code has warnings:\n{warnings}");
 }

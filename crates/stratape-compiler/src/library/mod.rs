@@ -8,6 +8,7 @@
 //! therefore says that the type as it was written is the crate's, and rustc checks it (`Adopted::check`). Nothing of these crates is needed to
 //! build the compiler.
 
+mod declaration;
 mod dense;
 mod macros;
 mod nalgebra;
@@ -23,6 +24,7 @@ use syn::{Item, Path, UseTree};
 
 use crate::front::is_of_kernels;
 
+use self::declaration::{Declaration, declared};
 pub(crate) use self::macros::{expanded, is_macro, pieces, question, sliced};
 
 /// A crate, and the text that stands for it.
@@ -79,9 +81,7 @@ impl Library {
     /// The items of the text, under names of their own.
     fn items(&self) -> Vec<Item> {
         let Ok(tokens) = (self.text)().parse::<TokenStream>() else { return Vec::new() };
-        let Ok(file) = syn::parse2::<syn::File>(tokens.clone()) else { return Vec::new() };
-        let names: HashSet<String> =
-            file.items.iter().filter_map(declared).map(|(name, _)| name.to_string()).collect();
+        let names = self.declarations(|known| known.iter().map(|one| one.name.clone()).collect());
         let renamed = syn::parse2::<syn::File>(self.renamed(tokens, &names));
         renamed.map(|file| file.items).unwrap_or_default()
     }
@@ -102,43 +102,25 @@ impl Library {
 
     /// The arguments that the public item of a name takes; nothing in them for a function.
     fn arguments(&self, name: &str) -> Option<Option<String>> {
-        thread_local! {
-            /// Texts, since tokens do not outlive one call of a macro.
-            static KNOWN: RefCell<HashMap<&'static str, HashMap<String, Option<String>>>> = RefCell::default();
-        }
-        KNOWN.with_borrow_mut(|known| {
-            let known = known.entry(self.mark).or_insert_with(|| {
-                let file = syn::parse_str::<syn::File>(&(self.text)());
-                let items = file.map(|file| file.items).unwrap_or_default();
-                let public = |item: &Item| match declared(item)? {
-                    (name, syn::Visibility::Public(_)) => {
-                        let generics = match item {
-                            Item::Struct(item) => Some(&item.generics),
-                            Item::Type(item) => Some(&item.generics),
-                            _ => None,
-                        };
-                        let arguments =
-                            generics.map(|generics| any_arguments(generics).to_string());
-                        Some((name.to_string(), arguments))
-                    }
-                    _ => None,
-                };
-                items.iter().filter_map(public).collect()
-            });
-            known.get(name).cloned()
+        self.declarations(|known| {
+            // Of two items of a name, a type and a function, the one that is declared last.
+            let named = known.iter().rev().find(|one| one.is_public && one.name == name);
+            named.map(|one| one.arguments.clone())
         })
     }
-}
 
-/// The name of a type or function, and who sees it.
-fn declared(item: &Item) -> Option<(&Ident, &syn::Visibility)> {
-    match item {
-        Item::Struct(item) => Some((&item.ident, &item.vis)),
-        Item::Type(item) => Some((&item.ident, &item.vis)),
-        Item::Fn(item) => Some((&item.sig.ident, &item.vis)),
-        Item::Trait(item) => Some((&item.ident, &item.vis)),
-        Item::Enum(item) => Some((&item.ident, &item.vis)),
-        _ => None,
+    /// What `f` finds in the declarations of the text. It is read once for all calls: it is long, and most functions do not need the items themselves.
+    fn declarations<T>(&self, f: impl FnOnce(&[Declaration]) -> T) -> T {
+        thread_local! {
+            static KNOWN: RefCell<HashMap<&'static str, Vec<Declaration>>> = RefCell::default();
+        }
+        KNOWN.with_borrow_mut(|known| {
+            f(known.entry(self.mark).or_insert_with(|| {
+                let file = syn::parse_str::<syn::File>(&(self.text)());
+                file.map(|file| file.items.iter().filter_map(Declaration::of).collect())
+                    .unwrap_or_default()
+            }))
+        })
     }
 }
 
@@ -235,15 +217,16 @@ impl Adopted {
         let id = self.id.to_string();
         let mut imports = TokenStream::new();
         for library in LIBRARIES.iter().filter(|one| id.ends_with(one.mark)) {
-            for item in library.items() {
-                let is_type = matches!(item, Item::Struct(_) | Item::Enum(_));
-                let Some((ident, vis)) = declared(&item).filter(|_| is_type) else { continue };
-                let id = ident.to_string();
-                if emitted.contains(&id) && matches!(vis, syn::Visibility::Public(_)) {
+            let types = library.declarations(|known| {
+                let types = known.iter().filter(|one| one.is_public && one.is_type);
+                types.map(|one| one.name.clone()).collect::<Vec<_>>()
+            });
+            for name in types {
+                let id = format!("{name}{}", library.mark);
+                if emitted.contains(&id) {
                     let mut path = self.path.clone();
-                    let name = id.trim_end_matches(library.mark);
                     if let Some(last) = path.segments.last_mut() {
-                        last.ident = Ident::new(name, Span::call_site());
+                        last.ident = Ident::new(&name, Span::call_site());
                     }
                     let id = Ident::new(&id, Span::call_site());
                     imports.extend(quote!(#[allow(unused_imports)] use #path as #id;));
@@ -252,16 +235,6 @@ impl Adopted {
         }
         imports
     }
-}
-
-/// Arguments that any such item takes.
-fn any_arguments(generics: &syn::Generics) -> TokenStream {
-    let arguments = generics.params.iter().map(|param| match param {
-        syn::GenericParam::Type(_) => quote!(f64),
-        syn::GenericParam::Const(_) => quote!(1),
-        syn::GenericParam::Lifetime(_) => quote!('static),
-    });
-    if generics.params.is_empty() { TokenStream::new() } else { quote!(<#(#arguments),*>) }
 }
 
 /// The function of a struct that makes it of its only field, where that field is not all it has.
