@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! //--- name [wrt=x,y] [par] [noplain]
-//! //= for n in [0usize, 1, 9] | x=rnd(n, 1) | k=1.3 | steps=7 [| nofd] [| tol=1e-5]
+//! //= for n in [0usize, 1, 9] | x=rnd(n, 1) | k=1.3 | steps=7 [| nofd] [| tol=1e-5] [| finite]
 //! fn name(x: &mut [f64], k: f64, steps: usize) -> f64 { … /*C*/ for … }
 //! ```
 //!
