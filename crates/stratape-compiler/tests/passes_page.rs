@@ -184,6 +184,32 @@ const SPOILED: &[Spoiled] = &[
     ("sink", &[("e | zero", "e | a")]),
     // Memory between is looked at: it might be the addition's own.
     ("sink", &[("zero: ~f64 = 0.0", "zero: ~f64 = 1.0")]),
+    // Not all of the lists is copied.
+    (
+        "swap_copies",
+        &[
+            ("for j in first..n", "for j in first..steps"),
+            ("for k in first..n", "for k in first..steps"),
+        ],
+    ),
+    // What was copied is read again.
+    (
+        "swap_copies",
+        &[
+            ("@before[j] = p }", "@before[j] = p }\n    y: f64 = @now[first]"),
+            ("@now[k] = q }", "@now[k] = q }\n    z: f64 = @next[first]"),
+        ],
+    ),
+    // The second sum needs the first.
+    ("loop_fusion", &[("t = zero", "t = left")]),
+    // What the second reads is written in between.
+    (
+        "loop_fusion",
+        &[("@b: &[f64]", "@b: &mut [f64]"), ("-> left\n", "-> left\n    @b[i] = left\n")],
+    ),
+    // The first sum is looked at; sums of the primal keep their order.
+    ("combine_terms", &[("s2: ~f64 = s1 + b", "b1: ~f64 = s1 * b; s2: ~f64 = s1 + b1")]),
+    ("combine_terms", &[("~f64", "f64")]),
     // The list changes from one outer iteration to the next.
     (
         "precompute",

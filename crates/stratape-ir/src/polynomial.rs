@@ -129,6 +129,13 @@ impl Polynomial {
         self.terms.iter().map(|(symbols, factor)| (symbols.as_slice(), *factor))
     }
 
+    /// Whether it has few terms, and factors far from the limits of their type. Sums and products of such ones are exact.
+    pub fn is_small(&self) -> bool {
+        const TERMS: usize = 32;
+        const FACTOR: u128 = 1 << 60;
+        self.terms.len() <= TERMS && self.terms.values().all(|it| it.unsigned_abs() < FACTOR)
+    }
+
     /// The values in it.
     pub fn symbols(&self) -> impl Iterator<Item = ValueId> + '_ {
         self.terms.keys().flatten().copied()

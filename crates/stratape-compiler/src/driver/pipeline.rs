@@ -101,6 +101,7 @@ pub static PRIMAL: &[Pass] = &[
     loops::ROTATE,
     // Before arrays become values, which those of an iteration can, and before lengths are taken out of loops.
     memory::LOCALIZE,
+    memory::SWAP_COPIES,
     memory::SMALL_ARRAYS,
     // Small arrays of structs are values by now, and indices into them numbers.
     canonical::CSE,
@@ -123,6 +124,9 @@ pub static PRIMAL: &[Pass] = &[
     memory::ARGMAX,
     memory::PRECOMPUTE,
     canonical::CSE,
+    // After what looks for the shape of a single sum.
+    loops::LOOP_FUSION,
+    canonical::CSE,
     canonical::DCE,
 ];
 
@@ -142,6 +146,7 @@ pub static GRADIENT: &[Pass] = &[
     memory::DEAD_INIT,
     adjoint::INVARIANT_FACTOR,
     loops::UNROLL_AND_JAM,
+    adjoint::COMBINE_TERMS,
     canonical::GRADIENT_CSE,
     canonical::DCE,
     loops::REORDERABLE,

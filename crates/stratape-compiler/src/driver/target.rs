@@ -43,6 +43,8 @@ pub struct Target {
     pub jam_iterations: i128,
     /// Float operations in a jammed body: eight copies of a dozen still stay in registers or the nearest loads.
     pub jam_operations: usize,
+    /// Operations of a loop that several sums become: eight sums of products of two loads.
+    pub fused_statements: usize,
     /// The longest row whose sums invariant factors are taken out of: its arrays are on the stack.
     pub factor_row: i128,
     /// The fewest terms: below, the second loop costs what the products did.
@@ -129,6 +131,7 @@ impl Default for Target {
             jam_rows: 8,
             jam_iterations: 8,
             jam_operations: 12,
+            fused_statements: 48,
             factor_row: 64,
             factor_terms: 3,
             gather_distance: 4,

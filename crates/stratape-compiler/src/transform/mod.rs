@@ -13,7 +13,9 @@
 pub mod adjoint;
 pub mod canonical;
 mod facts;
+mod index;
 pub mod loops;
 pub mod memory;
 
 pub(crate) use self::facts::{integers, is_cheap, is_product, is_total, literals, runs, trips};
+pub(crate) use self::index::index;

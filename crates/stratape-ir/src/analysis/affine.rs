@@ -4,6 +4,7 @@
 //! wrap within the bounds of a list and stay symbols. Facts are polynomials that are at least 0: a loop that runs has an extent of at least 1,
 //! a branch that is taken has its condition.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::{DefUse, Definition};
@@ -35,13 +36,20 @@ pub struct Affine<'a> {
     loops: HashMap<ValueId, Counted>,
     /// For each value, the loops around its definition, outermost first, by their counters.
     around: HashMap<ValueId, Vec<ValueId>>,
+    /// What has been asked for before: an index of a loop that is written out is a chain as long as the loop.
+    known: RefCell<HashMap<ValueId, Polynomial>>,
 }
 
 impl<'a> Affine<'a> {
     /// Reads the loops of a function.
     pub fn new(function: &'a Function, definitions: &'a DefUse) -> Self {
-        let mut affine =
-            Self { function, definitions, loops: HashMap::new(), around: HashMap::new() };
+        let mut affine = Self {
+            function,
+            definitions,
+            loops: HashMap::new(),
+            around: HashMap::new(),
+            known: RefCell::default(),
+        };
         affine.block(&function.body, &mut Vec::new());
         affine
     }
@@ -79,33 +87,61 @@ impl<'a> Affine<'a> {
 
     /// An integer as a polynomial.
     pub fn of(&self, value: ValueId) -> Polynomial {
-        self.limited(value, 64)
+        // Chains are as long as what was unrolled: no recursion.
+        let mut asked = vec![value];
+        while let Some(value) = asked.last().copied() {
+            let waiting = asked.len();
+            if !self.known.borrow().contains_key(&value) {
+                let known = self.known.borrow();
+                let operands = self.operands(value);
+                asked.extend(operands.into_iter().flatten().filter(|it| !known.contains_key(it)));
+            }
+            if asked.len() == waiting {
+                asked.pop();
+                self.learn(value);
+            }
+        }
+        self.known.borrow().get(&value).cloned().unwrap_or_else(|| Polynomial::symbol(value))
     }
 
-    fn limited(&self, value: ValueId, fuel: usize) -> Polynomial {
-        let Definition::Op(op) = self.definitions.of(value) else {
-            return Polynomial::symbol(value);
-        };
-        match op {
-            Op::Int(number) => Polynomial::number(*number),
-            _ if fuel == 0 => Polynomial::symbol(value),
+    /// The integers that the polynomial of an integer is made of.
+    fn operands(&self, value: ValueId) -> [Option<ValueId>; 2] {
+        match self.definitions.of(value) {
             // Small integers may wrap within the bounds of a list.
-            Op::Binary(sign @ (Binary::Add | Binary::Sub | Binary::Mul), a, b)
+            Definition::Op(Op::Binary(Binary::Add | Binary::Sub | Binary::Mul, a, b))
                 if self.bits(value) >= 32 =>
             {
-                let (a, b) = (self.limited(*a, fuel / 2), self.limited(*b, fuel / 2));
-                match sign {
-                    Binary::Add => a.plus(&b),
-                    Binary::Sub => a.minus(&b),
-                    _ => a.times(&b),
-                }
+                [Some(*a), Some(*b)]
             }
             // An index that lost its sign would be out of bounds; one that lost bits need not.
-            Op::Cast(a, Scalar::Int(to)) if self.bits(*a) <= to.bits() && self.bits(*a) > 0 => {
-                self.limited(*a, fuel - 1)
+            Definition::Op(Op::Cast(a, Scalar::Int(to)))
+                if self.bits(*a) <= to.bits() && self.bits(*a) > 0 =>
+            {
+                [Some(*a), None]
             }
-            _ => Polynomial::symbol(value),
+            _ => [None, None],
         }
+    }
+
+    /// Finds the polynomial of an integer whose operands are known.
+    fn learn(&self, value: ValueId) {
+        let mut known = self.known.borrow_mut();
+        if known.contains_key(&value) {
+            return;
+        }
+        let of = |operand: Option<ValueId>| known.get(&operand?);
+        let op = self.definitions.of(value);
+        let [a, b] = self.operands(value);
+        let found = match (op, of(a), of(b)) {
+            (Definition::Op(Op::Int(number)), ..) => Polynomial::number(*number),
+            (Definition::Op(Op::Binary(Binary::Add, ..)), Some(a), Some(b)) => a.plus(b),
+            (Definition::Op(Op::Binary(Binary::Sub, ..)), Some(a), Some(b)) => a.minus(b),
+            (Definition::Op(Op::Binary(Binary::Mul, ..)), Some(a), Some(b)) => a.times(b),
+            (Definition::Op(Op::Cast(..)), Some(a), _) => a.clone(),
+            _ => Polynomial::symbol(value),
+        };
+        let found = if found.is_small() { found } else { Polynomial::symbol(value) };
+        known.insert(value, found);
     }
 
     /// The function.

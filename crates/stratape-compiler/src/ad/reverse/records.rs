@@ -11,6 +11,7 @@ use super::call::propagates;
 use super::rewind::PointId;
 use super::save_plan::Plan;
 use super::states::Point;
+use crate::transform::index;
 use stratape_ir::SourceId;
 use stratape_ir::{
     Argument, Block, Call, Function, If, Int, Loop, Merge, ObjectId, Op, Place, Polynomial, Record,
@@ -213,37 +214,7 @@ impl Saver<'_> {
 
     /// An index, exact where it lies in a list.
     fn index(&mut self, polynomial: &Polynomial, out: &mut Block) -> ValueId {
-        let mut sum = None;
-        for (symbols, factor) in polynomial.terms() {
-            let number = i128::from(factor.unsigned_abs() as u64);
-            let mut product =
-                (number != 1 || symbols.is_empty()).then(|| self.op(Op::Int(number), out));
-            for symbol in symbols {
-                let symbol = match self.function.ty(*symbol) == Scalar::USIZE {
-                    true => *symbol,
-                    false => self.op(Op::Cast(*symbol, Scalar::USIZE), out),
-                };
-                product = Some(match product {
-                    Some(product) => self.wrapping("wrapping_mul", product, symbol, out),
-                    None => symbol,
-                });
-            }
-            let Some(product) = product else { continue };
-            sum = Some(match (sum, factor < 0) {
-                (None, false) => product,
-                (None, true) => {
-                    let zero = self.op(Op::Int(0), out);
-                    self.wrapping("wrapping_sub", zero, product, out)
-                }
-                (Some(sum), false) => self.wrapping("wrapping_add", sum, product, out),
-                (Some(sum), true) => self.wrapping("wrapping_sub", sum, product, out),
-            });
-        }
-        sum.unwrap_or_else(|| self.op(Op::Int(0), out))
-    }
-
-    fn wrapping(&mut self, name: &str, a: ValueId, b: ValueId, out: &mut Block) -> ValueId {
-        self.op(Op::Method(name.to_owned(), vec![a, b]), out)
+        index(self.function, polynomial, out)
     }
 
     fn op(&mut self, op: Op, out: &mut Block) -> ValueId {

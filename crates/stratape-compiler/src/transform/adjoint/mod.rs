@@ -1,5 +1,6 @@
 //! Passes that are legal on adjoints only: they may change their last bits and the order in which they are summed.
 
+mod combine_terms;
 mod fold_coefficients;
 mod gather_pairs;
 mod invariant_factor;
@@ -7,6 +8,7 @@ mod reciprocal;
 mod scatter_to_gather;
 mod sink;
 
+pub use self::combine_terms::COMBINE_TERMS;
 pub use self::fold_coefficients::FOLD_COEFFICIENTS;
 pub use self::gather_pairs::GATHER_PAIRS;
 pub use self::invariant_factor::INVARIANT_FACTOR;

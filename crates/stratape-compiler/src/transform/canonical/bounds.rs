@@ -6,8 +6,8 @@
 //!
 //! Such checks come from `let row = &x[a..b]; … row[j] …`: the front end resolves the slice to an offset and keeps its bounds as a check.
 //!
-//! Legal when the index is the counter of an enclosing loop plus some polynomial, and the end of the loop's range plus the same polynomial is
-//! at most the length. Pays because a loop that contains a check has no views (`strip_mine`). Runs after `cse`, so that equal lengths are one
+//! Legal when both are numbers (of a loop that was unrolled), or the index is the counter of an enclosing loop plus some polynomial, and the end of
+//! the loop's range plus the same polynomial is at most the length. Pays because a loop that contains a check has no views (`strip_mine`). Runs after `cse`, so that equal lengths are one
 //! value.
 
 use std::collections::HashSet;
@@ -70,9 +70,13 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether an index is a counter plus something, and the end of its range plus that is at most the length.
+    /// Whether index and length are numbers that agree; or the index is a counter plus something, and the end of its range plus that is at
+    /// most the length.
     fn holds(&self, index: ValueId, len: ValueId, around: &[(ValueId, ValueId)]) -> bool {
         let (index, len) = (self.affine.of(index), self.affine.of(len));
+        if let (Some(index), Some(len)) = (index.as_number(), len.as_number()) {
+            return 0 <= index && index < len;
+        }
         around.iter().any(|(counter, to)| {
             let Some((factor, rest)) = index.split(*counter) else { return false };
             factor.as_number() == Some(1)

@@ -14,6 +14,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::triangle::triangles;
 use crate::driver::{Context, Pass, Promise};
 use stratape_ir::{
     Binary, Block, Carried, Function, Loop, Op, Range, Scalar, SourceId, Stmt, Substitution,
@@ -32,7 +33,7 @@ pub const INDUCTION: Pass = Pass {
 /// Rewrites induction variables.
 fn induction(function: &mut Function, cx: &mut Context<'_>) {
     let mut body = std::mem::take(&mut function.body);
-    let mut rewriter = Rewriter { function, ops: HashMap::new(), cx };
+    let mut rewriter = Rewriter { function: &mut *function, ops: HashMap::new(), cx: &mut *cx };
     let mut substitution = Substitution::default();
     rewriter.block(&mut body, &mut substitution);
     substitution.apply(&mut body);
@@ -40,6 +41,7 @@ fn induction(function: &mut Function, cx: &mut Context<'_>) {
     for result in &mut function.results {
         *result = substitution.get(*result);
     }
+    triangles(function, cx);
 }
 
 struct Rewriter<'a, 'c> {

@@ -17,8 +17,8 @@ use crate::driver::{Context, Pass, Promise};
 use crate::transform::canonical::written;
 use crate::transform::{integers, is_cheap, is_product, is_total, literals, runs};
 use stratape_ir::{
-    Block, Compare, Function, If, Loop, Merge, Op, Range, Scalar, Stmt, StmtId, ValueId, defined,
-    made, swapped,
+    Block, Check, Compare, Function, If, Loop, Merge, Op, Range, Scalar, Stmt, StmtId, ValueId,
+    defined, made, swapped,
 };
 
 /// The pass.
@@ -161,9 +161,14 @@ impl Hoister<'_> {
                 }
                 moved.push(item);
             } else {
-                if !matches!(item, Stmt::Let { .. } | Stmt::New { .. }) {
-                    first = false;
-                }
+                first &= match &item {
+                    Stmt::Let { .. } | Stmt::New { .. } => true,
+                    // Of several panics another may come first.
+                    Stmt::Check { check, .. } => {
+                        !matches!(check, Check::Assert { prints: true, .. })
+                    }
+                    _ => false,
+                };
                 kept.push(item);
             }
         }

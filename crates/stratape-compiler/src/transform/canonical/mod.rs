@@ -6,6 +6,7 @@ mod dce;
 mod if_conversion;
 mod induction;
 mod licm;
+mod triangle;
 
 pub use self::bounds::BOUNDS;
 pub(crate) use self::cse::written;

@@ -2,6 +2,7 @@
 
 mod coalesce;
 mod counted;
+mod fusion;
 mod interchange;
 mod peel;
 mod reduction_nest;
@@ -13,6 +14,7 @@ mod unroll_and_jam;
 
 pub use self::coalesce::COALESCE;
 pub use self::counted::COUNTED;
+pub use self::fusion::LOOP_FUSION;
 pub use self::interchange::INTERCHANGE;
 pub use self::peel::PEEL;
 pub use self::reorderable::REORDERABLE;

@@ -265,7 +265,7 @@ fn writes(node: &Stmt, object: ObjectId) -> bool {
 }
 
 /// Whether a statement has anything to do with an object.
-fn mentions(node: &Stmt, object: ObjectId) -> bool {
+pub(super) fn mentions(node: &Stmt, object: ObjectId) -> bool {
     contains(node, &|node| {
         let touched = |place: &Place| place.object == object;
         let len = matches!(node, Stmt::Let { op: Op::Len(place), .. } if touched(place));

@@ -89,7 +89,7 @@ fn is_buffer(function: &Function, object: ObjectId, special: &HashSet<ObjectId>)
 type Found = (ObjectId, ValueId);
 
 /// Objects of which more is known than the statements say.
-fn special(function: &Function) -> HashSet<ObjectId> {
+pub(super) fn special(function: &Function) -> HashSet<ObjectId> {
     let copies = &function.strided_copies;
     let mut special = made_twice(&function.body);
     special.extend(swapped(&function.body));

@@ -11,6 +11,7 @@ mod precompute;
 mod scalar_promotion;
 mod small_arrays;
 mod split_structs;
+mod swap_copies;
 
 pub use self::aos_to_soa::AOS_TO_SOA;
 pub use self::argmax::ARGMAX;
@@ -23,3 +24,4 @@ pub use self::scalar_promotion::SCALAR_PROMOTION;
 pub use self::small_arrays::SMALL_ARRAYS;
 pub(crate) use self::small_arrays::Unroller;
 pub use self::split_structs::SPLIT_STRUCTS;
+pub use self::swap_copies::SWAP_COPIES;
