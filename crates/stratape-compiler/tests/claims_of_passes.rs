@@ -129,7 +129,7 @@ fn a_pass_that_reshapes_something_leaves_a_remark() {
             silent.insert(pass);
         }
     }
-    let small = "bounds combine_terms cse dce fold_coefficients gradient_cse if_conversion licm reciprocal reorderable scratchpad streams strip_mine";
+    let small = "bounds combine_terms cse dce fold_coefficients free_bits gradient_cse if_conversion licm reciprocal reorderable scratchpad streams strip_mine";
     assert_eq!(silent, small.split_whitespace().collect(), "those that are silent");
 }
 

@@ -136,6 +136,8 @@ pub static GRADIENT: &[Pass] = &[
     // before what it is computed from.
     canonical::DCE,
     canonical::GRADIENT_CSE,
+    // What both halves share is known by now.
+    adjoint::FREE_BITS,
     adjoint::RECIPROCAL,
     adjoint::FOLD_COEFFICIENTS,
     canonical::DCE,

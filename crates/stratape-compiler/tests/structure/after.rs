@@ -258,4 +258,17 @@ pub(super) const CASES: &[Case] = &[
             ops(&compiled.gradient.function, |op| matches!(op, Op::Math(Math::Sin, _))) == 1
         },
     },
+    Case {
+        pass: "free_bits",
+        source: "fn f(x: &[f64], y: &[f64], d: &[f64], k: &[usize], n: usize) -> f64 {
+            let mut r = vec![0.0; n];
+            for i in 0..x.len() { r[k[i]] += (x[i] / d[i]) * (y[i] / d[i]); }
+            let mut s = 0.0;
+            for i in 0..n { s += r[i] * r[i]; }
+            s
+        }",
+        holds: |compiled| {
+            ops(&compiled.gradient.function, |op| matches!(op, Op::Binary(Binary::Div, ..))) == 3
+        },
+    },
 ];

@@ -2,6 +2,7 @@
 
 mod combine_terms;
 mod fold_coefficients;
+mod free_bits;
 mod gather_pairs;
 mod invariant_factor;
 mod reciprocal;
@@ -10,6 +11,7 @@ mod sink;
 
 pub use self::combine_terms::COMBINE_TERMS;
 pub use self::fold_coefficients::FOLD_COEFFICIENTS;
+pub use self::free_bits::FREE_BITS;
 pub use self::gather_pairs::GATHER_PAIRS;
 pub use self::invariant_factor::INVARIANT_FACTOR;
 pub use self::reciprocal::RECIPROCAL;
