@@ -4,7 +4,6 @@ mod bitmap;
 mod code;
 mod descent;
 mod machine;
-mod model;
 mod report;
 mod runs;
 
@@ -15,9 +14,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
+use stratape_demo::{Problem, plate};
 
 use self::descent::Descent;
-use self::model::{Problem, plate};
 use self::runs::{Run, Setting, apart, same_bits};
 use crate::failure::Failure;
 use crate::{saving, terminal, units};

@@ -3,11 +3,9 @@
 
 #![forbid(unsafe_code)]
 
-mod bench;
 mod demo;
 mod explain;
-mod model;
-mod page;
+mod programs;
 mod tape_info;
 mod tape_sweep;
 mod units;
@@ -16,7 +14,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use stratape_console::{failure, saving, terminal};
+use stratape_console::{failure, page, saving, terminal};
 
 use self::failure::Failure;
 
@@ -35,8 +33,8 @@ enum Command {
     Explain(explain::Arguments),
     Tape(tape_info::Arguments),
     Demo(demo::Arguments),
-    Model(model::Arguments),
-    Bench(bench::Arguments),
+    Model(programs::Model),
+    Bench(programs::Bench),
     /// Print a shell completion script.
     Completions {
         /// The shell.
@@ -56,8 +54,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Explain(arguments) => explain::run(&arguments),
         Command::Tape(arguments) => tape_info::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
-        Command::Model(arguments) => model::run(&arguments),
-        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Model(arguments) => arguments.run(),
+        Command::Bench(arguments) => arguments.run(),
         Command::Completions { shell } => completions(shell),
     }
 }

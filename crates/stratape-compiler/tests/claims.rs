@@ -9,7 +9,7 @@ use stratape_compiler::driver::{
     self, Compiled, GRADIENT, LOWERING, Options, PRIMAL, Pass, Target,
 };
 use stratape_compiler::front::Items;
-use stratape_ir::interp::{self, Argument, Datum, Memory};
+use stratape_interp::{self as interp, Argument, Datum, Memory};
 use stratape_ir::{Function, text, valid};
 
 /// An argument of a program.

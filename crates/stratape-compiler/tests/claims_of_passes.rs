@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use stratape_compiler::driver::{
     Context, GRADIENT, KERNEL, KERNEL_GRADIENT, LOWERING, PRIMAL, Pass, Target,
 };
-use stratape_ir::interp::{self, Argument, Datum, Memory, Trap};
+use stratape_interp::{self as interp, Argument, Datum, Memory, Trap};
 use stratape_ir::{Function, text};
 
 fn all_passes() -> impl Iterator<Item = &'static Pass> {

@@ -1,8 +1,8 @@
-//! The emulator: kernels on the CPU, run by [`stratape_ir::simt`].
+//! The emulator: kernels on the CPU, run by [`stratape_interp::simt`].
 
 use std::num::NonZero;
 
-use stratape_ir::simt::{self, Launch};
+use stratape_interp::simt::{self, Launch};
 
 use crate::buffer::Store;
 use crate::error::{FaultKind, GpuError, KernelFault};

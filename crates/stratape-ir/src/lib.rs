@@ -10,8 +10,8 @@
 //! | [`text`] | the text form |
 //! | [`valid`] | the validator: rules that passes and back ends rely on |
 //! | [`analysis`] | what passes ask about a function |
-//! | [`interp`] | the interpreter: the oracle of the tests |
-//! | [`simt`] | runs kernels: their oracle, and their emulator |
+//!
+//! The crate `stratape-interp` runs functions, as the oracle of the tests, and kernels, as their oracle and emulator.
 //!
 //! The crate knows nothing of tokens. Source positions are [`SourceId`]s, Rust text that the language does not look into is an [`Opaque`];
 //! whoever made the function has the tables.
@@ -120,7 +120,7 @@
 //!
 //! # Kernels
 //!
-//! A function that is marked as a [kernel](Function::kernel) is run by all threads of a grid of blocks ([`simt`] runs it). Objects behind references
+//! A function that is marked as a [kernel](Function::kernel) is run by all threads of a grid of blocks (`stratape_interp::simt` runs it). Objects behind references
 //! are global memory, which all threads share; objects in [`Function::shared`] are one for each block, made at the top of the function; a thread has every other
 //! local for itself. [`Op::Builtin`] tells a thread who it is. Threads run independently of each other but for
 //! [`Stmt::Barrier`], which all threads of a block pass together, [`Stmt::Atomic`] and [`Stmt::Shuffle`]. Two threads that access one number, one of
@@ -152,7 +152,7 @@
 //! # Example
 //!
 //! ```
-//! use stratape_ir::interp::{self, Argument};
+//! use stratape_interp::{self as interp, Argument};
 //! use stratape_ir::{Binary, Builder, Float, Function, Param, Scalar, SourceId, valid};
 //!
 //! // fn square(x: f64) -> f64 { x * x }
@@ -178,7 +178,6 @@ mod checkpoint;
 mod copy;
 mod function;
 mod ids;
-pub mod interp;
 mod kernel;
 mod module;
 mod op;
@@ -187,7 +186,6 @@ mod polynomial;
 mod record;
 mod region;
 mod schedule;
-pub mod simt;
 mod stmt;
 pub mod text;
 mod types;

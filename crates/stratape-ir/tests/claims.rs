@@ -7,8 +7,8 @@ mod common;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use stratape_ir::interp::{
-    self, Access, Argument, Class, Datum, Memory, Observer, Options, Outcome, Trap,
+use stratape_interp::{
+    self as interp, Access, Argument, Class, Datum, Memory, Observer, Options, Outcome, Trap,
 };
 use stratape_ir::text::parse;
 use stratape_ir::{Op, ValueId};

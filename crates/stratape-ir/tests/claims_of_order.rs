@@ -5,7 +5,7 @@
 
 mod common;
 
-use stratape_ir::interp::{self, Argument, Memory, Options};
+use stratape_interp::{self as interp, Argument, Memory, Options};
 use stratape_ir::{Block, Stmt, valid};
 
 use common::{accepted, all_refused, read, refused};

@@ -3,7 +3,7 @@
 use stratape_compiler::ad::Output;
 use stratape_compiler::driver::Saving;
 use stratape_compiler::explain;
-use stratape_ir::interp::{self, Argument, Memory, Observer, Trap};
+use stratape_interp::{self as interp, Argument, Memory, Observer, Trap};
 use stratape_ir::{Extent, Function, Origin, Param, Scalar, Stmt, Type, walk};
 use syn::visit_mut::VisitMut;
 

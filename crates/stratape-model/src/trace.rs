@@ -7,7 +7,7 @@ mod fan;
 mod heap;
 mod tape;
 
-use stratape_ir::interp::{Access, Class, Observer};
+use stratape_interp::{Access, Class, Observer};
 use stratape_ir::{Binary, Function, Math, ObjectId, Op, Origin, Scalar, ValueId};
 
 use crate::lifetimes::{Histogram, Lifetimes};
@@ -42,7 +42,7 @@ impl Object {
 /// Tells a machine what the interpreter runs.
 ///
 /// ```
-/// use stratape_ir::interp::{self, Argument, Memory};
+/// use stratape_interp::{self as interp, Argument, Memory};
 /// use stratape_ir::text::parse_function;
 /// use stratape_model::{Layout, Machine, Trace};
 ///

@@ -6,11 +6,11 @@ use crate::explain::notes;
 use crate::failure::Failure;
 use crate::page::escaped;
 
-const TEXT: &str = include_str!("model.rs");
+use stratape_demo::SOURCE as TEXT;
 
 /// The functions of the plate, noted.
 pub(super) fn listing() -> Result<String, Failure> {
-    let mut notes = notes("model.rs", TEXT)?;
+    let mut notes = notes("lib.rs", TEXT)?;
     let taped = notes.remove("misfit").unwrap_or_default();
     let snapshots = notes.remove("misfit_again").unwrap_or_default();
     let lines: Vec<&str> = TEXT.lines().collect();

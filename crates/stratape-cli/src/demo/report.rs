@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::page;
 use crate::saving;
 use crate::units::bytes;
+use stratape::picture::Picture;
 
 /// Writes the page. It appears under its name only when it is complete.
 pub(super) fn write(path: &Path, findings: &Findings) -> Result<(), Failure> {
@@ -103,10 +104,10 @@ fn page(findings: &Findings) -> Result<String, Failure> {
         bytes(spilled.tape),
         bytes(findings.memory as u64)
     );
-    let occupancy = page::picture(&spilled.picture.clone().title(title));
-    let schedule = page::picture(&checkpointed.picture);
+    let occupancy = picture(&spilled.picture.clone().title(title));
+    let schedule = picture(&checkpointed.picture);
     let convergence = picture::descent(&findings.descent.history);
-    let convergence = page::picture(&convergence.title("The misfit over the iterations"));
+    let convergence = picture(&convergence.title("The misfit over the iterations"));
     let fields: String = [
         ("the initial plate: the truth", &findings.truth[..]),
         ("the final plate: the data, and the first guess", &findings.data),
@@ -159,6 +160,20 @@ fn page(findings: &Findings) -> Result<String, Failure> {
         iterations = problem.iterations,
     );
     Ok(page::page("Stratape: one gradient, three ways", &body))
+}
+
+/// A picture of the library in both sizes.
+fn picture(picture: &Picture) -> String {
+    let named = |(width, height): (u32, u32), class: &str| {
+        let text = picture.clone().size(width, height).to_string();
+        text.replacen(
+            "class=\"stratape-picture\"",
+            &format!("class=\"stratape-picture {class}\""),
+            1,
+        )
+    };
+    let (wide, narrow) = (named((860, 340), "wide"), named((380, 320), "narrow"));
+    format!("<figure>{wide}{narrow}</figure>")
 }
 
 #[cfg(test)]

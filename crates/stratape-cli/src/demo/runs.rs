@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use stratape::Workspace;
 use stratape::picture::{self, Picture};
 use stratape::tape::{TapeError, TapeOptions, TapeStats};
+use stratape_demo::{Problem, plate};
 
-use super::model::{Problem, plate};
 use crate::failure::Failure;
 use crate::units::bytes;
 

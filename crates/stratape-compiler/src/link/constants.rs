@@ -2,7 +2,7 @@
 //!
 //! An attribute sees the tokens it stands on, and `DIM` alone would be a number that nobody knows: a loop over it of any length, an array of it in
 //! memory. Where the file shows what it is, its number is read in its place. What was read is asserted beside the item, so that rustc refuses
-//! what would not be so.
+//! what would not be so. Constants inside a block are read in the same way, and need no assertion: nothing is between them and their uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,6 +64,10 @@ impl Constants {
                 _ => None,
             },
             Expr::Paren(inner) => self.number(&inner.expr),
+            Expr::Block(inner) if inner.label.is_none() => match inner.block.stmts.as_slice() {
+                [syn::Stmt::Expr(inner, None)] => self.number(inner),
+                _ => None,
+            },
             Expr::Group(inner) => self.number(&inner.expr),
             Expr::Path(path) => {
                 let name = path.path.get_ident()?.to_string();
@@ -117,16 +121,19 @@ impl Constants {
         Self(seen.map(|(name, known)| (name.clone(), known.clone())).collect())
     }
 
-    /// Puts numbers in the place of names in items; what is left to be asserted where the names are in sight.
-    fn replace(mut self, items: &mut [Item]) -> TokenStream {
-        let mut bound = Bound(BTreeSet::new());
-        items.iter().for_each(|item| bound.visit_item(item));
-        self.0.retain(|name, _| !bound.0.contains(name));
-        let mut numbers = Numbers { constants: &self, used: BTreeSet::new() };
-        if !self.0.is_empty() {
-            items.iter_mut().for_each(|item| numbers.visit_item_mut(item));
+    /// Puts numbers in the place of names in items, and of the constants of their own blocks; what is left to be asserted where the names are in sight.
+    fn replace(&self, items: &mut [Item]) -> TokenStream {
+        let mut used = BTreeSet::new();
+        for item in items {
+            let mut bound = Bound(BTreeSet::new());
+            bound.visit_item(item);
+            let mut known = self.clone();
+            known.0.retain(|name, _| !bound.0.contains(name));
+            let mut numbers = Numbers { constants: &known, used: BTreeSet::new() };
+            numbers.visit_item_mut(item);
+            used.append(&mut numbers.used);
         }
-        let used = numbers.used.iter().filter_map(|name| {
+        let asserted = used.iter().filter_map(|name| {
             let (ty, number) = self.0.get(name)?;
             let (name, number) = (Ident::new(name, Span::call_site()), literal(ty, *number)?);
             let message = "stratape read another number for this constant: is it defined twice?";
@@ -134,12 +141,12 @@ impl Constants {
                 const _: () = ::core::assert!(#name == #number, #message);
             ))
         });
-        used.collect()
+        asserted.collect()
     }
 
     /// Replaces in an item that stands beside them.
     pub(crate) fn replace_in(&self, item: &mut Item) -> TokenStream {
-        self.clone().replace(std::slice::from_mut(item))
+        self.replace(std::slice::from_mut(item))
     }
 
     /// Replaces in the items of a module that stands beside them.
@@ -271,6 +278,27 @@ impl Numbers<'_> {
 }
 
 impl VisitMut<'_> for Numbers<'_> {
+    /// The constants of a block are seen in all of it; a name that something else in it has, too, is left alone.
+    fn visit_block_mut(&mut self, block: &mut syn::Block) {
+        visit_mut::visit_block_mut(self, block);
+        let (mut items, mut bound) = (Vec::new(), Bound(BTreeSet::new()));
+        for stmt in &block.stmts {
+            match stmt {
+                syn::Stmt::Item(Item::Const(item)) => {
+                    bound.visit_expr(&item.expr);
+                    items.push(Item::Const(item.clone()));
+                }
+                stmt => bound.visit_stmt(stmt),
+            }
+        }
+        let mut own = Constants::of(&items);
+        own.0.retain(|name, _| !bound.0.contains(name));
+        if !own.0.is_empty() {
+            let mut numbers = Numbers { constants: &own, used: BTreeSet::new() };
+            visit_mut::visit_block_mut(&mut numbers, block);
+        }
+    }
+
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         if let Expr::Path(path) = expr
             && path.qself.is_none()
@@ -291,6 +319,15 @@ impl VisitMut<'_> for Numbers<'_> {
     }
 
     fn visit_generic_argument_mut(&mut self, argument: &mut syn::GenericArgument) {
+        if let syn::GenericArgument::Const(expr @ Expr::Block(_)) = argument {
+            visit_mut::visit_expr_mut(self, expr);
+            if let Some(number) = self.constants.number(expr)
+                && let Ok(literal @ Expr::Lit(_)) = syn::parse_str(&number.to_string())
+            {
+                *expr = literal;
+            }
+            return;
+        }
         if let syn::GenericArgument::Type(syn::Type::Path(path)) = argument
             && path.qself.is_none()
             && let Some(name) = path.path.get_ident()

@@ -14,7 +14,9 @@ use super::names::{self, Kind};
 use super::nested;
 use super::reach::Reach;
 use super::words;
-use super::{Host, Questions, called, export, export_called, export_halves, prepare, with_imports};
+use super::{
+    Constants, Host, Questions, called, export, export_called, export_halves, prepare, with_imports,
+};
 use crate::expand::{self, Opened};
 use crate::front::{How, Items, is_marked};
 use crate::library::{Adopted, Imports};
@@ -81,10 +83,10 @@ fn read(
     let mut read = spelled.or(read);
     // Names of inner modules may mean constants of their own.
     let nested = items.iter().any(|item| matches!(item, Item::Mod(_)));
+    let constants = if nested { Constants::default() } else { (host.constants)() };
     let mut numbers = read.clone().unwrap_or_else(|| items.clone());
-    let asserted =
-        if nested { TokenStream::new() } else { (host.constants)().replace_inside(&mut numbers) };
-    if !asserted.is_empty() {
+    let asserted = constants.replace_inside(&mut numbers);
+    if numbers != *read.as_ref().unwrap_or(items) {
         read = Some(numbers);
     }
     match read {

@@ -1,7 +1,7 @@
 //! Gradients of what threads do together.
 
 use crate::harness::{Given, check, grid, numbers, zeros};
-use stratape_ir::simt::Launch;
+use stratape_interp::simt::Launch;
 
 #[test]
 fn a_block_reversed_through_shared_memory() {

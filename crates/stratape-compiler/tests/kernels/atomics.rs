@@ -76,7 +76,7 @@ fn a_second_axis_makes_plain_additions_atomic() {
         atomic_add(&mut out[0], x[i] * x[i]);
     }";
     let compiled = compile(text, "sums").unwrap();
-    let launch = stratape_ir::simt::Launch::new([1, 2, 1], [3, 2, 1]);
+    let launch = stratape_interp::simt::Launch::new([1, 2, 1], [3, 2, 1]);
     crate::harness::check_compiled(&compiled, &launch, &[zeros(1), numbers(3)]);
     assert_eq!(additions(&compiled), (1, 1));
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use stratape_compiler::back::cuda::{Factor, Fresh, overwriting};
 use stratape_compiler::driver::CompiledKernel;
 use stratape_compiler::kernels;
-use stratape_ir::simt::{self, Arg, Fault, Launch};
+use stratape_interp::simt::{self, Arg, Fault, Launch};
 use stratape_ir::{Float, Function, Param, Scalar, Stmt, walk};
 
 /// An argument of a kernel.

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use crate::harness::{Given, check_compiled, compile, numbers};
-use stratape_ir::simt::Launch;
+use stratape_interp::simt::Launch;
 
 const THREADS: usize = 4;
 

@@ -1,6 +1,6 @@
 //! Random indices in random loops: emulation reports it if an addition that should be atomic is not, and shadows that are overwritten hold what is added elsewhere.
 
-use stratape_ir::simt::Launch;
+use stratape_interp::simt::Launch;
 
 use crate::harness::{Given, additions, check_stores, compile, grid, numbers, stores, zeros};
 

@@ -1,7 +1,7 @@
 //! Rows whose columns threads take in strides: which of them belong to one thread.
 
 use stratape_compiler::back::cuda::{Factor, Fresh};
-use stratape_ir::simt::Launch;
+use stratape_interp::simt::Launch;
 
 use crate::harness::{Given, additions, check_compiled, compile, grid, numbers, stores, zeros};
 

@@ -1,7 +1,7 @@
 //! The shapes of kernels that users of CUDA write.
 
 use crate::harness::{Given, additions, check, grid, numbers, zeros};
-use stratape_ir::simt::Launch;
+use stratape_interp::simt::Launch;
 
 #[test]
 fn in_place_one_thread() {

@@ -6,7 +6,7 @@
 //! entries that nothing refers to either.
 //!
 //! ```
-//! use stratape_ir::interp::{self, Argument, Datum, Memory};
+//! use stratape_interp::{self as interp, Argument, Datum, Memory};
 //! use stratape_ir::text;
 //!
 //! let function = text::parse_function(

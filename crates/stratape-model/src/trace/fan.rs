@@ -1,6 +1,6 @@
 //! [`Fan`]: one run of the interpreter, told to several machines.
 
-use stratape_ir::interp::{Access, Class, Observer};
+use stratape_interp::{Access, Class, Observer};
 use stratape_ir::{Function, ObjectId, Op, ValueId};
 
 use crate::{ColumnLengths, Layout, Machine, ModelError, Report, Trace};

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use stratape_interp::{Access, Class, Observer};
 use stratape_ir::RecordId;
-use stratape_ir::interp::{Access, Class, Observer};
 
 use crate::lifetimes::Histogram;
 use crate::{Data, Machine, Node, Pass, Simulation};
@@ -29,7 +29,7 @@ pub enum Layout {
 /// How many values each column of a tape holds in the end: an observer of a run that counts them, for arrays that lie one after the other.
 ///
 /// ```
-/// use stratape_ir::interp;
+/// use stratape_interp as interp;
 /// use stratape_ir::text::parse_function;
 /// use stratape_model::ColumnLengths;
 ///

@@ -34,6 +34,7 @@ mod file_constants_c;
 mod file_constants_d;
 mod file_constants_where;
 mod halving;
+mod inner_constants;
 mod running_choices;
 mod running_choices_b;
 mod running_choices_c;

@@ -16,7 +16,7 @@ use stratape_compiler::ad::Output;
 use stratape_compiler::driver::{self, Compiled, Options, Saving, TapeSettings, Target};
 use stratape_compiler::front;
 use stratape_compiler::source::Sources;
-use stratape_ir::interp::{self, Argument, Datum, Memory, Number, Outcome, Trap};
+use stratape_interp::{self as interp, Argument, Datum, Memory, Number, Outcome, Trap};
 use stratape_ir::{Function, Param};
 
 use super::Random;

@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use stratape_ir::interp::{Dual, Number, Operation};
+use stratape_interp::{Dual, Number, Operation};
 
 /// The least slope that counts: slopes themselves have rounding errors, about a unit in the last place of one.
 const LEAST_SLOPE: f64 = 1e-2;

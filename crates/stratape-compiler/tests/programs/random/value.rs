@@ -1,6 +1,6 @@
 //! Arguments of programs: as text for rustc, as memory for the interpreter, and as a list of floats.
 
-use stratape_ir::interp::{Argument, Memory, Number};
+use stratape_interp::{Argument, Memory, Number};
 
 /// An argument.
 #[derive(Clone, Debug)]

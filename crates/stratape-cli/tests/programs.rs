@@ -1,0 +1,78 @@
+//! `stratape bench` and `stratape model` run other programs: those beside it where there is no checkout.
+#![cfg(unix)]
+
+use std::error::Error;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+/// A copy of the command, alone in a directory: beside the built one there may be the real benchmarks.
+fn alone(directory: &tempfile::TempDir) -> Result<PathBuf, std::io::Error> {
+    let copy = directory.path().join("stratape");
+    fs::copy(env!("CARGO_BIN_EXE_stratape"), &copy)?;
+    Ok(copy)
+}
+
+#[test]
+fn without_the_program_it_says_how_to_install_it() -> Outcome {
+    let directory = tempfile::tempdir()?;
+    let output = Command::new(alone(&directory)?)
+        .args(["bench", "tape", "--quick"])
+        .current_dir(directory.path())
+        .env("PATH", "")
+        .output()?;
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8(output.stderr)?;
+    assert!(told.contains("cargo install --path crates/stratape-bench"), "{told}");
+    Ok(())
+}
+
+#[test]
+fn arguments_and_the_exit_code_are_passed_on() -> Outcome {
+    let directory = tempfile::tempdir()?;
+    let copy = alone(&directory)?;
+    let program = directory.path().join("stratape-bench");
+    fs::write(&program, "#!/bin/sh\necho \"$@\"\nexit 7\n")?;
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o755))?;
+    for (arguments, passed) in [
+        (&["bench"][..], "--bars\n"),
+        (&["bench", "tape", "--quick", "--only", "a b"], "--bars tape --quick --only a b\n"),
+        (&["bench", "--json", "lulesh"], "lulesh\n"),
+        (&["bench", "--", "--help"], "--bars --help\n"),
+    ] {
+        let output = Command::new(&copy).args(arguments).current_dir(directory.path()).output()?;
+        assert_eq!(output.status.code(), Some(7), "{arguments:?}");
+        assert_eq!(String::from_utf8(output.stdout)?, passed, "{arguments:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_model_is_a_program_too() -> Outcome {
+    let directory = tempfile::tempdir()?;
+    let copy = alone(&directory)?;
+    let output = Command::new(&copy)
+        .args(["model", "paper"])
+        .current_dir(directory.path())
+        .env("PATH", "")
+        .output()?;
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8(output.stderr)?;
+    assert!(told.contains("cargo install --path crates/stratape-model"), "{told}");
+    let program = directory.path().join("stratape-model");
+    fs::write(&program, "#!/bin/sh\necho \"$@\"\nexit 7\n")?;
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o755))?;
+    for (arguments, passed) in [
+        (&["model", "run", "x.rs", "--set", "n=3"][..], "run x.rs --set n=3\n"),
+        (&["model", "run", "--help"], "run --help\n"),
+        (&["model", "--", "--help"], "--help\n"),
+    ] {
+        let output = Command::new(&copy).args(arguments).current_dir(directory.path()).output()?;
+        assert_eq!(output.status.code(), Some(7), "{arguments:?}");
+        assert_eq!(String::from_utf8(output.stdout)?, passed, "{arguments:?}");
+    }
+    Ok(())
+}
