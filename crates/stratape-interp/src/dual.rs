@@ -126,8 +126,10 @@ fn tangent_of_two(operation: Operation, a: Dual, b: Dual) -> f64 {
         Operation::Binary(Binary::Sub) => a.tangent - b.tangent,
         Operation::Binary(Binary::Mul) => a.times(y) + b.times(x),
         Operation::Binary(Binary::Div) => a.times(1.0 / y) - b.times(x / (y * y)),
-        Operation::Binary(Binary::Rem) => a.tangent - b.times((x / y).trunc()),
-        Operation::Math(Math::RemEuclid) => a.tangent - b.times(x.div_euclid(y)),
+        Operation::Binary(Binary::Rem) => a.tangent - b.times(((x - x % y) / y).round()),
+        Operation::Math(Math::RemEuclid) => {
+            a.tangent - b.times(((x - x.rem_euclid(y)) / y).round())
+        }
         Operation::Math(Math::DivEuclid) => 0.0,
         Operation::Math(Math::Log) => {
             a.times(1.0 / (x * y.ln())) - b.times(x.ln() / (y * y.ln() * y.ln()))

@@ -214,6 +214,7 @@ fn of_two(name: &str, a: i128, b: i128, ty: Int) -> Result<Option<i128>, Trap> {
         }
         "wrapping_shl" => wrap(a << ((b as u32) % ty.bits()), ty),
         "wrapping_shr" => a >> ((b as u32) % ty.bits()),
+        "strict_add" => checked(a.checked_add(b), ty, "add")?,
         "wrapping_add" => wrap(a.wrapping_add(b), ty),
         "wrapping_sub" => wrap(a.wrapping_sub(b), ty),
         "wrapping_mul" => wrap(a.wrapping_mul(b), ty),

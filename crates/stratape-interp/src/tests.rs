@@ -339,7 +339,7 @@ fn methods_of_integers() {
     let method = |name: &str, ty, args: &[i128]| {
         integer(|v| Op::Method(name.to_owned(), v), ty, Scalar::Int(ty), args)
     };
-    let cases: [(&str, Int, &[i128], i128); 14] = [
+    let cases: [(&str, Int, &[i128], i128); 15] = [
         ("pow", Int::I64, &[-3, 3], -27),
         ("abs", Int::I8, &[-5], 5),
         ("abs_diff", Int::U8, &[3, 250], 247),
@@ -348,6 +348,7 @@ fn methods_of_integers() {
         ("wrapping_sub", Int::U8, &[1, 2], 255),
         ("wrapping_mul", Int::I8, &[100, 3], 44),
         ("saturating_sub", Int::Usize, &[1, 2], 0),
+        ("strict_add", Int::I8, &[-100, 99], -1),
         ("saturating_add", Int::I8, &[-100, -100], -128),
         ("leading_zeros", Int::U32, &[1], 31),
         ("trailing_zeros", Int::U8, &[0], 8),

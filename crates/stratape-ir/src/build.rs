@@ -1,7 +1,7 @@
 //! Builds functions: blocks open and close in the order of the program, and operations on
 //! constants are folded where that changes no bit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{
     Binary, Block, Compare, Float, Function, If, Init, Loop, Merge, ObjectId, Op, Scalar, SourceId,
@@ -15,12 +15,19 @@ pub struct Builder {
     pub function: Function,
     open: Vec<Block>,
     constants: HashMap<ValueId, Op>,
+    /// Integers that are less than the largest of their type.
+    with_next: HashSet<ValueId>,
 }
 
 impl Builder {
     /// Starts with an empty body.
     pub fn new(function: Function) -> Self {
-        Self { function, open: vec![Block::new()], constants: HashMap::new() }
+        Self {
+            function,
+            open: vec![Block::new()],
+            constants: HashMap::new(),
+            with_next: HashSet::new(),
+        }
     }
 
     /// Hands out the function, its outermost block as its body.
@@ -96,6 +103,16 @@ impl Builder {
         self.constants.get(&value)
     }
 
+    /// Whether an integer is known to be less than the largest of its type: a length, a counter, a remainder.
+    pub fn has_next(&self, value: ValueId) -> bool {
+        self.with_next.contains(&value)
+    }
+
+    /// Notes that an integer is less than the largest of its type.
+    pub fn note_next(&mut self, value: ValueId) {
+        self.with_next.insert(value);
+    }
+
     /// Defines a value by an operation.
     pub fn emit(&mut self, op: Op, ty: Scalar, span: SourceId) -> ValueId {
         if let Some(known) = self.fold(&op, ty) {
@@ -111,6 +128,19 @@ impl Builder {
         let value = self.function.new_value(ty, span);
         if op.is_constant() {
             self.constants.insert(value, op.clone());
+        }
+        let small = |value: &ValueId| {
+            self.has_next(*value)
+                || matches!(self.constant(*value), Some(Op::Int(number)) if *number < i8::MAX.into())
+        };
+        let less = match &op {
+            Op::Len(_) => true,
+            Op::Binary(Binary::Rem, ..) => matches!(ty, Scalar::Int(int) if !int.signed()),
+            Op::Method(name, operands) if name == "min" => operands.iter().any(small),
+            _ => false,
+        };
+        if less {
+            self.note_next(value);
         }
         self.node(Stmt::Let { value, op });
         value

@@ -99,14 +99,19 @@ impl<T: Pooled> Buffer<T> {
 
 impl<T: Pooled> Drop for Buffer<T> {
     fn drop(&mut self) {
-        let memory = std::mem::take(&mut self.0);
-        let bytes = memory.capacity() * size_of::<T>();
-        T::with_pool(|pool| {
-            if bytes > 0 && bytes <= KEPT_BYTES && pool.len() < KEPT_ARRAYS {
-                pool.push(memory);
-            }
-        });
+        give_back(std::mem::take(&mut self.0));
     }
+}
+
+/// Gives memory to the thread, which keeps it if it has room.
+#[cold]
+fn give_back<T: Pooled>(memory: Vec<T>) {
+    let bytes = memory.capacity() * size_of::<T>();
+    T::with_pool(|pool| {
+        if bytes > 0 && bytes <= KEPT_BYTES && pool.len() < KEPT_ARRAYS {
+            pool.push(memory);
+        }
+    });
 }
 
 impl<T: Pooled> Deref for Buffer<T> {
@@ -123,6 +128,98 @@ impl<T: Pooled> DerefMut for Buffer<T> {
     }
 }
 
+/// The most bytes that a loop keeps from one iteration to the next: more go back to the thread, which may have another use for them meanwhile.
+const SPARE_BYTES: usize = 64 << 10;
+
+/// Memory for an array that each iteration of a loop makes: the first takes it from the thread, the others find it here.
+#[derive(Debug, Default)]
+pub struct Spare<T: Pooled>(Vec<T>);
+
+impl<T: Pooled> Spare<T> {
+    /// Nothing yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    #[cold]
+    fn grow(&mut self, len: usize) {
+        give_back(std::mem::replace(&mut self.0, Buffer::take(len)));
+        self.0.clear();
+        self.0.reserve(len);
+    }
+
+    fn make(&mut self, len: usize) {
+        if self.0.capacity() < len {
+            self.grow(len);
+        }
+    }
+
+    /// [`Buffer::filled`]
+    #[inline]
+    pub fn filled(&mut self, value: T, len: usize) -> Lent<'_, T> {
+        self.make(len);
+        self.0.clear();
+        self.0.resize(len, value);
+        Lent(&mut self.0)
+    }
+
+    /// [`Buffer::unfilled`]
+    #[inline]
+    pub fn unfilled(&mut self, value: T, len: usize) -> Lent<'_, T> {
+        if cfg!(debug_assertions) {
+            return self.filled(T::UNWRITTEN, len);
+        }
+        self.make(len);
+        self.0.resize(len, value);
+        Lent(&mut self.0)
+    }
+
+    /// [`Buffer::copied`]
+    #[inline]
+    pub fn copied(&mut self, from: &[T]) -> Lent<'_, T> {
+        self.make(from.len());
+        self.0.clear();
+        self.0.extend_from_slice(from);
+        Lent(&mut self.0)
+    }
+}
+
+impl<T: Pooled> Drop for Spare<T> {
+    fn drop(&mut self) {
+        give_back(std::mem::take(&mut self.0));
+    }
+}
+
+/// An array of one iteration.
+#[derive(Debug)]
+pub struct Lent<'a, T: Pooled>(&'a mut Vec<T>);
+
+impl<T: Pooled> Drop for Lent<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.capacity() * size_of::<T>() > SPARE_BYTES {
+            give_back(std::mem::take(self.0));
+        }
+    }
+}
+
+impl<T: Pooled> Deref for Lent<'_, T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        self.0
+    }
+}
+
+impl<T: Pooled> DerefMut for Lent<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +232,26 @@ mod tests {
         if cfg!(debug_assertions) {
             assert!(memory.iter().all(|value| value.is_nan()));
         }
+    }
+
+    /// The memory of an iteration is that of the one before; what is long goes back in between.
+    #[test]
+    fn a_loop_makes_its_array_once() {
+        let mut spare = Spare::new();
+        let mut addresses = Vec::new();
+        for turn in 0..3_usize {
+            let mut list = spare.filled(0.5_f64, 10 + turn % 2);
+            assert!(list.len() == 10 + turn % 2 && list.iter().all(|value| *value == 0.5));
+            list[0] = 2.0;
+            addresses.push(list.as_ptr());
+        }
+        assert!(addresses[1] == addresses[2]);
+        assert_eq!(&*spare.copied(&[1.0, 2.0]), [1.0, 2.0]);
+        assert_eq!(spare.unfilled(0.0, 7).len(), 7);
+        let long = SPARE_BYTES / size_of::<f64>() + 1;
+        assert_eq!(spare.filled(0.0, long).len(), long);
+        assert_eq!(spare.0.capacity(), 0);
+        assert_eq!(spare.filled(0.25, 0).len(), 0);
     }
 
     /// A long list and a short one, asked for in either order, have the same memory from the second time on.

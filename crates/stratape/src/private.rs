@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use stratape_tape::{Pod, RecordTape, TapeError, bytemuck};
 
-pub use crate::buffer::{Buffer, Pooled};
+pub use crate::buffer::{Buffer, Lent, Pooled, Spare};
 use crate::parallel::Lane;
 use crate::workspace::Workspace;
 pub use crate::workspace::{Borrowed, take_last_bytes};
@@ -236,6 +236,17 @@ pub fn restore<T: Pod + Pooled>(tape: &mut RecordTape) -> Result<Buffer<T>, Tape
     let mut buffer = Buffer::filled(T::zeroed(), len as usize);
     take(tape, &mut buffer)?;
     Ok(buffer)
+}
+
+/// The same, in memory that a loop keeps.
+pub fn restore_in<'a, T: Pod + Pooled>(
+    spare: &'a mut Spare<T>,
+    tape: &mut RecordTape,
+) -> Result<Lent<'a, T>, TapeError> {
+    let [_, len] = tape.pop::<[u64; 2]>()?;
+    let mut list = spare.filled(T::zeroed(), len as usize);
+    take(tape, &mut list)?;
+    Ok(list)
 }
 
 /// Takes a copy of a slice, or of a part of it, from the tape, and puts it back where it was.

@@ -58,6 +58,8 @@ pub struct Gradient {
     pub choices: Vec<Choice>,
     /// What was decided for lists whose older versions it needs.
     pub states: Vec<StateChoice>,
+    /// What saving and computing again costs, as the save plan reckons.
+    pub saving: u64,
 }
 
 impl Gradient {
@@ -150,7 +152,7 @@ pub fn differentiate(
     let (mut function, outputs, states) = reverse::reverse(&facts, &plan, found.fusion);
     function.name = name;
     function.forget_numbers();
-    Ok(Gradient { function, outputs, choices: plan.choices, states, inputs })
+    Ok(Gradient { function, outputs, choices: plan.choices, states, inputs, saving: plan.cost })
 }
 
 /// A function as two: the first leaves on the tape what the second, which propagates adjoints, takes from it. For

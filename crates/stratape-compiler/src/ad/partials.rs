@@ -51,7 +51,7 @@ pub(super) enum Expr {
     Number(f64),
     /// An exponent, in the type of this one.
     Exponent(i128, ValueId),
-    /// One less than an exponent, wrapping.
+    /// One less than an exponent; the least stays.
     Less(ValueId),
     /// An exponent as a float.
     Float(ValueId),
@@ -110,8 +110,7 @@ fn of_binary(y: ValueId, sign: Binary, a: ValueId, b: ValueId) -> Vec<Partial> {
         Binary::Mul => vec![(a, vec![times(b)]), (b, vec![times(a)])],
         Binary::Div => vec![(a, vec![over(b)]), (b, vec![over(b), times(y), Factor::Minus])],
         Binary::Rem => {
-            let whole = Expr::Math(Math::Trunc, vec![div(a, b)]);
-            vec![(a, vec![]), (b, vec![times(whole), Factor::Minus])]
+            vec![(a, vec![]), (b, vec![times(whole(y, a, b)), Factor::Minus])]
         }
         _ => Vec::new(),
     }
@@ -188,11 +187,16 @@ fn of_two(y: ValueId, function: Math, a: ValueId, b: ValueId) -> Vec<Partial> {
             vec![(a, vec![times(mul(sign(a), sign(b)))])]
         }
         Math::RemEuclid => {
-            let whole = Expr::Math(Math::DivEuclid, vec![a.into(), b.into()]);
-            vec![(a, vec![]), (b, vec![times(whole), Factor::Minus])]
+            vec![(a, vec![]), (b, vec![times(whole(y, a, b)), Factor::Minus])]
         }
         _ => Vec::new(),
     }
+}
+
+/// How often `b` was subtracted from `a` to leave the remainder `y`. A quotient of floats may be the next integer already where the remainder, which is exact, is not 0
+/// yet; what is left without the remainder is next to an integer, and stays so if its last bits change.
+fn whole(y: ValueId, a: ValueId, b: ValueId) -> Expr {
+    Expr::Math(Math::Round, vec![div(sub(a, y), b)])
 }
 
 fn of_three(function: Math, a: ValueId, b: ValueId, c: ValueId) -> Vec<Partial> {

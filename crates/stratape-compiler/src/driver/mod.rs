@@ -24,6 +24,7 @@ use crate::front::{self, Items};
 use crate::outline::{TimeLoop, outline};
 use crate::source::Sources;
 use crate::tapeflow::regions;
+use crate::transform::memory::SWAP_COPIES;
 use stratape_ir::analysis::{self, Conflict};
 use stratape_ir::valid::{self, Fault, Valid};
 use stratape_ir::{Function, Param, Stmt, walk};
@@ -105,6 +106,12 @@ impl Compiled {
     /// Where the validator refuses it; not of what [`compile`] returns.
     pub fn valid(&self) -> std::result::Result<Valid<'_>, Fault> {
         valid::validate(&self.lowered)
+    }
+
+    /// What saving costs in it and in its loops.
+    fn saving(&self) -> u64 {
+        let loops = self.loops.iter().map(|one| one.gradient.saving);
+        loops.fold(self.gradient.saving, u64::saturating_add)
     }
 
     /// What the validator finds.
@@ -191,13 +198,27 @@ pub fn compile_function(
     sources: &Sources,
     options: &Options,
 ) -> Result<Compiled> {
-    let (compiled, fault) = with_fallback(function, sources, options, |run| {
-        let mut compiled = run.gradient(function.clone())?;
-        compiled.remarks = std::mem::take(&mut run.cx.remarks);
-        let fault = compiled.check();
-        Ok((compiled, fault))
-    })?;
-    Ok(Compiled { fault, ..compiled })
+    let compile = |options: &Options| {
+        let (compiled, fault) = with_fallback(function, sources, options, |run| {
+            let mut compiled = run.gradient(function.clone())?;
+            compiled.remarks = std::mem::take(&mut run.cx.remarks);
+            let fault = compiled.check();
+            Ok((compiled, fault))
+        })?;
+        Ok::<_, Error>(Compiled { fault, ..compiled })
+    };
+    let compiled = compile(options)?;
+    let exchanges = SWAP_COPIES.name;
+    if !compiled.remarks.iter().any(|remark| remark.pass == exchanges && remark.applied) {
+        return Ok(compiled);
+    }
+    // A list that is exchanged is saved use by use where one that is copied to is saved as a whole: what pays is known when both are planned.
+    let mut copying = options.clone();
+    copying.disabled.insert(exchanges.to_owned());
+    let copying = compile(&copying)?;
+    // The copies and their adjoints cost something, too.
+    let less = copying.saving() < compiled.saving() / 5 * 4;
+    Ok(if less { copying } else { compiled })
 }
 
 /// Compiles with the optional passes, and once more without them where the validator refuses what they made. Returns what it found then.

@@ -193,7 +193,11 @@ impl Target {
             Op::Binary(..) => 8,
             Op::TotalCmp { .. } => 15,
             Op::Load(_) => self.reload_cost,
-            Op::Method(..) => 10,
+            Op::Method(name, _) => match name.as_str() {
+                "strict_add" | "wrapping_add" | "wrapping_sub" | "wrapping_mul" => 2,
+                "saturating_add" | "saturating_sub" => 4,
+                _ => 10,
+            },
             Op::Math(function, _) => match function {
                 Math::Sqrt | Math::Recip => 100,
                 Math::Exp | Math::Exp2 | Math::Ln | Math::Log2 | Math::Log10 => 480,

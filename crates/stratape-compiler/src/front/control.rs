@@ -166,6 +166,7 @@ impl Lowerer<'_> {
             Range::Forever => Scalar::USIZE,
         };
         let counter = self.b.new_value(counter_type, span);
+        self.b.note_next(counter);
         let mut insides = Vec::new();
         for (var, init) in &entering {
             let inside = self.value_like(*init);

@@ -227,11 +227,19 @@ impl<'m> Lowerer<'m> {
             syn::RangeLimits::HalfOpen(_) => Ok((from, to)),
             syn::RangeLimits::Closed(_) => {
                 self.check_end(to, span);
-                let ty = self.b.function.ty(to);
-                let one = self.b.int(1, ty, span);
-                Ok((from, self.b.binary(Binary::Add, to, one, span)))
+                Ok((from, self.next(to, span)))
             }
         }
+    }
+
+    /// The number after the last of a closed range. If there is none it panics, also where overflow is not checked: an empty range in its place would be wrong without a word.
+    pub(super) fn next(&mut self, last: ValueId, span: Span) -> ValueId {
+        let ty = self.b.function.ty(last);
+        let one = self.b.int(1, ty, span);
+        if self.b.function.kernel || self.b.has_next(last) || self.b.constant(last).is_some() {
+            return self.b.binary(Binary::Add, last, one, span);
+        }
+        self.int_method("strict_add", vec![last, one], span)
     }
 
     /// The end of a closed range is not the largest number of its type: the number behind it must be one as well. Types of 64 bits are

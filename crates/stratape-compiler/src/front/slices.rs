@@ -250,8 +250,8 @@ impl Lowerer<'_> {
             (None, _) => self.len_of(lv, span)?,
             (Some(end), syn::RangeLimits::HalfOpen(_)) => self.usize_expr(end)?,
             (Some(end), syn::RangeLimits::Closed(_)) => {
-                let (last, one) = (self.usize_expr(end)?, self.b.usize(1, span));
-                self.b.binary(Binary::Add, last, one, span)
+                let last = self.usize_expr(end)?;
+                self.next(last, span)
             }
         };
         Ok((from, to))

@@ -113,6 +113,9 @@ impl<'a> Affine<'a> {
             {
                 [Some(*a), Some(*b)]
             }
+            Definition::Op(Op::Method(name, operands)) if name == "strict_add" => {
+                [operands.first().copied(), operands.get(1).copied()]
+            }
             // An index that lost its sign would be out of bounds; one that lost bits need not.
             Definition::Op(Op::Cast(a, Scalar::Int(to)))
                 if self.bits(*a) <= to.bits() && self.bits(*a) > 0 =>
@@ -135,6 +138,7 @@ impl<'a> Affine<'a> {
         let found = match (op, of(a), of(b)) {
             (Definition::Op(Op::Int(number)), ..) => Polynomial::number(*number),
             (Definition::Op(Op::Binary(Binary::Add, ..)), Some(a), Some(b)) => a.plus(b),
+            (Definition::Op(Op::Method(..)), Some(a), Some(b)) => a.plus(b),
             (Definition::Op(Op::Binary(Binary::Sub, ..)), Some(a), Some(b)) => a.minus(b),
             (Definition::Op(Op::Binary(Binary::Mul, ..)), Some(a), Some(b)) => a.times(b),
             (Definition::Op(Op::Cast(..)), Some(a), _) => a.clone(),

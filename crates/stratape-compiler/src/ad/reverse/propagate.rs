@@ -64,7 +64,7 @@ impl Reverse<'_> {
             Expr::Less(exponent) => {
                 let (ty, exponent) = (self.ty(*exponent), self.primal(*exponent));
                 let one = self.b.int(1, ty, ends.span);
-                let less = Op::Method("wrapping_sub".to_owned(), vec![exponent, one]);
+                let less = Op::Method("saturating_sub".to_owned(), vec![exponent, one]);
                 self.b.emit(less, ty, ends.span)
             }
             Expr::Float(exponent) => {

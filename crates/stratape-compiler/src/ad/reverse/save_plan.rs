@@ -28,7 +28,7 @@ use super::weights::Weights;
 use super::{Facts, Findings};
 use crate::driver::{Saving, Target};
 use stratape_ir::analysis::{Definition, ReloadSafety};
-use stratape_ir::{ObjectId, Op, RecordId, Scalar, ValueId};
+use stratape_ir::{Binary, ObjectId, Op, RecordId, Scalar, ValueId};
 
 /// Why a value is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +94,8 @@ pub(in crate::ad) struct Plan {
     /// The values that would be saved if there were no states.
     pub(in crate::ad) without_states: HashSet<ValueId>,
     pub(in crate::ad) choices: Vec<Choice>,
+    /// What all that costs.
+    pub(in crate::ad) cost: u64,
 }
 
 /// Decides what is saved, recomputed and reloaded, by minimum cuts.
@@ -119,7 +121,7 @@ pub(in crate::ad) fn choose(
     let (mut best, mut least) = ask.plan(&picked);
     let without_states = best.saved.clone();
     if target.tape.saved == Saving::All {
-        return Plan { outcomes, ..best };
+        return Plan { outcomes, cost: least, ..best };
     }
     for (object, ways) in states(facts, found, target, &weights) {
         for way in ways {
@@ -135,7 +137,7 @@ pub(in crate::ad) fn choose(
             }
         }
     }
-    Plan { without_states, outcomes, ..best }
+    Plan { without_states, outcomes, cost: least, ..best }
 }
 
 /// What is asked: which plan is the cheapest, given the states that lists can be had in.
@@ -342,19 +344,14 @@ impl Graph<'_> {
                 let op = match self.reload(value) {
                     Some(load)
                         if !self.can_recompute(value, &op)
-                            || self.target.operation_cost(&op, self.facts.function)
-                                > self.target.reload_cost =>
+                            || self.cost(&op) > self.target.reload_cost =>
                     {
                         self.reloads.insert(value, load.clone());
                         load
                     }
                     _ => op,
                 };
-                self.network.edge(
-                    recomputed,
-                    SINK,
-                    self.target.operation_cost(&op, self.facts.function) * weight,
-                );
+                self.network.edge(recomputed, SINK, self.cost(&op) * weight);
                 let is_there = self.reloads.contains_key(&value) || self.is_there(value, &op);
                 if is_there {
                     // Read from where it is.
@@ -377,6 +374,19 @@ impl Graph<'_> {
             _ => self.network.edge(recomputed, SINK, INFINITE),
         }
         Some((available, recomputed))
+    }
+
+    /// What an operation costs. The quotient of an integer and a number is made by a product and shifts.
+    fn cost(&self, op: &Op) -> u64 {
+        match op {
+            Op::Binary(Binary::Div | Binary::Rem, a, b)
+                if matches!(self.facts.function.ty(*a), Scalar::Int(_))
+                    && matches!(self.facts.definitions.op(*b), Some(Op::Int(_))) =>
+            {
+                8
+            }
+            op => self.target.operation_cost(op, self.facts.function),
+        }
     }
 
     /// Whether a value is saved whatever it costs to have it again.

@@ -148,6 +148,11 @@ impl Printer<'_> {
             "wrapping_sub" => wraps("-"),
             "wrapping_mul" => wraps("*"),
             "saturating_sub" if !signed => format!("({result})({a} > {b} ? {a} - {b} : 0)"),
+            "saturating_sub" => {
+                let (less, last) = (wraps("-"), format!("({unsigned})-1 >> 1"));
+                let end = format!("({result})({a} < 0 ? ~({last}) : {last})");
+                format!("((({a} ^ {b}) & ({a} ^ {less})) < 0 ? {end} : {less})")
+            }
             "saturating_add" if !signed => {
                 format!("({result})(({result})({a} + {b}) < {a} ? ({result})-1 : {a} + {b})")
             }

@@ -8,7 +8,7 @@ use quote::quote;
 use super::Emitter;
 use super::operation::{float_zero, tokens};
 use stratape_ir::{
-    Argument, Call, Carried, Check, If, Loop, Range, Scalar, Slice, Stmt, Type, ValueId,
+    Argument, Call, Carried, Check, If, Loop, ObjectId, Range, Scalar, Slice, Stmt, Type, ValueId,
 };
 
 /// Blocks of fewer nodes stand as they are.
@@ -101,7 +101,7 @@ impl Emitter<'_> {
                 }
                 if self.is_kept_by_thread(*object) {
                     // Behind a plain slice LLVM keeps its address in a register.
-                    let owner = Ident::new(&format!("{ident}_owner"), Span::mixed_site());
+                    let owner = owner(&ident);
                     return quote!(let mut #owner = #init; let #ident = &mut *#owner;);
                 }
                 let mutable = if self.is_written(*object) { quote!(mut) } else { quote!() };
@@ -114,7 +114,7 @@ impl Emitter<'_> {
             Stmt::Loop(node) => match node.schedule.as_ref().and_then(|known| known.parts.as_ref())
             {
                 Some(parts) => self.in_parallel(node, parts),
-                None => self.scheduled(node),
+                None => self.with_spares(|| self.scheduled(node)),
             },
             Stmt::If(node) => self.branch(node, &|arm| self.block(arm)),
             Stmt::Check { check, .. } => self.check(check),
@@ -138,16 +138,19 @@ impl Emitter<'_> {
             }
             Stmt::Restore { object, .. } => {
                 let (tape, ident) = (self.tape(), self.names.object(*object));
-                let owner = Ident::new(&format!("{ident}_owner"), Span::mixed_site());
+                let owner = owner(&ident);
                 let ty = &self.function.objects[object.index()].ty;
                 let item = match ty.element().and_then(Type::scalar) {
                     Some(scalar @ (Scalar::Float(_) | Scalar::Int(_))) => tokens(scalar.name()),
                     _ => quote!(_),
                 };
-                quote! {
-                    let mut #owner = ::stratape::__private::restore::<#item>(#tape)?;
-                    let #ident = &mut *#owner;
-                }
+                let list = match self.spare(*object) {
+                    Some(spare) => {
+                        quote!(::stratape::__private::restore_in::<#item>(&mut #spare, #tape)?)
+                    }
+                    None => quote!(::stratape::__private::restore::<#item>(#tape)?),
+                };
+                quote!(let mut #owner = #list; let #ident = &mut *#owner;)
             }
             Stmt::Push { record, values } => self.push(*record, values),
             Stmt::Pop { record, values } => self.pop(*record, values),
@@ -191,6 +194,28 @@ impl Emitter<'_> {
             None => quote!(..),
         };
         if slice.mutable { quote!(&mut #place[#range]) } else { quote!(&#place[#range]) }
+    }
+
+    /// A loop, after the memory that its iterations need one after the other.
+    pub(super) fn with_spares(&self, emit: impl FnOnce() -> TokenStream) -> TokenStream {
+        if self.spares.borrow().is_some() {
+            return emit();
+        }
+        self.spares.replace(Some(Vec::new()));
+        let run = emit();
+        let spares = self.spares.take().unwrap_or_default();
+        quote!(#(let mut #spares = ::stratape::__private::Spare::new();)* #run)
+    }
+
+    /// The memory for an array that is made in a loop.
+    pub(super) fn spare(&self, object: ObjectId) -> Option<Ident> {
+        let mut spares = self.spares.borrow_mut();
+        let spares = spares.as_mut()?;
+        let spare = Ident::new(&format!("{}_spare", self.names.object(object)), Span::mixed_site());
+        if !spares.contains(&spare) {
+            spares.push(spare.clone());
+        }
+        Some(spare)
     }
 
     /// A loop as its schedule has it, parts apart.
@@ -369,4 +394,9 @@ fn walk_all(nodes: &[Stmt], f: &mut dyn FnMut(&Stmt)) {
         f(node);
         node.blocks().into_iter().for_each(|inner| walk_all(inner, f));
     }
+}
+
+/// Who owns an array whose name is that of a slice.
+fn owner(array: &Ident) -> Ident {
+    Ident::new(&format!("{array}_owner"), Span::mixed_site())
 }

@@ -128,6 +128,8 @@ struct Emitter<'a> {
     unpooled: HashSet<ObjectId>,
     /// The loop whose part is being emitted, by its counter.
     part: Cell<Option<ValueId>>,
+    /// The arrays that iterations of the loops around make, if there are such loops: their memory is kept from one to the next.
+    spares: RefCell<Option<Vec<Ident>>>,
     /// Lists of which the part of a loop that is being emitted sees a piece.
     pieces: RefCell<HashMap<ObjectId, parallel::Piece>>,
 }
@@ -187,6 +189,7 @@ impl<'a> Emitter<'a> {
             swapped: swapped(&function.body),
             unpooled: unpooled(function),
             part: Cell::new(None),
+            spares: RefCell::default(),
             pieces: RefCell::default(),
         }
     }

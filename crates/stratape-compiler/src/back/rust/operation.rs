@@ -214,14 +214,17 @@ impl Emitter<'_> {
 
     /// What an object is made from.
     pub(super) fn first_contents(&self, object: ObjectId, ty: &Type, init: &Init) -> TokenStream {
-        let buffer = quote!(::stratape::__private::Buffer);
+        let idle = self.has_parts && self.part.get().is_none();
+        let slice = self.is_kept_by_thread(object) && !self.swapped.contains(&object);
+        let buffer = match Some(object).filter(|_| slice && !idle).and_then(|it| self.spare(it)) {
+            Some(spare) => quote!(#spare.),
+            None => quote!(::stratape::__private::Buffer::),
+        };
         let filled = match self.function.unfilled.contains(&object) {
-            true => quote!(#buffer::unfilled),
+            true => quote!(#buffer unfilled),
             // Outside the parts of loops, threads are idle meanwhile.
-            false if self.has_parts && self.part.get().is_none() => {
-                quote!(::stratape::__private::filled)
-            }
-            false => quote!(#buffer::filled),
+            false if idle => quote!(::stratape::__private::filled),
+            false => quote!(#buffer filled),
         };
         let inner = |item: &Init| ty.element().map(|inner| self.init(inner, item));
         if !self.is_kept_by_thread(object) {
@@ -234,7 +237,7 @@ impl Emitter<'_> {
             }
             Init::Copy(place) => {
                 let from = self.place(place);
-                quote!(#buffer::copied(&#from[..]))
+                quote!(#buffer copied(&#from[..]))
             }
             Init::ZeroLike(like) => {
                 let like = self.names.object(*like);
@@ -243,7 +246,7 @@ impl Emitter<'_> {
             }
             init => {
                 let init = self.init(ty, init);
-                quote!(#buffer::copied(&#init[..]))
+                quote!(#buffer copied(&#init[..]))
             }
         }
     }

@@ -67,7 +67,9 @@ impl Emitter<'_> {
             self.pieces.borrow_mut().insert(*object, self.piece(*object, id));
         }
         self.part.set(Some(node.counter));
-        let run = self.scheduled(node);
+        let around = self.spares.take();
+        let run = self.with_spares(|| self.scheduled(node));
+        self.spares.replace(around);
         self.part.set(None);
         for (object, _) in &clause.windows {
             self.pieces.borrow_mut().remove(object);

@@ -11,7 +11,7 @@
 //! iteration: either of all elements in turn, as [`Cover`] follows them, or inside inner loops for each of which that holds. So what the buffer
 //! is filled with first is never read, in the new place as in the old.
 //!
-//! Of the loops where this is legal the outermost is taken: emitted code has its buffers from a pool of the thread's, which costs some 20 ns each.
+//! Of the loops where this is legal the outermost is taken: what an inner one makes is gone, and saved or made again for each of its iterations.
 
 use std::collections::{HashMap, HashSet};
 
