@@ -7,6 +7,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::todo,
     dead_code,
     unused,
     unreachable_pub,
@@ -33,10 +34,4 @@ mod points;
 mod remainder;
 mod remainder_single;
 mod swap;
-mod swap_more_a;
-mod swap_more_b;
-mod swap_more_c;
-mod swap_more_d;
-mod swap_more_e;
-mod swap_more_f;
 mod time_loops;
