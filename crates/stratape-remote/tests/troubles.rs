@@ -98,7 +98,8 @@ fn a_store_that_takes_nothing_more_ends_pushing_and_loses_nothing() {
     assert!(matches!(error.kind(), ErrorKind::Spill { .. }), "{error:#?}");
     assert!(error.to_string().contains("after 3 attempts"), "{error}");
     let here = tape.len() as u64;
-    assert!(here > PUSHED / 2 && here < PUSHED);
+    // The first push after the fault may be the one that is told of it.
+    assert!((PUSHED / 2..PUSHED).contains(&here), "{here}");
     // Mended, it goes on where it was.
     broken.store(false, Ordering::SeqCst);
     push_all(&mut tape);
