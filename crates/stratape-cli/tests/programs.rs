@@ -16,63 +16,58 @@ fn alone(directory: &tempfile::TempDir) -> Result<PathBuf, std::io::Error> {
     Ok(copy)
 }
 
-#[test]
-fn without_the_program_it_says_how_to_install_it() -> Outcome {
+/// Where a program is neither beside the command nor on the path, the command says how it is installed.
+fn is_asked_for(arguments: &[&str], program: &str) -> Outcome {
     let directory = tempfile::tempdir()?;
     let output = Command::new(alone(&directory)?)
-        .args(["bench", "tape", "--quick"])
+        .args(arguments)
         .current_dir(directory.path())
         .env("PATH", "")
         .output()?;
     assert_eq!(output.status.code(), Some(1));
     let told = String::from_utf8(output.stderr)?;
-    assert!(told.contains("cargo install --path crates/stratape-bench"), "{told}");
+    assert!(told.contains(&format!("cargo install --path crates/{program}")), "{told}");
     Ok(())
+}
+
+/// What a program beside the command is handed, and that its exit code is the command's.
+fn are_passed_on(program: &str, cases: &[(&[&str], &str)]) -> Outcome {
+    let directory = tempfile::tempdir()?;
+    let copy = alone(&directory)?;
+    let program = directory.path().join(program);
+    fs::write(&program, "#!/bin/sh\necho \"$@\"\nexit 7\n")?;
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o755))?;
+    for (arguments, passed) in cases {
+        let output = Command::new(&copy).args(*arguments).current_dir(directory.path()).output()?;
+        assert_eq!(output.status.code(), Some(7), "{arguments:?}");
+        assert_eq!(String::from_utf8(output.stdout)?, *passed, "{arguments:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn without_the_program_it_says_how_to_install_it() -> Outcome {
+    is_asked_for(&["bench", "tape", "--quick"], "stratape-bench")?;
+    is_asked_for(&["model", "paper"], "stratape-model")
 }
 
 #[test]
 fn arguments_and_the_exit_code_are_passed_on() -> Outcome {
-    let directory = tempfile::tempdir()?;
-    let copy = alone(&directory)?;
-    let program = directory.path().join("stratape-bench");
-    fs::write(&program, "#!/bin/sh\necho \"$@\"\nexit 7\n")?;
-    fs::set_permissions(&program, PermissionsExt::from_mode(0o755))?;
-    for (arguments, passed) in [
-        (&["bench"][..], "--bars\n"),
-        (&["bench", "tape", "--quick", "--only", "a b"], "--bars tape --quick --only a b\n"),
-        (&["bench", "--json", "lulesh"], "lulesh\n"),
-        (&["bench", "--", "--help"], "--bars --help\n"),
-    ] {
-        let output = Command::new(&copy).args(arguments).current_dir(directory.path()).output()?;
-        assert_eq!(output.status.code(), Some(7), "{arguments:?}");
-        assert_eq!(String::from_utf8(output.stdout)?, passed, "{arguments:?}");
-    }
-    Ok(())
-}
-
-#[test]
-fn the_model_is_a_program_too() -> Outcome {
-    let directory = tempfile::tempdir()?;
-    let copy = alone(&directory)?;
-    let output = Command::new(&copy)
-        .args(["model", "paper"])
-        .current_dir(directory.path())
-        .env("PATH", "")
-        .output()?;
-    assert_eq!(output.status.code(), Some(1));
-    let told = String::from_utf8(output.stderr)?;
-    assert!(told.contains("cargo install --path crates/stratape-model"), "{told}");
-    let program = directory.path().join("stratape-model");
-    fs::write(&program, "#!/bin/sh\necho \"$@\"\nexit 7\n")?;
-    fs::set_permissions(&program, PermissionsExt::from_mode(0o755))?;
-    for (arguments, passed) in [
-        (&["model", "run", "x.rs", "--set", "n=3"][..], "run x.rs --set n=3\n"),
-        (&["model", "run", "--help"], "run --help\n"),
-        (&["model", "--", "--help"], "--help\n"),
-    ] {
-        let output = Command::new(&copy).args(arguments).current_dir(directory.path()).output()?;
-        assert_eq!(output.status.code(), Some(7), "{arguments:?}");
-        assert_eq!(String::from_utf8(output.stdout)?, passed, "{arguments:?}");
-    }
-    Ok(())
+    are_passed_on(
+        "stratape-bench",
+        &[
+            (&["bench"], "--bars\n"),
+            (&["bench", "tape", "--quick", "--only", "a b"], "--bars tape --quick --only a b\n"),
+            (&["bench", "--json", "lulesh"], "lulesh\n"),
+            (&["bench", "--", "--help"], "--bars --help\n"),
+        ],
+    )?;
+    are_passed_on(
+        "stratape-model",
+        &[
+            (&["model", "run", "x.rs", "--set", "n=3"], "run x.rs --set n=3\n"),
+            (&["model", "run", "--help"], "run --help\n"),
+            (&["model", "--", "--help"], "--help\n"),
+        ],
+    )
 }

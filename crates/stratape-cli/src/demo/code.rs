@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use stratape_demo::SOURCE as TEXT;
+
 use crate::explain::notes;
 use crate::failure::Failure;
 use crate::page::escaped;
-
-use stratape_demo::SOURCE as TEXT;
 
 /// The functions of the plate, noted.
 pub(super) fn listing() -> Result<String, Failure> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use stratape::picture;
+use stratape::picture::{self, Picture};
 
 use super::machine::machine;
 use super::runs::Run;
@@ -11,7 +11,6 @@ use crate::failure::Failure;
 use crate::page;
 use crate::saving;
 use crate::units::bytes;
-use stratape::picture::Picture;
 
 /// Writes the page. It appears under its name only when it is complete.
 pub(super) fn write(path: &Path, findings: &Findings) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use stratape_console::page;
+use stratape_console::page::{self, escaped};
 use stratape_model::paper::Figure;
 
 use super::table::{self, Row};
@@ -40,10 +40,6 @@ pub(super) fn page(
         );
     }
     Ok(page::page("Stratape: the tape on a modelled accelerator", &body))
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 fn table_of(rows: &[Row]) -> String {
