@@ -218,6 +218,20 @@ const SPOILED: &[Spoiled] = &[
             ("row: usize = i * m", "row: usize = i * m; @p[i] = d"),
         ],
     ),
+    // The list changes; each iteration has an element of its own; a table saves too little; the value is used in a branch alone.
+    (
+        "tabulate",
+        &[
+            ("@scale: &[f64]", "@scale: &mut [f64]"),
+            ("b: f64 = @x[i]", "b: f64 = @x[i]; @scale[i] = b"),
+        ],
+    ),
+    ("tabulate", &[("k: usize = @group[i]", "k: usize = i + first")]),
+    ("tabulate", &[("exp(a)", "a * a")]),
+    (
+        "tabulate",
+        &[("r: f64 = e * b", "c = b > zero; if c { d: f64 = e * b } merge r: f64 = d | zero")],
+    ),
     // Everything is used.
     ("dce", &[("return a", "return a, b, m")]),
     ("gradient_cse", &[("g: f64 = exp(x)", "g: f64 = exp(e)")]),

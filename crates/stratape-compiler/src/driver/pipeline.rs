@@ -122,6 +122,7 @@ pub static PRIMAL: &[Pass] = &[
     canonical::IF_CONVERSION,
     canonical::CSE,
     memory::ARGMAX,
+    memory::TABULATE,
     memory::PRECOMPUTE,
     canonical::CSE,
     // After what looks for the shape of a single sum.

@@ -55,6 +55,9 @@ pub struct Target {
     pub gather_iterations: i128,
     /// Float operations that gathering may repeat for each neighbour.
     pub gather_operations: usize,
+    /// What a value in a table for each element of a list must save in slow operations, on the scale of [`operation_cost`](Self::operation_cost): it is stored, read for each iteration, and its
+    /// adjoint is summed. A root alone is not worth it.
+    pub tabulated_cost: u64,
     /// Fields of a record that is copied to separate arrays: more do not fit in the registers of one iteration.
     pub soa_fields: i128,
     /// Operations done in vain by if-conversion: a mispredicted branch costs about fifteen cycles, four cheap operations at most four.
@@ -137,6 +140,7 @@ impl Default for Target {
             gather_distance: 4,
             gather_iterations: 16,
             gather_operations: 12,
+            tabulated_cost: 120,
             soa_fields: 4,
             if_conversion_operations: 4,
             reload_cost: 12,

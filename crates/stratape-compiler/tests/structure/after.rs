@@ -70,7 +70,7 @@ pub(super) const CASES: &[Case] = &[
         holds: |compiled| {
             let product =
                 |node: &Stmt| matches!(node, Stmt::Let { op: Op::Binary(Binary::Mul, ..), .. });
-            in_loops(&compiled.gradient.function.body, &product) == 6
+            in_loops(&compiled.gradient.function.body, &product) == 5
         },
     },
     Case {

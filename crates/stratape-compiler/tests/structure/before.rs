@@ -251,6 +251,24 @@ pub(super) const CASES: &[Case] = &[
         holds: |compiled| count(&compiled.primal, |node| matches!(node, Stmt::Loop(_))) == 1,
     },
     Case {
+        pass: "tabulate",
+        source: "fn f(w: &[[f64; 2]], k: &[usize], x: &[f64]) -> f64 {
+            let mut s = 0.0;
+            for i in 0..x.len() {
+                let [a, b] = w[k[i]];
+                s += if a > 0.0 { x[i] * (a.sqrt() * b).exp() } else { x[i] * b };
+            }
+            s
+        }",
+        holds: |compiled| {
+            any_loop(&compiled.primal, |node| {
+                let mut math = 0;
+                walk(&node.body, &mut |item| math += usize::from(is_math(item)));
+                !node.carried.is_empty() && math == 0
+            })
+        },
+    },
+    Case {
         pass: "precompute",
         source: "fn f(w: &[f64], p: &[f64], n: usize, m: usize) -> f64 {
             let mut s = 0.0;

@@ -6,11 +6,14 @@
 //!
 //! The rules of differentiation leave halves beside doubles and negations beside subtractions. Here an adjoint is seen as a number times
 //! another value; products multiply the numbers, sums of one value add them, and a minus goes into the sum or the accumulation it ends in.
+//! A quotient by a number is a product, and a number that several products of one value end in is multiplied once ([`shared`]).
 //! Legal for adjoints, whose last bits are free, and for coefficients far from overflow.
 //!
 //! Taking a coefficient out of a value that is used twice may cost a multiplication instead of saving one, so each block is rewritten with
 //! three degrees of freedom, and the version with the fewest operations is kept (docs/performance.md: gravity, nbody, somier). Runs after
 //! `gradient_cse`, before a `dce`.
+
+mod shared;
 
 use std::collections::{HashMap, HashSet};
 
@@ -71,7 +74,7 @@ fn all_blocks(
             _ => {}
         }
     }
-    let uses = uses(nodes, outs);
+    let uses = uses_of(nodes, outs);
     let mut best: Option<(usize, Block, Substitution)> = None;
     let mut least = cost(function, nodes, outs);
     for freedom in [Freedom::Signs, Freedom::UsedOnce, Freedom::All] {
@@ -81,6 +84,8 @@ fn all_blocks(
             uses: &uses,
             freedom,
             scaled: HashMap::new(),
+            multiples: HashMap::new(),
+            opposites: HashMap::new(),
             products: HashMap::new(),
             substitution: Substitution::default(),
             out: Block::new(),
@@ -99,10 +104,20 @@ fn all_blocks(
         *nodes = out;
         substitution.extend(found);
     }
+    let outs: Vec<ValueId> = outs.iter().map(|out| substitution.get(*out)).collect();
+    // What was folded leaves operations behind, which would count as uses.
+    let needed = needed(nodes, &outs);
+    let is_adjoint =
+        |value: &ValueId| function.ty(*value).is_float() && function.values[value.index()].adjoint;
+    nodes.retain(|node| {
+        !matches!(node, Stmt::Let { value, op: Op::Binary(..) | Op::Unary(..) }
+            if is_adjoint(value) && !needed.contains(value))
+    });
+    shared::multiply_once(function, literals, nodes, &uses_of(nodes, &outs));
 }
 
 /// How often the values of a block are used.
-fn uses(nodes: &Block, outs: &[ValueId]) -> HashMap<ValueId, usize> {
+fn uses_of(nodes: &Block, outs: &[ValueId]) -> HashMap<ValueId, usize> {
     let mut uses = HashMap::new();
     walk(nodes, &mut |node| {
         node.for_each_operand(&mut |value| *uses.entry(value).or_default() += 1);
@@ -111,29 +126,41 @@ fn uses(nodes: &Block, outs: &[ValueId]) -> HashMap<ValueId, usize> {
     uses
 }
 
-/// Operations of a block that something needs, those of the blocks inside not counted.
+/// Operations of a block that something needs, a division for four; those of the blocks inside are not counted.
 fn cost(function: &Function, nodes: &Block, outs: &[ValueId]) -> usize {
+    let needed = needed(nodes, outs);
+    let operations = nodes.iter().filter_map(|node| match node {
+        Stmt::Let { value, op } if needed.contains(value) && function.ty(*value).is_float() => {
+            Some(op)
+        }
+        _ => None,
+    });
+    operations
+        .map(|op| match op {
+            Op::Binary(Binary::Div, ..) => 4,
+            Op::Binary(..) | Op::Unary(..) => 1,
+            _ => 0,
+        })
+        .sum()
+}
+
+/// What something needs of the values of a block.
+fn needed(nodes: &Block, outs: &[ValueId]) -> HashSet<ValueId> {
     let mut needed: HashSet<ValueId> = outs.iter().copied().collect();
     for node in nodes {
         for inner in node.blocks() {
             needed.extend(used(inner));
         }
     }
-    let mut cost = 0;
     for node in nodes.iter().rev() {
-        if let Stmt::Let { value, op } = node {
-            if !needed.contains(value) {
-                continue;
-            }
-            if matches!(op, Op::Binary(..) | Op::Unary(..)) && function.ty(*value).is_float() {
-                cost += 1;
-            }
+        if matches!(node, Stmt::Let { value, .. } if !needed.contains(value)) {
+            continue;
         }
         node.for_each_operand(&mut |value| {
             needed.insert(value);
         });
     }
-    cost
+    needed
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -163,6 +190,10 @@ struct Mover<'a> {
     uses: &'a HashMap<ValueId, usize>,
     freedom: Freedom,
     scaled: HashMap<ValueId, Scaled>,
+    /// Values that have been multiplied by a number, by its magnitude: the product, and whether the number is negative.
+    multiples: HashMap<(ValueId, u64), (ValueId, bool)>,
+    /// Products that are minus another.
+    opposites: HashMap<ValueId, ValueId>,
     products: HashMap<Key, ValueId>,
     substitution: Substitution,
     out: Block,
@@ -189,10 +220,8 @@ impl Mover<'_> {
             }
             Stmt::Accumulate { place, value, subtract } => {
                 let (place, mut value, mut subtract) = (place.clone(), *value, *subtract);
-                if let Some(scaled) = self.scaled.get(&value)
-                    && scaled.factor == -1.0
-                {
-                    (value, subtract) = (scaled.base, !subtract);
+                if let Some(opposite) = self.opposite(value) {
+                    (value, subtract) = (opposite, !subtract);
                 }
                 self.out.push(Stmt::Accumulate { place, value, subtract });
             }
@@ -208,6 +237,10 @@ impl Mover<'_> {
         };
         match *op {
             Op::Unary(Unary::Neg, a) => of(-1.0, a),
+            Op::Binary(Binary::Div, a, b) if !self.literals.contains_key(&a) => {
+                let divisor = self.literals.get(&b).filter(|divisor| is_moderate(**divisor))?;
+                of(divisor.recip(), a)
+            }
             Op::Binary(Binary::Mul, a, b) => match (self.literals.get(&a), self.literals.get(&b)) {
                 (Some(_), Some(_)) | (None, None) => None,
                 (Some(factor), None) => of(*factor, b),
@@ -248,7 +281,10 @@ impl Mover<'_> {
 
     /// A value without the factor that may be taken out of it.
     fn taken(&self, value: ValueId) -> Scaled {
-        let whole = Scaled { factor: 1.0, base: value };
+        let whole = match self.opposites.get(&value) {
+            Some(opposite) => Scaled { factor: -1.0, base: *opposite },
+            None => Scaled { factor: 1.0, base: value },
+        };
         let Some(scaled) = self.scaled.get(&value).copied() else { return whole };
         let once = self.uses.get(&value) == Some(&1);
         let free = match self.freedom {
@@ -257,6 +293,12 @@ impl Mover<'_> {
             Freedom::All => true,
         };
         if free || scaled.factor == 1.0 { scaled } else { whole }
+    }
+
+    /// What a value is minus of.
+    fn opposite(&self, value: ValueId) -> Option<ValueId> {
+        let negated = self.scaled.get(&value).filter(|scaled| scaled.factor == -1.0);
+        negated.map(|scaled| scaled.base).or_else(|| self.opposites.get(&value).copied())
     }
 
     /// The sum, difference, product or quotient of two values, computed before or now.
@@ -279,10 +321,29 @@ impl Mover<'_> {
     fn define(&mut self, value: ValueId, scaled: Scaled) {
         let Scaled { factor, base } = scaled;
         self.scaled.insert(value, scaled);
-        let op = if factor == 1.0 {
+        if factor == 1.0 {
             self.substitution.value(value, base);
             return;
-        } else if factor == -1.0 {
+        }
+        // The same number times the same value, or minus that.
+        let key = (base, factor.abs().to_bits());
+        let multiple = if factor == -1.0 { None } else { self.multiples.get(&key).copied() };
+        match multiple {
+            Some((known, negative)) if negative == (factor < 0.0) => {
+                self.substitution.value(value, known);
+                return;
+            }
+            Some((known, _)) => {
+                self.opposites.insert(value, known);
+                self.out.push(Stmt::Let { value, op: Op::Unary(Unary::Neg, known) });
+                return;
+            }
+            None if factor == -1.0 => {}
+            None => {
+                self.multiples.insert(key, (value, factor < 0.0));
+            }
+        }
+        let op = if factor == -1.0 {
             Op::Unary(Unary::Neg, base)
         } else if factor == 2.0 {
             Op::Binary(Binary::Add, base, base)
@@ -303,13 +364,7 @@ impl Mover<'_> {
     fn keep(&mut self, value: ValueId, op: &Op) {
         let op = match *op {
             Op::Binary(operation @ (Binary::Add | Binary::Sub), a, b) => {
-                let negative = |value: &ValueId| {
-                    self.scaled
-                        .get(value)
-                        .filter(|scaled| scaled.factor == -1.0)
-                        .map(|scaled| scaled.base)
-                };
-                match (operation, negative(&a), negative(&b)) {
+                match (operation, self.opposite(a), self.opposite(b)) {
                     (Binary::Add, _, Some(b)) => Op::Binary(Binary::Sub, a, b),
                     (Binary::Add, Some(a), None) => Op::Binary(Binary::Sub, b, a),
                     (Binary::Sub, _, Some(b)) => Op::Binary(Binary::Add, a, b),

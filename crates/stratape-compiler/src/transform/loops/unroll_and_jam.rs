@@ -9,10 +9,14 @@
 //!    the remaining rows as before
 //! ```
 //!
+//! Where an iteration does more with its sum than to store it, as one does whose result goes on the tape, the sums are taken in a loop of their own first ([`split`]).
+//!
 //! Legal where the outer iterations are independent (nothing is carried, each stores to an element of its own that no other reads) and the
 //! inner range does not depend on `i`. Pays from `Target::jam_iterations` and up to `Target::jam_operations` float operations
 //! (docs/performance.md). Done on the gradient, for sums of the primal: adjoints have no order to keep. Not inside parallel loops, whose memory
 //! is divided by the form of their indices.
+
+mod split;
 
 use std::collections::HashSet;
 
@@ -45,6 +49,7 @@ fn unroll_and_jam(function: &mut Function, cx: &mut Context<'_>) {
         }
     });
     let target = cx.target;
+    split::split(function, &divided, target);
     let found = find_loops(function, |affine, node| {
         if divided.contains(&node.counter) { None } else { fits(function, affine, node, target) }
     });
@@ -59,7 +64,18 @@ fn unroll_and_jam(function: &mut Function, cx: &mut Context<'_>) {
 
 /// By how much a loop is unrolled, if it can be jammed.
 fn fits(function: &Function, affine: &Affine<'_>, node: &Loop, target: &Target) -> Option<i128> {
-    let (before, nest, after) = parts(function, node)?;
+    let parts = parts(function, node).or_else(|| split::sums_alone(function, node))?;
+    rows(function, affine, node, parts, target)
+}
+
+/// The same, for the parts of its body.
+fn rows(
+    function: &Function,
+    affine: &Affine<'_>,
+    node: &Loop,
+    (before, nest, after): (&[Stmt], &Loop, &[Stmt]),
+    target: &Target,
+) -> Option<i128> {
     let nest = Nest::read(function, nest)?;
     let [inner] = nest.levels[..] else { return None };
     let [sum] = inner.carried[..] else { return None };
@@ -142,7 +158,8 @@ fn jammed(function: &mut Function, node: &Loop, rows: i128) -> Option<Block> {
     let done = define(function, &mut out, Op::Binary(Binary::Mul, blocks, width));
     let rest = define(function, &mut out, Op::Binary(Binary::Add, from, done));
 
-    let (before, nest, after) = parts(function, node)?;
+    let parts = parts(function, node).or_else(|| split::sums_alone(function, node));
+    let (before, nest, after) = parts?;
     let [sum] = nest.carried[..] else { return None };
     let counter = function.new_value(Scalar::USIZE, span);
     let mut body = Block::new();

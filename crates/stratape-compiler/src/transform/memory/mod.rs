@@ -12,6 +12,7 @@ mod scalar_promotion;
 mod small_arrays;
 mod split_structs;
 mod swap_copies;
+mod tabulate;
 
 pub use self::aos_to_soa::AOS_TO_SOA;
 pub use self::argmax::ARGMAX;
@@ -25,3 +26,4 @@ pub use self::small_arrays::SMALL_ARRAYS;
 pub(crate) use self::small_arrays::Unroller;
 pub use self::split_structs::SPLIT_STRUCTS;
 pub use self::swap_copies::SWAP_COPIES;
+pub use self::tabulate::TABULATE;

@@ -71,6 +71,11 @@ const LINEAR: &[&str] = &[
     "for i in 0..N { W[(i * 5 + 1) % N] += X[i] * A; }",
     "for i in 0..N { W[i] = X[(i * 3 + 2) % N] * E; }",
     "for i in 0..N { W[i / 2] += X[i]; } for i in 0..N { S += W[i] * X[i]; }",
+    // What depends on one of a few elements.
+    "let mut p: Vec<F> = vec![0.2; 3]; p[1] = A; for i in 0..N { p[i % 3] += 0.1 * X[i]; } for i in 0..N { let k = (i * 5 + 1) % 3; S += (p[k] * 0.2).sin().exp() * X[i]; }",
+    "let mut p: Vec<F> = vec![0.2; 3]; p[1] = A; if N > 0 { p[2] = X[0]; } for i in 0..N { let q = p[(i + i / 3) % 2 + 1]; let r = if q > 0.0 { let c = q.sqrt().ln_1p(); c * X[i] + (-c).exp() } else { q.cos() + q.sin() }; S += r; W[i] = r; }",
+    "let mut p: Vec<[F; 2]> = vec![[0.1, 0.2]; 2]; p[0][1] = A; for i in 0..N { let [a, b] = p[i % 2]; let r = (a * a + b * b + 0.1).sqrt(); let (s, c) = r.sin_cos(); if X[i] > 0.0 { S += s * X[i]; } else { S += c / r; T += s; } }",
+    "if N > 1 { for i in 0..N { let k = i % 2; let e = (0.1 * W[k]).exp(); S += e * X[i]; T += e * S.sin(); } }",
     // Tridiagonal systems.
     "for i in 0..N { V[i] = X[i]; if i > 0 { V[i] -= 0.3 * V[i - 1]; } } for i in (0..N).rev() { if i + 1 < N { V[i] -= 0.2 * V[i + 1]; } S += V[i] * E; W[i] = V[i]; }",
     // Slopes that must not leak.
