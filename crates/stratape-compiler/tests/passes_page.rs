@@ -232,6 +232,20 @@ const SPOILED: &[Spoiled] = &[
         "tabulate",
         &[("r: f64 = e * b", "c = b > zero; if c { d: f64 = e * b } merge r: f64 = d | zero")],
     ),
+    // The list outlives the block, is read afterwards, or by another iteration; it is no shadow.
+    (
+        "dead_stores",
+        &[
+            ("@y: &[f64],", "@y: &[f64], @dy: &mut [f64] shadow of @y,"),
+            ("new @dy: Vec<f64> shadow of @y = vec![nothing; n]", "w: f64 = @x[t]"),
+        ],
+    ),
+    (
+        "dead_stores",
+        &[("@dx[j] += e }", "@dx[j] += e }\n    z: f64 = @dy[first]; @dx[first] += z")],
+    ),
+    ("dead_stores", &[("d: ~f64 = @dy[j];", "d: ~f64 = @dy[first];")]),
+    ("dead_stores", &[(" shadow of @y", "")]),
     // Everything is used.
     ("dce", &[("return a", "return a, b, m")]),
     ("gradient_cse", &[("g: f64 = exp(x)", "g: f64 = exp(e)")]),

@@ -143,6 +143,7 @@ pub static GRADIENT: &[Pass] = &[
     adjoint::FOLD_COEFFICIENTS,
     canonical::DCE,
     adjoint::SINK,
+    memory::DEAD_STORES,
     // For the loops that are gathered; once more in the end for those that were made.
     loops::REORDERABLE,
     adjoint::SCATTER_TO_GATHER,

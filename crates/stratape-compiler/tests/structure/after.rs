@@ -74,6 +74,27 @@ pub(super) const CASES: &[Case] = &[
         },
     },
     Case {
+        pass: "dead_stores",
+        source: "fn f(x: &[f64], steps: usize) -> f64 {
+            let n = x.len();
+            let mut now = vec![0.5; n];
+            for _ in 0..steps {
+                let mut next = vec![0.0; n];
+                for i in 1..n { next[i] = x[i] * now[i - 1].sin(); }
+                now.copy_from_slice(&next);
+            }
+            now[n - 1]
+        }",
+        holds: |compiled| {
+            let objects = &compiled.gradient.function.objects;
+            let left = |node: &Stmt| {
+                matches!(node, Stmt::Store { place, .. }
+                    if objects[place.object.index()].name == "dnext")
+            };
+            count(&compiled.gradient.function, left) == 0
+        },
+    },
+    Case {
         pass: "reorderable",
         source: "fn f(x: &[f64], a: f64) -> f64 {
             let mut s = 0.0;

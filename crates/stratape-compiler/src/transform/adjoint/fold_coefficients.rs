@@ -6,7 +6,7 @@
 //!
 //! The rules of differentiation leave halves beside doubles and negations beside subtractions. Here an adjoint is seen as a number times
 //! another value; products multiply the numbers, sums of one value add them, and a minus goes into the sum or the accumulation it ends in.
-//! A quotient by a number is a product, and a number that several products of one value end in is multiplied once ([`shared`]).
+//! A product with the number zero, as of the entries of a constant matrix, is zero and joins no sum. A quotient by a number is a product, and a number that several products of one value end in is multiplied once ([`shared`]).
 //! Legal for adjoints, whose last bits are free, and for coefficients far from overflow.
 //!
 //! Taking a coefficient out of a value that is used twice may cost a multiplication instead of saving one, so each block is rewritten with
@@ -87,6 +87,7 @@ fn all_blocks(
             multiples: HashMap::new(),
             opposites: HashMap::new(),
             products: HashMap::new(),
+            zeros: HashSet::new(),
             substitution: Substitution::default(),
             out: Block::new(),
         };
@@ -195,6 +196,8 @@ struct Mover<'a> {
     /// Products that are minus another.
     opposites: HashMap<ValueId, ValueId>,
     products: HashMap<Key, ValueId>,
+    /// Products with zero.
+    zeros: HashSet<ValueId>,
     substitution: Substitution,
     out: Block,
 }
@@ -213,11 +216,17 @@ impl Mover<'_> {
                     }
                     return;
                 }
-                match self.seen_as(*value, op) {
+                if self.is_zero_product(op) {
+                    self.zeros.insert(*value);
+                    self.keep(*value, &Op::Float(0.0, "0.0".to_owned()));
+                    return;
+                }
+                match self.without_zeros(op).or_else(|| self.seen_as(*value, op)) {
                     Some(scaled) if is_moderate(scaled.factor) => self.define(*value, scaled),
                     _ => self.keep(*value, op),
                 }
             }
+            Stmt::Accumulate { value, .. } if self.zeros.contains(value) => {}
             Stmt::Accumulate { place, value, subtract } => {
                 let (place, mut value, mut subtract) = (place.clone(), *value, *subtract);
                 if let Some(opposite) = self.opposite(value) {
@@ -226,6 +235,33 @@ impl Mover<'_> {
                 self.out.push(Stmt::Accumulate { place, value, subtract });
             }
             _ => self.out.push(node.clone()),
+        }
+    }
+
+    fn is_zero(&self, value: ValueId) -> bool {
+        self.zeros.contains(&value) || self.literals.get(&value) == Some(&0.0)
+    }
+
+    /// Whether an operation is zero times something.
+    fn is_zero_product(&self, op: &Op) -> bool {
+        match *op {
+            Op::Binary(Binary::Mul, a, b) => self.is_zero(a) || self.is_zero(b),
+            Op::Binary(Binary::Add | Binary::Sub, a, b) => self.is_zero(a) && self.is_zero(b),
+            Op::Unary(Unary::Neg, a) => self.is_zero(a),
+            _ => false,
+        }
+    }
+
+    /// A sum of which one term is zero.
+    fn without_zeros(&self, op: &Op) -> Option<Scaled> {
+        match *op {
+            Op::Binary(Binary::Add | Binary::Sub, a, b) if self.is_zero(b) => Some(self.taken(a)),
+            Op::Binary(Binary::Add, a, b) if self.is_zero(a) => Some(self.taken(b)),
+            Op::Binary(Binary::Sub, a, b) if self.is_zero(a) => {
+                let Scaled { factor, base } = self.taken(b);
+                Some(Scaled { factor: -factor, base })
+            }
+            _ => None,
         }
     }
 

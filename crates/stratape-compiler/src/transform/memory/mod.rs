@@ -3,6 +3,7 @@
 mod aos_to_soa;
 mod argmax;
 mod dead_init;
+mod dead_stores;
 mod forward_copies;
 mod invariant_slice;
 mod iteration;
@@ -17,6 +18,7 @@ mod tabulate;
 pub use self::aos_to_soa::AOS_TO_SOA;
 pub use self::argmax::ARGMAX;
 pub use self::dead_init::DEAD_INIT;
+pub use self::dead_stores::DEAD_STORES;
 pub use self::forward_copies::FORWARD_COPIES;
 pub(crate) use self::invariant_slice::{InvariantSlice, Outer, Replay, table};
 pub use self::localize::LOCALIZE;

@@ -79,7 +79,7 @@ fn tabulated(function: &mut Function, node: &Loop, target: &Target) -> Option<Bl
     let usize_of = |function: &mut Function, out: &mut Block, op: Op| {
         function.define(out, Scalar::USIZE, op, span)
     };
-    // No element of any list is beyond the shortest.
+    // No index is beyond the shortest of those that every iteration reads.
     let mut len: Option<ValueId> = None;
     for list in &picked.lists {
         let this = usize_of(function, &mut out, Op::Len(Place::whole(*list)));

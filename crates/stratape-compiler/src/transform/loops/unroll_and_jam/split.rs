@@ -6,11 +6,11 @@
 //!    for i in 0..n { y = tanh(sums[i]); push y; out[i] = y }
 //! ```
 //!
-//! Legal where the rest writes nothing that the sums are computed from. What panics before a sum does so in the first loop.
+//! Legal where the rest writes nothing that the sums are computed from, and where each iteration has an element of some list to itself, so that the list of sums need not be longer. What panics before a sum does so in the first loop.
 
 use std::collections::HashSet;
 
-use super::rows;
+use super::{is_own, rows};
 use crate::driver::Target;
 use crate::transform::canonical::written;
 use crate::transform::loops::reduction_nest::parts;
@@ -19,7 +19,7 @@ use crate::transform::memory::table;
 use stratape_ir::analysis::Affine;
 use stratape_ir::{
     Binary, Block, Function, Half, Init, Loop, ObjectId, Op, Place, Polynomial, Range, Scalar,
-    Step, Stmt, Substitution, Type, ValueId, copy, walk,
+    Step, Stmt, Substitution, Type, ValueId, copy, made, swapped, walk,
 };
 
 /// A body in three, where the first may check something and the last do anything: what is before the nest, the nest, what is after it.
@@ -33,11 +33,14 @@ pub(super) fn split(function: &mut Function, divided: &HashSet<ValueId>, target:
         }
         let (before, nest, after) = any_parts(function, node)?;
         let on_tape = after.iter().any(|item| item.uses_tape(Half::Forward));
-        (on_tape && is_independent(affine, node, (before, nest, after)))
-            .then(|| rows(function, affine, node, (before, nest, &[]), target))?
+        if !on_tape || !is_independent(affine, node, (before, nest, after)) {
+            return None;
+        }
+        rows(function, affine, node, (before, nest, &[]), target)?;
+        walked(affine, node)
     });
     let mut body = std::mem::take(&mut function.body);
-    replace_loops(&mut body, &found, &mut |node, _| halves(function, node));
+    replace_loops(&mut body, &found, &mut |node, walked| halves(function, node, *walked));
     function.body = body;
 }
 
@@ -105,8 +108,23 @@ fn written_by(item: &Stmt) -> HashSet<ObjectId> {
     written(&vec![item.clone()])
 }
 
+/// A list of which each iteration needs an element of its own: there are no more iterations than elements, or one panics. So many sums are enough.
+fn walked(affine: &Affine<'_>, node: &Loop) -> Option<ObjectId> {
+    let made = made(&node.body);
+    let accessed = node.body.iter().find_map(|item| match item {
+        Stmt::Let { op: Op::Load(place), .. } | Stmt::Store { place, .. }
+            if is_own(affine, node.counter, place) && !made.contains(&place.object) =>
+        {
+            Some(place.object)
+        }
+        _ => None,
+    });
+    let swapped = swapped(&node.body);
+    accessed.filter(|object| !swapped.contains(object))
+}
+
 /// The loop that sums, and the one that does the rest.
-fn halves(function: &mut Function, node: &Loop) -> Option<Block> {
+fn halves(function: &mut Function, node: &Loop, walked: ObjectId) -> Option<Block> {
     let Range::UpTo { from, to } = node.range else { return None };
     let (before, nest, after) = any_parts(function, node)?;
     let [sum] = nest.carried[..] else { return None };
@@ -115,6 +133,10 @@ fn halves(function: &mut Function, node: &Loop) -> Option<Block> {
     let mut out = Block::new();
     let len = Op::Method("saturating_sub".to_owned(), vec![to, from]);
     let len = function.define(&mut out, Scalar::USIZE, len, span);
+    let all = Op::Len(Place::whole(walked));
+    let all = function.define(&mut out, Scalar::USIZE, all, span);
+    let least = Op::Method("min".to_owned(), vec![len, all]);
+    let len = function.define(&mut out, Scalar::USIZE, least, span);
     let zero = function.define(&mut out, ty, Op::Float(0.0, "0.0".to_owned()), span);
     let sums = table(function, "sums", Type::Vec(Box::new(Type::Scalar(ty))), node);
     function.unfilled.insert(sums);

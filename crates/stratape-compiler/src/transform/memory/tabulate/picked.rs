@@ -14,7 +14,7 @@ use stratape_ir::{
 /// The values of an iteration that depend on the element at an index alone.
 pub(super) struct Picked {
     pub(super) index: ValueId,
-    /// The lists whose elements they are computed from.
+    /// The lists of which every iteration reads the element: an index beyond one of them panics. Others are read in branches.
     pub(super) lists: BTreeSet<ObjectId>,
     /// Those that go into tables.
     pub(super) wanted: BTreeSet<ValueId>,
@@ -36,6 +36,10 @@ struct Body<'a> {
     swapped: HashSet<ObjectId>,
     /// Integers that depend on the counter and on memory that does not change.
     indices: HashMap<ValueId, Op>,
+    /// Those of them that differ from one iteration to the next.
+    moving: HashSet<ValueId>,
+    /// Those that may then be the same in several iterations: read from a list, a quotient or a remainder, or computed from such.
+    repeating: HashSet<ValueId>,
 }
 
 impl Picked {
@@ -45,8 +49,18 @@ impl Picked {
         inside.insert(node.counter);
         inside.extend(node.carried.iter().map(|carried| carried.inside));
         let (changed, made, swapped) = (written(&node.body), made(&node.body), swapped(&node.body));
-        let indices = HashMap::new();
-        let mut body = Body { function, node, target, inside, changed, made, swapped, indices };
+        let mut body = Body {
+            function,
+            node,
+            target,
+            inside,
+            changed,
+            made,
+            swapped,
+            indices: HashMap::new(),
+            moving: HashSet::from([node.counter]),
+            repeating: HashSet::new(),
+        };
         body.read_indices();
         let mut best: Option<(u64, Self)> = None;
         for index in body.candidates() {
@@ -219,8 +233,27 @@ impl Body<'_> {
                     || self.indices.contains_key(&operand)
                     || !self.inside.contains(&operand);
             });
-            if fits {
-                self.indices.insert(*value, op.clone());
+            if !fits {
+                continue;
+            }
+            let (mut moves, mut repeats) = (false, false);
+            op.for_each_operand(&mut |operand| {
+                moves |= self.moving.contains(&operand);
+                repeats |= self.repeating.contains(&operand);
+            });
+            repeats |= match op {
+                Op::Load(_) => moves,
+                Op::Binary(Binary::Div | Binary::Rem | Binary::BitAnd | Binary::Shr, a, _) => {
+                    self.moving.contains(a)
+                }
+                _ => false,
+            };
+            self.indices.insert(*value, op.clone());
+            if moves {
+                self.moving.insert(*value);
+            }
+            if repeats {
+                self.repeating.insert(*value);
             }
         }
     }
@@ -239,39 +272,12 @@ impl Body<'_> {
             if let Stmt::Let { op: Op::Load(place), .. } = node
                 && let Some(Step::Index(index)) = place.path.first()
                 && self.stays(place.object)
-                && self.repeats(*index)
+                && self.repeating.contains(index)
             {
                 found.insert(*index);
             }
         });
         found.into_iter().collect()
-    }
-
-    /// Whether an index is read from a list, or a quotient or remainder.
-    fn repeats(&self, index: ValueId) -> bool {
-        let Some(op) = self.indices.get(&index) else { return false };
-        let mut repeats = match op {
-            Op::Load(place) => {
-                let mut moves = false;
-                place.for_each_operand(&mut |at| moves |= self.moves(at));
-                moves
-            }
-            Op::Binary(Binary::Div | Binary::Rem | Binary::BitAnd | Binary::Shr, a, _) => {
-                self.moves(*a)
-            }
-            _ => false,
-        };
-        op.for_each_operand(&mut |operand| repeats |= self.repeats(operand));
-        repeats
-    }
-
-    /// Whether an index depends on the counter.
-    fn moves(&self, index: ValueId) -> bool {
-        let mut moves = index == self.node.counter;
-        if let Some(op) = self.indices.get(&index) {
-            op.for_each_operand(&mut |operand| moves |= self.moves(operand));
-        }
-        moves
     }
 
     /// What depends on the element at an index, if it pays to compute it once, and what that saves.
@@ -285,7 +291,7 @@ impl Body<'_> {
             needed: HashSet::new(),
         };
         let mut slow = HashMap::new();
-        self.read_members(&self.node.body, &mut picked, &mut slow);
+        self.read_members(&self.node.body, true, &mut picked, &mut slow);
         if picked.lists.is_empty() {
             return None;
         }
@@ -331,7 +337,13 @@ impl Body<'_> {
     }
 
     /// What depends on the element alone or on nothing that changes, and what the slow operations cost behind each value of the former.
-    fn read_members(&self, nodes: &Block, picked: &mut Picked, slow: &mut HashMap<ValueId, u64>) {
+    fn read_members(
+        &self,
+        nodes: &Block,
+        always: bool,
+        picked: &mut Picked,
+        slow: &mut HashMap<ValueId, u64>,
+    ) {
         for node in nodes {
             match node {
                 Stmt::Let { value, op } => {
@@ -362,7 +374,9 @@ impl Body<'_> {
                     let mut of_element = false;
                     op.for_each_operand(&mut |operand| of_element |= slow.contains_key(&operand));
                     if let Op::Load(place) = op {
-                        picked.lists.insert(place.object);
+                        if always {
+                            picked.lists.insert(place.object);
+                        }
                         of_element = true;
                     }
                     picked.members.insert(*value, Some(op.clone()));
@@ -371,8 +385,8 @@ impl Body<'_> {
                     }
                 }
                 Stmt::If(node) if picked.members.contains_key(&node.condition) => {
-                    self.read_members(&node.then, picked, slow);
-                    self.read_members(&node.other, picked, slow);
+                    self.read_members(&node.then, false, picked, slow);
+                    self.read_members(&node.other, false, picked, slow);
                     for merge in &node.merges {
                         let fits = [merge.then, merge.other].iter().all(|value| {
                             picked.members.contains_key(value) || !self.inside.contains(value)
