@@ -155,6 +155,26 @@ fn programs_that_once_failed() {
             }",
             vec![Input::Exclusive(vec![0.3, -1.2, 0.8, 1.7]), Input::Int(7)],
         ),
+        // A product of adjoints was dropped while a choice that nothing needed still used it.
+        (
+            "fn f(x: &[f64], a: f64) -> f64 {
+                let mut w = [0.5_f64; 4];
+                for i in 2..0 { w[i % 4] = { let t = w[i]; t * x[1] }.sin(); w[i % 4] = 0.5; }
+                w[1] + 0.5
+            }",
+            vec![x(), Input::Float(0.7)],
+        ),
+        (
+            "fn f(x: &[f64], b: f64) -> f64 {
+                let mut u = vec![(x[0] * 0.5).sin(); 1];
+                let mut w: Vec<f64> = vec![0.5; 1];
+                for _ in 0..=4 { (u, w) = (w, u); }
+                if 0.5 >= 0.5 {} else if true { u[0] = (x[3] * 0.5).sin(); }
+                u[0] = 1.0;
+                w[0] + x[3].sin()
+            }",
+            vec![x(), Input::Float(0.7)],
+        ),
     ];
     let failures: Vec<_> = programs
         .iter()

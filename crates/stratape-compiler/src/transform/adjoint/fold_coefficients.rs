@@ -18,6 +18,7 @@ mod shared;
 use std::collections::{HashMap, HashSet};
 
 use crate::driver::{Context, Pass, Promise};
+use crate::transform::is_total;
 use stratape_ir::{
     Binary, Block, Float, Function, Op, Scalar, Stmt, Substitution, Unary, ValueId, used, walk,
 };
@@ -41,41 +42,46 @@ fn fold_coefficients(function: &mut Function, _cx: &mut Context<'_>) {
     });
     let mut body = std::mem::take(&mut function.body);
     let outs = function.results.clone();
-    let mut substitution = Substitution::default();
-    all_blocks(function, &literals, &mut body, &outs, &mut substitution);
-    substitution.apply(&mut body);
+    let folded = fold(function, &literals, &mut body, &outs);
     function.body = body;
     for result in &mut function.results {
-        *result = substitution.get(*result);
+        *result = folded.get(*result);
     }
 }
 
-/// `outs` is what is used of a block's values after its end.
-fn all_blocks(
+/// Folds a block and those inside it. `outs` is what is used of its values after its end: what stands for them now is returned.
+fn fold(
     function: &mut Function,
     literals: &HashMap<ValueId, f64>,
     nodes: &mut Block,
     outs: &[ValueId],
-    substitution: &mut Substitution,
-) {
+) -> Substitution {
     for node in nodes.iter_mut() {
         match node {
             Stmt::Loop(node) => {
                 let outs: Vec<ValueId> =
                     node.carried.iter().map(|carried| carried.next).chain(node.exit).collect();
-                all_blocks(function, literals, &mut node.body, &outs, substitution);
+                let folded = fold(function, literals, &mut node.body, &outs);
+                for carried in &mut node.carried {
+                    carried.next = folded.get(carried.next);
+                }
+                node.exit = node.exit.map(|exit| folded.get(exit));
             }
             Stmt::If(node) => {
                 let then: Vec<ValueId> = node.merges.iter().map(|merge| merge.then).collect();
                 let other: Vec<ValueId> = node.merges.iter().map(|merge| merge.other).collect();
-                all_blocks(function, literals, &mut node.then, &then, substitution);
-                all_blocks(function, literals, &mut node.other, &other, substitution);
+                let then = fold(function, literals, &mut node.then, &then);
+                let other = fold(function, literals, &mut node.other, &other);
+                for merge in &mut node.merges {
+                    merge.then = then.get(merge.then);
+                    merge.other = other.get(merge.other);
+                }
             }
             _ => {}
         }
     }
     let uses = uses_of(nodes, outs);
-    let mut best: Option<(usize, Block, Substitution)> = None;
+    let mut best: Option<(Block, Substitution)> = None;
     let mut least = cost(function, nodes, outs);
     for freedom in [Freedom::Signs, Freedom::UsedOnce, Freedom::All] {
         let mut mover = Mover {
@@ -98,23 +104,19 @@ fn all_blocks(
         let cost = cost(function, &out, &outs);
         if cost < least {
             least = cost;
-            best = Some((cost, out, substitution));
+            best = Some((out, substitution));
         }
     }
-    if let Some((_, out, found)) = best {
-        *nodes = out;
-        substitution.extend(found);
+    let mut folded = Substitution::default();
+    if let Some((out, substitution)) = best {
+        (*nodes, folded) = (out, substitution);
     }
-    let outs: Vec<ValueId> = outs.iter().map(|out| substitution.get(*out)).collect();
+    let outs: Vec<ValueId> = outs.iter().map(|out| folded.get(*out)).collect();
     // What was folded leaves operations behind, which would count as uses.
-    let needed = needed(nodes, &outs);
-    let is_adjoint =
-        |value: &ValueId| function.ty(*value).is_float() && function.values[value.index()].adjoint;
-    nodes.retain(|node| {
-        !matches!(node, Stmt::Let { value, op: Op::Binary(..) | Op::Unary(..) }
-            if is_adjoint(value) && !needed.contains(value))
-    });
+    let needed = needed(function, nodes, &outs);
+    nodes.retain(|node| !is_dead(function, node, &needed));
     shared::multiply_once(function, literals, nodes, &uses_of(nodes, &outs));
+    folded
 }
 
 /// How often the values of a block are used.
@@ -129,7 +131,7 @@ fn uses_of(nodes: &Block, outs: &[ValueId]) -> HashMap<ValueId, usize> {
 
 /// Operations of a block that something needs, a division for four; those of the blocks inside are not counted.
 fn cost(function: &Function, nodes: &Block, outs: &[ValueId]) -> usize {
-    let needed = needed(nodes, outs);
+    let needed = needed(function, nodes, outs);
     let operations = nodes.iter().filter_map(|node| match node {
         Stmt::Let { value, op } if needed.contains(value) && function.ty(*value).is_float() => {
             Some(op)
@@ -146,7 +148,7 @@ fn cost(function: &Function, nodes: &Block, outs: &[ValueId]) -> usize {
 }
 
 /// What something needs of the values of a block.
-fn needed(nodes: &Block, outs: &[ValueId]) -> HashSet<ValueId> {
+fn needed(function: &Function, nodes: &Block, outs: &[ValueId]) -> HashSet<ValueId> {
     let mut needed: HashSet<ValueId> = outs.iter().copied().collect();
     for node in nodes {
         for inner in node.blocks() {
@@ -154,14 +156,18 @@ fn needed(nodes: &Block, outs: &[ValueId]) -> HashSet<ValueId> {
         }
     }
     for node in nodes.iter().rev() {
-        if matches!(node, Stmt::Let { value, .. } if !needed.contains(value)) {
-            continue;
+        if !is_dead(function, node, &needed) {
+            node.for_each_operand(&mut |value| {
+                needed.insert(value);
+            });
         }
-        node.for_each_operand(&mut |value| {
-            needed.insert(value);
-        });
     }
     needed
+}
+
+/// Whether an operation is for nothing: its value is not needed, and it cannot panic.
+fn is_dead(function: &Function, node: &Stmt, needed: &HashSet<ValueId>) -> bool {
+    matches!(node, Stmt::Let { value, op } if !needed.contains(value) && is_total(op, function.ty(*value)))
 }
 
 #[derive(Clone, Copy, PartialEq)]

@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use stratape_compiler::ad::Output;
 use stratape_compiler::driver::{self, Compiled, Options, Saving, TapeSettings, Target};
@@ -151,11 +150,7 @@ pub(crate) fn gradient_of(function: &Function, manner: Manner) -> Result<Functio
 fn compiled(function: &Function, manner: Manner) -> Result<Compiled, Failure> {
     let parallel = (manner == Manner::Parallel).then(proc_macro2::Span::call_site);
     let plain = manner == Manner::Plain;
-    // The last word is the validator's in any case; after every pass it is asked in a share of the programs.
-    static COMPILED: AtomicU64 = AtomicU64::new(0);
-    let verify =
-        manner == Manner::Optimised && COMPILED.fetch_add(1, Ordering::Relaxed).is_multiple_of(4);
-    // In another share, always the same programs, all is saved that can be, so that frames are large.
+    // In a share, always the same programs, all is saved that can be, so that frames are large.
     let saved = match function.values.len() % 5 {
         2 => Saving::All,
         3 => Saving::Compact,
@@ -163,7 +158,13 @@ fn compiled(function: &Function, manner: Manner) -> Result<Compiled, Failure> {
     };
     let tape = TapeSettings { saved, ..TapeSettings::default() };
     let target = Target { part_operations: 1, tape, ..Target::default() };
-    let options = Options { plain, parallel, target, verify, ..Options::default() };
+    let options = Options {
+        plain,
+        parallel,
+        target,
+        verify: manner == Manner::Optimised,
+        ..Options::default()
+    };
     let compiled = guarded(|| driver::compile_function(function, &Sources::default(), &options))?;
     match compiled.fault {
         Some(message) => fail(Stage::Checker, message),
