@@ -175,6 +175,24 @@ fn programs_that_once_failed() {
             }",
             vec![x(), Input::Float(0.7)],
         ),
+        // Gathered, a loop of a stencil was left with one place that is read and one that is added to.
+        (
+            "fn f(x: &[f64]) -> f64 {
+                let m = x.len() + 3;
+                let mut w = vec![0.0; 10 * m];
+                for i in 0..m { w[i] = x[3]; }
+                for t in 0..9 {
+                    for i in 0..m {
+                        let mut v = w[t + i];
+                        if i >= 2 { 0.5 }
+                        v -= w[i + 1] * w[i];
+                        w[(t + 1) * m + i] = v;
+                    }
+                }
+                w[m]
+            }",
+            vec![x()],
+        ),
     ];
     let failures: Vec<_> = programs
         .iter()

@@ -5,8 +5,8 @@
 //! - it has no `exit`: every iteration is run;
 //! - every carried value is a [sum](super::is_sum) of adjoints that no iteration reads;
 //! - each object from outside is only read; or it holds adjoints and is only added to; or each iteration keeps to an element of its
-//!   own; or it holds adjoints, and what is added to lies apart from the elements that are read or stored to. Primal memory that
-//!   is added to counts as stored to: not a bit of it may change;
+//!   own; or it holds adjoints, and such elements lie apart from all others, which are only read or only added to ([`Split`]). Primal memory
+//!   that is added to counts as stored to: not a bit of it may change;
 //! - nothing is pushed, saved or called. Records are popped by the number of the iteration, not by the order of the run.
 
 use std::collections::HashSet;
@@ -128,8 +128,7 @@ impl<'a> Uses<'a> {
             }
             let apart = || {
                 self.function.holds_adjoints(object)
-                    && Split::find(affine, self.node, object)
-                        .is_some_and(|split| !split.others_read)
+                    && Split::find(affine, self.node, object).is_some()
             };
             keeps_to_own_element(affine, self.node, object) || apart()
         })
