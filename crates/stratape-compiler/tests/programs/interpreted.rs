@@ -175,6 +175,22 @@ fn programs_that_once_failed() {
             }",
             vec![x(), Input::Float(0.7)],
         ),
+        // What a branch is taken for was stored, and is read back from there.
+        (
+            "fn f(x: &[f64], y: &mut [f64]) -> f64 {
+                let mut s = 0.0;
+                for i in 0..x.len() {
+                    y[i] = x[i].sin();
+                    if y[i] > 0.5 {
+                        let mut b = 1.0;
+                        for j in 0..i { b = (b * y[j]).exp(); }
+                        s += b;
+                    }
+                }
+                s
+            }",
+            vec![x(), Input::Exclusive(vec![0.3, -1.2, 0.8, 1.7])],
+        ),
         // Gathered, a loop of a stencil was left with one place that is read and one that is added to.
         (
             "fn f(x: &[f64]) -> f64 {

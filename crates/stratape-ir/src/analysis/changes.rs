@@ -1,19 +1,21 @@
-//! Changes: whether memory may be written between two loads.
+//! Changes: whether memory may be written between two loads, or between a store and a load.
 //!
-//! A write comes between if it may come later than the first load and hit its place, and the second load may come later than it and hit the
-//! place that was written (`overwrite`). Loops around both loads are in one iteration, and so is whatever comes between them.
+//! A write comes between if it may come later than the first and hit its place, and the load may come later than it and hit the
+//! place that was written (`overwrite`). Loops around both are in one iteration, and so is whatever comes between them.
 
 use std::collections::{HashMap, HashSet};
 
 use super::affine::Affine;
 use super::overwrite::{Access, may_hit};
 use super::reload_safety::Finder;
-use crate::{Function, ObjectId, ValueId, swapped};
+use crate::{Function, ObjectId, Place, ValueId, swapped};
 
 /// The loads and writes of a function.
 #[derive(Debug)]
 pub struct Changes {
     loads: HashMap<ValueId, Access>,
+    /// Where values are stored, in the blocks that define them.
+    stores: HashMap<ValueId, Vec<Access>>,
     writes: HashMap<ObjectId, Vec<Access>>,
     swapped: HashSet<ObjectId>,
 }
@@ -25,7 +27,13 @@ impl Changes {
         finder.block(&function.body);
         let reads = finder.reads.into_values().flatten();
         let loads = reads.filter_map(|access| Some((access.value?, access))).collect();
-        Self { loads, writes: finder.writes, swapped: swapped(&function.body) }
+        let mut stores: HashMap<ValueId, Vec<Access>> = HashMap::new();
+        for store in finder.stored {
+            if let Some(value) = store.value {
+                stores.entry(value).or_default().push(store);
+            }
+        }
+        Self { loads, stores, writes: finder.writes, swapped: swapped(&function.body) }
     }
 
     /// Whether a list is exchanged with others: its length may change.
@@ -38,6 +46,28 @@ impl Changes {
     pub fn between(&self, affine: &Affine<'_>, a: ValueId, b: ValueId) -> bool {
         let (Some(a), Some(b)) = (self.loads.get(&a), self.loads.get(&b)) else { return true };
         let (first, second) = if a.at <= b.at { (a, b) } else { (b, a) };
+        self.hit(affine, first, second)
+    }
+
+    /// Whether a load reads what was stored where a value was defined, at the place that `is_place` knows: nothing is written there between.
+    pub fn reads_stored(
+        &self,
+        affine: &Affine<'_>,
+        value: ValueId,
+        load: ValueId,
+        mut is_place: impl FnMut(&Place) -> bool,
+    ) -> bool {
+        let Some(load) = self.loads.get(&load) else { return false };
+        let stores = self.stores.get(&value).into_iter().flatten();
+        stores.filter(|store| store.at < load.at).any(|store| {
+            store.place.object == load.place.object
+                && is_place(&store.place)
+                && !self.hit(affine, store, load)
+        })
+    }
+
+    /// Whether a write may come between two accesses to one place, of which the first stands first.
+    fn hit(&self, affine: &Affine<'_>, first: &Access, second: &Access) -> bool {
         let pairs = first.around.loops.iter().zip(&second.around.loops);
         let common = pairs.take_while(|(one, other)| one == other).count();
         let around = &first.around.loops[..common];

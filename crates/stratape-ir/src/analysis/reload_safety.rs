@@ -127,7 +127,8 @@ fn may_overwrite(affine: &Affine<'_>, read: &Access, write: &Access) -> bool {
 pub(super) struct Finder {
     pub(super) reads: HashMap<ObjectId, Vec<Access>>,
     pub(super) writes: HashMap<ObjectId, Vec<Access>>,
-    stored: Vec<Access>,
+    /// Values that are stored in the block that defines them.
+    pub(super) stored: Vec<Access>,
     /// What calls are passed.
     calls: Vec<(StmtId, Access)>,
     at: usize,

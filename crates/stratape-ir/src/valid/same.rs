@@ -72,7 +72,18 @@ impl Same<'_> {
             }
             _ => false,
         };
-        alike || self.is_folded(a, b) || self.polynomials(a, b, fuel)
+        alike
+            || self.is_folded(a, b)
+            || self.polynomials(a, b, fuel)
+            || self.is_read_back(a, b, fuel)
+    }
+
+    /// Whether a value was stored, and is read back from where it still is.
+    fn is_read_back(&self, a: ValueId, b: ValueId, fuel: usize) -> bool {
+        let Some(Op::Load(read)) = self.pop.1.op(b) else { return false };
+        let mut same = |a, b| self.limited(a, b, fuel - 1);
+        let is_place = |stored: &Place| places(stored, read, &mut same);
+        self.is_whole() && self.changes().reads_stored(self.affine.0, a, b, is_place)
     }
 
     /// Whether a comparison of literals was folded when it was computed again.
