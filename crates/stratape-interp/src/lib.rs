@@ -42,8 +42,6 @@ mod scheduled;
 mod shuffle;
 pub mod simt;
 mod tell;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -53,7 +51,7 @@ use stratape_ir::Function;
 
 pub use self::dual::Dual;
 pub use self::memory::{Datum, Memory};
-pub use self::number::{Number, Operation};
+pub use self::number::{Number, Operation, apply};
 pub use self::observe::{Access, Class, Observer};
 
 /// An argument, in the order of the function's parameters.

@@ -47,7 +47,20 @@ impl Number for f64 {
 }
 
 /// Applies an operation to numbers of one width.
-pub(super) fn apply<N: Number>(operation: Operation, args: &[N], width: Float) -> Result<N, Trap> {
+///
+/// ```
+/// use stratape_interp::{Dual, Operation, apply};
+/// use stratape_ir::{Float, Math};
+///
+/// let sine = apply(Operation::Math(Math::Sin), &[Dual::new(0.0, 2.0)], Float::F64)?;
+/// assert_eq!(sine, Dual::new(0.0, 2.0));
+/// # Ok::<(), stratape_interp::Trap>(())
+/// ```
+///
+/// # Errors
+///
+/// The operation is none of such numbers.
+pub fn apply<N: Number>(operation: Operation, args: &[N], width: Float) -> Result<N, Trap> {
     let values: Vec<f64> = args.iter().map(|arg| arg.value()).collect();
     Ok(N::result(evaluate(operation, &values, width)?, operation, args))
 }

@@ -19,7 +19,7 @@ fn samples(config: &Config, first: u64) -> Vec<Sample> {
         }
         let Program { source, inputs } = generate(seed, config);
         // Long ones take us and rustc as long as ten of the usual.
-        if source.lines().count() > 45 {
+        if source.lines().count() > 28 {
             continue;
         }
         let short = |variant: &Variant| variant.items.lines().count() < 500;

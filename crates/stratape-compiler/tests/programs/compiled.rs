@@ -65,7 +65,7 @@ fn variants(source: &str, seed: u64, varied: bool) -> Result<Vec<Variant>, Strin
 /// A share of what `soak` runs; `STRATAPE_SAMPLES` asks for more.
 #[test]
 fn compiled_gradients_are_the_interpreted_ones() {
-    let count = variable("STRATAPE_SAMPLES", 50);
+    let count = variable("STRATAPE_SAMPLES", 25);
     let (_, wrong) = run("compiled_programs", variable("STRATAPE_FIRST", 50_000), count);
     assert!(wrong.is_empty(), "{} are wrong\n{}", wrong.len(), wrong.join("\n"));
 }

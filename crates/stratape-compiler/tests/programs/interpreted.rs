@@ -57,22 +57,22 @@ fn show(seed: u64, program: &Program, failure: &Failure) -> String {
 
 #[test]
 fn straight_lines() {
-    compare(&Config::straight(), 0..200);
+    compare(&Config::straight(), 0..100);
 }
 
 #[test]
 fn loops_branches_and_arrays() {
-    compare(&Config::core(), 0..200);
+    compare(&Config::core(), 0..100);
 }
 
 #[test]
 fn every_control_flow() {
-    compare(&Config::control(), 0..120);
+    compare(&Config::control(), 0..60);
 }
 
 #[test]
 fn closures_and_iterators() {
-    compare(&Config::full(), 0..120);
+    compare(&Config::full(), 0..60);
 }
 
 #[test]
@@ -83,12 +83,12 @@ fn single_precision() {
 
 #[test]
 fn loops_as_people_write_them() {
-    compare(&Config::loops(), 0..200);
+    compare(&Config::loops(), 0..100);
 }
 
 #[test]
 fn everyday_programs() {
-    compare(&Config::everyday(), 0..80);
+    compare(&Config::everyday(), 0..60);
 }
 
 /// What random programs have found, as small as it gets.

@@ -205,7 +205,7 @@ const FAULTS: [(&str, Fault); 9] = [
 fn faults_are_refused_or_harmless() {
     let mut refused = [0; FAULTS.len()];
     let mut harmful = Vec::new();
-    for seed in 0..80 {
+    for seed in 0..40 {
         let config = if seed % 2 == 0 { Config::core() } else { Config::control() };
         let program = generate(seed, &config);
         for (number, (name, fault)) in FAULTS.iter().enumerate() {

@@ -37,8 +37,6 @@ mod machine;
 mod memory;
 mod operation;
 mod races;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashMap;
 use std::error::Error;

@@ -1,8 +1,10 @@
 //! Kernels in text form, run.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, reason = "a test")]
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Arg, FaultKind, Launch, run};
+use stratape_interp::simt::{Arg, FaultKind, Launch, run};
 use stratape_ir::text::parse_function;
 use stratape_ir::valid;
 

@@ -1,8 +1,11 @@
 //! Small functions built by hand, integers at their bounds, and every rule of [`Dual`] against
 //! central differences.
 
-use super::number::{Operation, apply};
-use super::{Argument, Datum, Dual, Memory, Number, Options, Outcome, Trap, run};
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, reason = "a test")]
+
+use stratape_interp::{
+    Argument, Datum, Dual, Memory, Number, Operation, Options, Outcome, Trap, apply, run,
+};
 use stratape_ir::{
     Binary, Builder, Carried, Check, Compare, Extent, Float, Function, If, Init, Int, Loop, Math,
     Object, ObjectId, Op, Origin, Param, Place, Range, RecordId, Scalar, Step, Stmt, StmtId, Type,
