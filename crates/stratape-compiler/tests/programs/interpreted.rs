@@ -191,6 +191,19 @@ fn programs_that_once_failed() {
             }",
             vec![x(), Input::Exclusive(vec![0.3, -1.2, 0.8, 1.7])],
         ),
+        // The first of the iterations that a loop was left after is, beside another arm, what that arm has left.
+        (
+            "fn f(a: f64, n: usize) -> f64 {
+                let mut b = a;
+                if 0.5 >= 1.5 {
+                    while true { b = b.tanh(); }
+                } else if n % 2 == 1 {
+                    for _ in 2..=n { return b; }
+                }
+                b
+            }",
+            vec![Input::Float(0.7), Input::Int(5)],
+        ),
         // Gathered, a loop of a stencil was left with one place that is read and one that is added to.
         (
             "fn f(x: &[f64]) -> f64 {

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::affine::Affine;
 use super::overwrite::{Access, may_hit};
 use super::reload_safety::Finder;
-use crate::{Function, ObjectId, Place, ValueId, swapped};
+use crate::{Function, ObjectId, Place, ValueId, made_twice, swapped};
 
 /// The loads and writes of a function.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub struct Changes {
     /// Where values are stored, in the blocks that define them.
     stores: HashMap<ValueId, Vec<Access>>,
     writes: HashMap<ObjectId, Vec<Access>>,
+    /// Objects that are copies of whole others, and are never written.
+    copies: HashMap<ObjectId, Access>,
     swapped: HashSet<ObjectId>,
 }
 
@@ -33,7 +35,13 @@ impl Changes {
                 stores.entry(value).or_default().push(store);
             }
         }
-        Self { loads, stores, writes: finder.writes, swapped: swapped(&function.body) }
+        let made_twice = made_twice(&function.body);
+        let stays = |object: &ObjectId| {
+            let writes = finder.writes.get(object).into_iter().flatten();
+            !made_twice.contains(object) && writes.count() == 0
+        };
+        let copies = finder.copied.into_iter().filter(|(object, _)| stays(object)).collect();
+        Self { loads, stores, copies, writes: finder.writes, swapped: swapped(&function.body) }
     }
 
     /// Whether a list is exchanged with others: its length may change.
@@ -64,6 +72,21 @@ impl Changes {
                 && is_place(&store.place)
                 && !self.hit(affine, store, load)
         })
+    }
+
+    /// Whether a load reads from a copy what another has read from the object itself, at the same place: nothing is written there before the copy is made.
+    pub fn reads_copy(&self, affine: &Affine<'_>, original: ValueId, load: ValueId) -> bool {
+        let (Some(first), Some(load)) = (self.loads.get(&original), self.loads.get(&load)) else {
+            return false;
+        };
+        let Some(copy) = self.copies.get(&load.place.object) else { return false };
+        let writes = self.writes.get(&first.place.object).into_iter().flatten();
+        copy.place.object == first.place.object
+            && first.at < copy.at
+            && first.around.loops.starts_with(&copy.around.loops)
+            && writes
+                .filter(|write| write.at <= copy.at)
+                .all(|write| !may_hit(affine, first, write, copy.around.loops.len()))
     }
 
     /// Whether a write may come between two accesses to one place, of which the first stands first.

@@ -129,6 +129,8 @@ pub(super) struct Finder {
     pub(super) writes: HashMap<ObjectId, Vec<Access>>,
     /// Values that are stored in the block that defines them.
     pub(super) stored: Vec<Access>,
+    /// Objects that are made as copies of whole others: where the copy is made, and of what.
+    pub(super) copied: Vec<(ObjectId, Access)>,
     /// What calls are passed.
     calls: Vec<(StmtId, Access)>,
     at: usize,
@@ -181,8 +183,13 @@ impl Finder {
                 let access = Access { store, ..self.access(None, place) };
                 self.writes.entry(place.object).or_default().push(access);
             }
-            if let Stmt::New { object, .. } = node {
+            if let Stmt::New { object, init } = node {
                 self.made.insert(*object, self.around.loops.len());
+                if let Init::Copy(place) = init
+                    && place.path.is_empty()
+                {
+                    self.copied.push((*object, self.access(None, place)));
+                }
             }
             match node {
                 Stmt::Let { value, op } if op.is_constant() => {

@@ -39,6 +39,20 @@ impl Same<'_> {
         format!("{value:?} ({:?}, for {:?})", definitions.of(value), known.stands_for)
     }
 
+    /// Whether a number of the half that pops is zero, perhaps as what the arms around have left.
+    pub(super) fn is_zero(&self, value: ValueId) -> bool {
+        let mut value = value;
+        for (branch, then) in &self.arms {
+            if !self.is_whole() {
+                break;
+            }
+            if let Some(merge) = branch.merges.iter().find(|merge| merge.value == value) {
+                value = if *then { merge.then } else { merge.other };
+            }
+        }
+        matches!(self.pop.1.op(value), Some(Op::Int(0)))
+    }
+
     fn limited(&self, a: ValueId, b: ValueId, fuel: usize) -> bool {
         if fuel == 0 {
             return false;
@@ -76,6 +90,19 @@ impl Same<'_> {
             || self.is_folded(a, b)
             || self.polynomials(a, b, fuel)
             || self.is_read_back(a, b, fuel)
+            || self.is_copied(a, b, fuel)
+    }
+
+    /// Whether one is read from a list, and the other from a copy that was made before the list was overwritten.
+    fn is_copied(&self, a: ValueId, b: ValueId, fuel: usize) -> bool {
+        let (Some(Op::Load(read)), Some(Op::Load(copied))) = (self.push.1.op(a), self.pop.1.op(b))
+        else {
+            return false;
+        };
+        let there = Place { object: copied.object, ..read.clone() };
+        self.is_whole()
+            && places(&there, copied, &mut |a, b| self.limited(a, b, fuel - 1))
+            && self.changes().reads_copy(self.affine.0, a, b)
     }
 
     /// Whether a value was stored, and is read back from where it still is.

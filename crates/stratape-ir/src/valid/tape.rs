@@ -237,7 +237,7 @@ impl<'a> Tape<'a> {
         if pops.exit.is_some() || pops.reversed == pushes.reversed {
             return wrong("in another order than the opposite of that in which");
         }
-        let zero = matches!(self.same.pop.1.op(from), Some(Op::Int(0)));
+        let zero = self.same.is_zero(from);
         let counted = pushes.trips.is_some_and(|trips| zero && self.same.values(trips, to));
         let fits = match (pushes.range, pushes.trips) {
             (Range::UpTo { from: first, to: end }, _)
@@ -272,9 +272,8 @@ impl<'a> Tape<'a> {
 
     /// Whether a bound of the loop that pops is the other one plus or minus the number of iterations that were counted.
     fn is_sum(&self, bound: ValueId, sign: Binary, other: ValueId, trips: ValueId) -> bool {
-        let zero = |value: ValueId| matches!(self.same.pop.1.op(value), Some(Op::Int(0)));
         // Zero plus a number is folded to the number.
-        if sign == Binary::Add && zero(other) && self.is_count(trips, bound) {
+        if sign == Binary::Add && self.same.is_zero(other) && self.is_count(trips, bound) {
             return true;
         }
         match self.same.pop.1.op(bound) {
