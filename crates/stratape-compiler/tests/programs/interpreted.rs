@@ -222,6 +222,23 @@ fn programs_that_once_failed() {
             }",
             vec![x()],
         ),
+        // The first turn of a loop, peeled: what its counter is compared with was known in one half and computed in the other.
+        (
+            "fn f(x: &[f64], b: f64) -> f64 {
+                let (v, mut w) = ([x[0]; 2], [0.5_f64; 1]);
+                let one: f64 = 1.0;
+                for i in 0..0 {
+                    w[i] = match i {
+                        m if m > 2 => one,
+                        0 | 1 => b,
+                        _ => w.iter().zip(v).map(|(p, q)| p * q).sum::<f64>(),
+                    };
+                    w[2] = 0.1;
+                }
+                x.iter().sum::<f64>() + w[0]
+            }",
+            vec![x(), Input::Float(0.7)],
+        ),
     ];
     let failures: Vec<_> = programs
         .iter()

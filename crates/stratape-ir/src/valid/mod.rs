@@ -70,6 +70,7 @@
 //! list marked [`unfilled`](crate::Function::unfilled) is written before it is read, and that a
 //! [strided copy](crate::Function::strided_copies) holds what it is said to. That functions that are called keep to what they are passed.
 
+mod conditions;
 mod contents;
 mod kernel;
 mod memory;

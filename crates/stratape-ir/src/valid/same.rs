@@ -3,6 +3,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
+use super::conditions::Conditions;
 use crate::analysis::{Affine, Changes, DefUse, Definition};
 use crate::{Function, If, Op, Place, Polynomial, Scalar, Step, ValueId};
 
@@ -87,7 +88,7 @@ impl Same<'_> {
             _ => false,
         };
         alike
-            || self.is_folded(a, b)
+            || self.is_folded(a, b, fuel)
             || self.polynomials(a, b, fuel)
             || self.is_read_back(a, b, fuel)
             || self.is_copied(a, b, fuel)
@@ -113,16 +114,17 @@ impl Same<'_> {
         self.is_whole() && self.changes().reads_stored(self.affine.0, a, b, is_place)
     }
 
-    /// Whether a comparison of literals was folded when it was computed again.
-    fn is_folded(&self, a: ValueId, b: ValueId) -> bool {
-        let number = |value: ValueId| self.affine.0.of(value).as_number();
-        match (self.push.1.op(a), self.pop.1.op(b)) {
-            (Some(Op::Compare(sign, x, y)), Some(Op::Bool(outcome))) => {
-                let both = number(*x).zip(number(*y));
-                both.is_some_and(|(x, y)| sign.holds(&x, &y) == *outcome)
-            }
-            _ => false,
+    /// Whether a condition was folded when it was computed again: comparisons of literals, and what is made of them.
+    fn is_folded(&self, a: ValueId, b: ValueId, fuel: usize) -> bool {
+        if self.push.0.ty(a) != Scalar::Bool || self.pop.0.ty(b) != Scalar::Bool {
+            return false;
         }
+        let push = Conditions { definitions: self.push.1, affine: self.affine.0 };
+        let pop = Conditions { definitions: self.pop.1, affine: self.affine.1 };
+        let (x, y) = (push.core(a), pop.core(b));
+        let outcome = push.outcome(x);
+        (outcome.is_some() && outcome == pop.outcome(y))
+            || ((x, y) != (a, b) && self.limited(x, y, fuel - 1))
     }
 
     /// Whether two integers are the same polynomial in numbers that are the same: what is computed again may have been folded.

@@ -8,6 +8,12 @@ use syn::{Expr, File, Item, ItemFn, Stmt};
 
 /// No function of a program calls itself deeper than this.
 const DEPTH: usize = 9;
+/// Nor the one that halves its list deeper than this; each level doubles the text.
+const HALVINGS: usize = 5;
+
+fn deepest(name: &str) -> usize {
+    if name == "rec_halves" { HALVINGS } else { DEPTH }
+}
 
 /// The function that is differentiated: the one called `program`, or the last.
 pub(crate) fn program(file: &File) -> Option<ItemFn> {
@@ -45,7 +51,7 @@ impl VisitMut for Deeper {
         visit_mut::visit_expr_mut(self, expr);
         let Expr::Call(call) = expr else { return };
         let Some(name) = callee(call).filter(|name| is_recursive(name)) else { return };
-        let replaced = if self.level > DEPTH {
+        let replaced = if self.level > deepest(&name) {
             syn::parse_str(if name == "rec_spread" { "{}" } else { "0.0" })
         } else {
             let name = format_ident!("{name}_{}", self.level);
@@ -67,7 +73,7 @@ pub(crate) fn unrolled(file: &File) -> File {
     for item in &file.items {
         match item {
             Item::Fn(function) if is_recursive(&function.sig.ident.to_string()) => {
-                for level in 0..=DEPTH {
+                for level in 0..=deepest(&function.sig.ident.to_string()) {
                     let mut copy = function.clone();
                     // The first keeps its name: calls of it stand in macros too.
                     if level > 0 {
