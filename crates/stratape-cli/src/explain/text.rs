@@ -107,7 +107,7 @@ fn head<'a>(source: &'a Source, one: &'a Explanation) -> Group<'a> {
     }
     if let Some(fault) = &one.fault {
         let text = format!(
-            "compiled as with `plain`: the optimised gradient failed the compiler's own check, please report it: {fault}"
+            "compiled with fewer optional passes: the optimised gradient failed the compiler's own check, please report it: {fault}"
         );
         group = group.element(Level::NOTE.message(text));
     }

@@ -105,10 +105,15 @@ pub fn compile_kernel_function(
             format!("this kernel failed the compiler's own check, please report it: {fault}");
         Error::new(sources.span(function.span), message)
     };
-    // As for functions: once more with the required passes alone, where the validator refuses what the others made.
-    match attempt(function, &by_value, sources, gradient, false, &fault)? {
+    // Once more with the required passes alone, where the validator refuses what the others made.
+    let options = gradient.cloned().unwrap_or_default();
+    let attempt = |plain: bool| {
+        let options = Options { plain, ..options.clone() };
+        attempt(function, &by_value, sources, (&options, gradient.is_some()), &fault)
+    };
+    match attempt(false)? {
         (compiled, None) => Ok(compiled),
-        (_, Some(_)) => match attempt(function, &by_value, sources, gradient, true, &fault)? {
+        (_, Some(_)) => match attempt(true)? {
             (compiled, None) => Ok(compiled),
             (_, Some(found)) => Err(fault(found)),
         },
@@ -120,15 +125,12 @@ fn attempt(
     function: &Function,
     by_value: &[ByValue],
     sources: &Sources,
-    gradient: Option<&Options>,
-    plain: bool,
+    (options, gradient): (&Options, bool),
     fault: &dyn Fn(Fault) -> Error,
 ) -> Result<(CompiledKernel, Option<Fault>)> {
-    let default = Options::default();
-    let options = gradient.unwrap_or(&default);
-    let mut run = Run::new(sources, options, plain);
+    let mut run = Run::new(sources, options);
     let mut function = function.clone();
-    function.plain = plain;
+    function.plain = options.plain;
     run.passes(&mut function, KERNEL);
     forget_unused(&mut function);
     together(&function, &Uniform::new(&function), &function.body, true, sources)?;
@@ -139,7 +141,7 @@ fn attempt(
         false => fault(found),
     })?;
     let gradient =
-        gradient.map(|options| run.kernel_gradient(&function, by_value, options)).transpose()?;
+        gradient.then(|| run.kernel_gradient(&function, by_value, options)).transpose()?;
     let found = gradient.as_ref().and_then(|one| {
         let election = one.election.as_ref().map(|election| &election.function);
         [Some(&one.function), election]

@@ -91,7 +91,7 @@ pub struct Compiled {
     pub loops: Vec<CompiledLoop>,
     /// Functions that call themselves it needs the halves of.
     pub recursive: BTreeSet<String>,
-    /// What the validator found in the gradient that the optional passes made: this is the one without them.
+    /// What the validator found in the gradient that the optional passes made: this is one without the pass at fault, or without any.
     pub fault: Option<String>,
     /// What the passes did.
     pub remarks: Vec<Remark>,
@@ -221,27 +221,39 @@ pub fn compile_function(
     Ok(if less { copying } else { compiled })
 }
 
-/// Compiles with the optional passes, and once more without them where the validator refuses what they made. Returns what it found then.
+/// Compiles with the optional passes. Where the validator refuses what they made, once more without the pass at fault; if it finds none, without lists that
+/// are made again, whose contents it cannot always follow; and in the end without any. Returns what it found first.
 fn with_fallback<T>(
     function: &Function,
     sources: &Sources,
     options: &Options,
     mut compile: impl FnMut(&mut Run<'_>) -> Result<(T, Option<String>)>,
 ) -> Result<(T, Option<String>)> {
-    let mut attempt = |plain: bool| {
-        let mut run = Run::new(sources, options, plain);
+    let mut attempt = |options: &Options| {
+        let mut run = Run::new(sources, options);
         let (compiled, fault) = compile(&mut run)?;
-        Ok::<_, Error>((compiled, run.fault.or(fault)))
+        Ok::<_, Error>((compiled, run.fault.or(fault), run.culprit))
     };
-    let (compiled, fault) = attempt(options.plain)?;
-    let Some(fault) = fault else { return Ok((compiled, None)) };
-    if options.plain {
-        return Err(faulty(function, sources, &fault));
+    let (compiled, fault, mut culprit) = attempt(options)?;
+    let Some(first) = fault else { return Ok((compiled, None)) };
+    let mut options = Options { verify: true, ..options.clone() };
+    let mut looked = culprit.is_some();
+    while !options.plain {
+        if let Some(pass) = culprit.take() {
+            options.disabled.insert(pass.to_owned());
+        } else if looked && options.target.remakes_lists {
+            options.target.remakes_lists = false;
+        } else if looked {
+            options.plain = true;
+        }
+        looked = true;
+        match attempt(&options)? {
+            (compiled, None, _) => return Ok((compiled, Some(first))),
+            (_, Some(fault), _) if options.plain => return Err(faulty(function, sources, &fault)),
+            (.., found) => culprit = found.filter(|pass| !options.disabled.contains(*pass)),
+        }
     }
-    match attempt(true)? {
-        (plain, None) => Ok((plain, Some(fault))),
-        (_, Some(fault)) => Err(faulty(function, sources, &fault)),
-    }
+    Err(faulty(function, sources, &first))
 }
 
 /// Compiles the two halves of a function that calls itself.
@@ -292,21 +304,23 @@ pub fn simplified_without(written: &Function, pass: &Pass) -> Function {
 struct Run<'a> {
     sources: &'a Sources,
     options: &'a Options,
-    plain: bool,
     cx: Context<'a>,
     /// The first thing the validator found.
     fault: Option<String>,
+    /// The optional pass after which it was found.
+    culprit: Option<&'static str>,
 }
 
 impl<'a> Run<'a> {
-    fn new(sources: &'a Sources, options: &'a Options, plain: bool) -> Self {
-        Self { sources, options, plain, cx: Context::new(&options.target), fault: None }
+    fn new(sources: &'a Sources, options: &'a Options) -> Self {
+        let cx = Context::new(&options.target);
+        Self { sources, options, cx, fault: None, culprit: None }
     }
 
     fn passes(&mut self, function: &mut Function, sequence: &[Pass]) {
         for pass in sequence {
             let off = self.options.disabled.contains(pass.name);
-            if off || (self.plain && !pass.required) {
+            if off || (self.options.plain && !pass.required) {
                 continue;
             }
             self.cx.enter(pass.name);
@@ -318,6 +332,7 @@ impl<'a> Run<'a> {
                     false => valid::validate_open(function),
                 };
                 self.fault = checked.err().map(|fault| format!("after `{}`: {fault}", pass.name));
+                self.culprit = (self.fault.is_some() && !pass.required).then_some(pass.name);
             }
         }
     }
@@ -329,7 +344,7 @@ impl<'a> Run<'a> {
         everywhere: Option<Span>,
         lanes: bool,
     ) -> Result<(Vec<CompiledLoop>, BTreeSet<String>, Function)> {
-        function.plain = self.plain;
+        function.plain = self.options.plain;
         function.parallel = everywhere.is_some();
         let mut recursive = BTreeSet::new();
         if !function.checkpoints.is_empty() {
@@ -355,7 +370,7 @@ impl<'a> Run<'a> {
         function: &mut Function,
         everywhere: Option<(Span, bool)>,
     ) -> Result<()> {
-        if self.plain {
+        if self.options.plain {
             analysis::unmark_parallel(function);
             return Ok(());
         }

@@ -68,6 +68,8 @@ pub struct Target {
     /// How many times as dear saving a value is, beside operations, as on a processor. An H200 does 17 operations in the time in which it moves a byte, a core with
     /// vectors one or two (softmax over rows: 750 µs with exponentials on the tape).
     pub saving_factor: u64,
+    /// Whether local lists that are gone are made again, where that is cheaper than saving what was read from them.
+    pub remakes_lists: bool,
     /// What putting a copy of a list on the tape and back costs beside its elements, on the same scale.
     pub state_call: u64,
     /// The most elements of an array whose elements become values: a matrix of 4×4.
@@ -145,6 +147,7 @@ impl Default for Target {
             if_conversion_operations: 4,
             reload_cost: 12,
             saving_factor: 1,
+            remakes_lists: true,
             state_call: 2500,
             small_array: 64,
             unrolled_iterations: 8,

@@ -9,9 +9,11 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::random::judge::{Failure, Stage, compile, judge};
+use crate::random::judge::{Failure, Stage, agrees, compile, judge, lowered};
 use crate::random::shrink::shrink;
 use crate::random::{Config, Input, Program, generate};
+use stratape_compiler::driver::{self, Options};
+use stratape_compiler::source::Sources;
 
 /// Judges the programs of some seeds.
 fn compare(config: &Config, seeds: Range<u64>) {
@@ -95,6 +97,7 @@ fn everyday_programs() {
 #[test]
 fn programs_that_once_failed() {
     let x = || Input::Shared(vec![0.3, -1.2, 0.8, 1.7]);
+    let y = || Input::Exclusive(vec![0.4, 1.1, -0.6, 0.9]);
     let programs = [
         // The adjoint of a loop's first value was added to another before the loop was written.
         (
@@ -239,6 +242,114 @@ fn programs_that_once_failed() {
             }",
             vec![x(), Input::Float(0.7)],
         ),
+        // A sum of zeros went into two branches.
+        (
+            "fn f(b: f64, a: f64) -> f64 {
+                let w: [f64; 2] = [0.0; 2];
+                let mut v: f64 = 0.0;
+                let mut p: Vec<[f64; 2]> = vec![[0.1, 0.2]; 2];
+                p[0][1] = a;
+                for i in 0..2 {
+                    let [_, r] = p[i];
+                    let (s, c) = r.sin_cos();
+                    if 0.5 > 0.0 { v += s * w[i]; } else { v += c / r; }
+                }
+                if 1.5 >= b { 0.25_f64 } else { v }
+            }",
+            vec![Input::Float(0.7), Input::Float(0.4)],
+        ),
+        // What a branch depends on: a choice between the same, a choice that was folded, an element of a list that is made again.
+        (
+            "fn f(b: f64, a: f64) -> f64 {
+                let mut w = vec![0.1 - 0.5_f64; 3];
+                if 0.5 > w[0] { w[0] *= a; } else if 0.7_f64 < if 0.5 > b { w[0] } else { w[0] } {
+                    for i in 0..3 { w[i] = w[2].sin(); }
+                    w[0] *= a;
+                }
+                w[0].cos()
+            }",
+            vec![Input::Float(0.7), Input::Float(0.4)],
+        ),
+        (
+            "fn f(y: &mut [f64], a: f64) -> f64 {
+                let mut j: usize = 0;
+                let v: f64 = 0.5;
+                let mut w = [0.5_f64; 4];
+                for _ in 0..3 {
+                    w[0] = 0.5;
+                    if if j * j > 80444 { a } else { v } >= v {
+                        let mut u: f64 = 1.0;
+                        for _ in 0..4 {
+                            y[3] += { let t: f64 = { let t: f64 = w[j % 4]; t }; (u / a).abs() };
+                            u = 0.5;
+                        }
+                    }
+                }
+                0.5
+            }",
+            vec![y(), Input::Float(0.7)],
+        ),
+        (
+            "fn f(x: &[f64], b: f64) -> f64 {
+                let mut v: f64 = 1.0;
+                if 0.5 > b { return 0.1_f64; }
+                let w = [0.5, x[3]];
+                if (if w[0] < 0.5 { b } else { 1.25 }) < 2.5 {
+                    let u = vec![(2.0 * w[1]).tanh(); 2];
+                    for i in 1..u.len() {
+                        v += match i % 3 { 0 => 0.5, 1 => w[i] * w[i], _ => 0.5 * u[i].cos() };
+                    }
+                }
+                v
+            }",
+            vec![x(), Input::Float(0.7)],
+        ),
+        // What a list of adjoints held, and is summed up, had been stored as a sum: it must stay one that is added up in any order.
+        (
+            "fn f(x: &[f64], y: &mut [f64], n: usize) -> f64 {
+                let mut u1 = vec![(x[n - 2] * x[n - 2] + 0.5).sqrt(); 4];
+                let mut u2: Vec<f64> = vec![0.5; 4];
+                for _ in 0..2 { std::mem::swap(&mut u1, &mut u2); }
+                let u5 = vec![(u1[n % 4].tanh() * u1[n % 4].tanh() + 0.5).sqrt(); 3];
+                let v = u5[n];
+                let (p48, q) = (v, 0.25);
+                if 0.5 >= 0.25 {} else {
+                    let mut w63: Vec<f64> = vec![0.0; 1 * 1];
+                    for t in 0..1 { w63[t] = if 0.5 < 0.5 { 0.5 } else { p48 }; }
+                    let mut w64: Vec<f64> = vec![2.0_f64.asinh(); 2 * 1 + 1];
+                    for p in 0..2 {
+                        for i in 0..1 {
+                            let mut s: f64 = 0.0;
+                            for j in 0..1 { s += w63[j + i]; }
+                            w64[p] += s;
+                        }
+                    }
+                    let v66: f64 = w64[0];
+                    y[n] *= { let t: f64 = v66; t };
+                }
+                u2[2].sin()
+            }",
+            vec![x(), y(), Input::Int(2)],
+        ),
+        // The end of a loop that was peeled, popped as what one arm had left.
+        (
+            "fn f(y: &mut [f64], a: f64, x: &[f64], r: f64) {
+                let mut u: Vec<f64> = vec![(r * r + 1.5).acosh(); 2];
+                let mut v: Vec<f64> = vec![0.5; 2];
+                for _ in 1..2 { std::mem::swap(&mut u, &mut v); }
+                for i in 0..4 {
+                    if a > 0.5 {
+                        y[i] = 0.5;
+                        let m: usize = u.len();
+                        for j in 0..=m - 1 {
+                            if j > 0 { 0.5; }
+                            y[j] += x[0] * u[m - 1 - j];
+                        }
+                    }
+                }
+            }",
+            vec![y(), Input::Float(0.7), x(), Input::Float(0.4)],
+        ),
     ];
     let failures: Vec<_> = programs
         .iter()
@@ -246,6 +357,43 @@ fn programs_that_once_failed() {
         .map(|(source, failure)| format!("{failure}\n{source}\n"))
         .collect();
     assert!(failures.is_empty(), "{}", failures.concat());
+}
+
+/// The validator does not follow what a list holds that is written and made again. That costs the list, not the other passes.
+#[test]
+fn a_fault_costs_what_is_at_fault() {
+    let source = "fn f(y: &mut [f64], b: f64, n: usize) -> f64 {
+        if n == 0 {
+            return 0.5;
+        }
+        let mut w = [0.5; 3];
+        for i in 0..3 {
+            w[i] = 0.5 - 0.25 * i as f64;
+        }
+        let mut v: f64 = 1.0;
+        for i in 0..n {
+            if w[i % 3] >= b {
+                y[i] *= w[1];
+            } else {
+                for _ in 1..i {
+                    v = v.sin();
+                }
+            }
+            v += y[i];
+        }
+        v
+    }";
+    let function = lowered(source).unwrap();
+    let options = Options::default();
+    let compiled = driver::compile_function(&function, &Sources::default(), &options).unwrap();
+    assert!(compiled.fault.is_some(), "the validator follows it: another program is needed here");
+    assert!(!compiled.primal.plain, "compiled without any optional pass");
+    assert!(compiled.valid().is_ok());
+    let y = || Input::Exclusive(vec![0.3, -1.2, 0.8, 1.7, 0.1]);
+    let inputs = [y(), Input::Float(0.1), Input::Int(5)];
+    let gradient = (&compiled, compiled.lowered.clone());
+    let right = agrees((&function, source), gradient, &inputs, 1);
+    assert!(matches!(right, Ok(Some(true))), "{right:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::affine::Affine;
 use super::overwrite::{Access, may_hit};
 use super::reload_safety::Finder;
-use crate::{Function, ObjectId, Place, ValueId, made_twice, swapped};
+use crate::{Function, Init, ObjectId, Place, Stmt, ValueId, made_twice, swapped, walk};
 
 /// The loads and writes of a function.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub struct Changes {
     writes: HashMap<ObjectId, Vec<Access>>,
     /// Objects that are copies of whole others, and are never written.
     copies: HashMap<ObjectId, Access>,
+    /// How objects are made that are never written.
+    fixed: HashMap<ObjectId, Init>,
     swapped: HashSet<ObjectId>,
 }
 
@@ -40,8 +42,23 @@ impl Changes {
             let writes = finder.writes.get(object).into_iter().flatten();
             !made_twice.contains(object) && writes.count() == 0
         };
+        let swapped = swapped(&function.body);
+        let mut fixed = HashMap::new();
+        walk(&function.body, &mut |node| {
+            if let Stmt::New { object, init } = node
+                && stays(object)
+                && !swapped.contains(object)
+            {
+                fixed.insert(*object, init.clone());
+            }
+        });
         let copies = finder.copied.into_iter().filter(|(object, _)| stays(object)).collect();
-        Self { loads, stores, copies, writes: finder.writes, swapped: swapped(&function.body) }
+        Self { loads, stores, copies, fixed, writes: finder.writes, swapped }
+    }
+
+    /// How a list is made that is never written.
+    pub fn fixed(&self, object: ObjectId) -> Option<&Init> {
+        self.fixed.get(&object)
     }
 
     /// Whether a list is exchanged with others: its length may change.

@@ -1,4 +1,4 @@
-//! Conditions of one half, as far as they are known without running it.
+//! Conditions of one half, as far as they are known without running it, and what they choose.
 
 use crate::analysis::{Affine, DefUse};
 use crate::{Binary, Op, Unary, ValueId};
@@ -18,23 +18,38 @@ impl Conditions<'_> {
         self.limited(value, DEPTH)
     }
 
-    /// The condition without the operands that do not matter: `c` of `c & true`.
+    /// A value without what does not matter: `c` of `c & true`, `x` of `if true { x } else { y }` and of `if c { x } else { x }`.
     pub(super) fn core(&self, value: ValueId) -> ValueId {
         let mut value = value;
         for _ in 0..DEPTH {
-            let Some(Op::Binary(sign, a, b)) = self.definitions.op(value) else { break };
-            let neutral = match sign {
-                Binary::BitAnd => true,
-                Binary::BitOr | Binary::BitXor => false,
-                _ => break,
+            let Some(inner) = self.definitions.op(value).and_then(|op| self.inner(op)) else {
+                break;
             };
-            value = match (self.outcome(*a), self.outcome(*b)) {
-                (Some(known), _) if known == neutral => *b,
-                (_, Some(known)) if known == neutral => *a,
-                _ => break,
-            };
+            value = inner;
         }
         value
+    }
+
+    /// The one operand that an operation yields.
+    fn inner(&self, op: &Op) -> Option<ValueId> {
+        let (sign, a, b) = match op {
+            Op::Select(_, a, b) if a == b => return Some(*a),
+            Op::Select(condition, a, b) => {
+                return self.outcome(*condition).map(|holds| if holds { *a } else { *b });
+            }
+            Op::Binary(sign, a, b) => (sign, a, b),
+            _ => return None,
+        };
+        let neutral = match sign {
+            Binary::BitAnd => true,
+            Binary::BitOr | Binary::BitXor => false,
+            _ => return None,
+        };
+        match (self.outcome(*a), self.outcome(*b)) {
+            (Some(known), _) if known == neutral => Some(*b),
+            (_, Some(known)) if known == neutral => Some(*a),
+            _ => None,
+        }
     }
 
     fn limited(&self, value: ValueId, fuel: usize) -> Option<bool> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::conditions::Conditions;
 use crate::analysis::{Affine, Changes, DefUse, Definition};
-use crate::{Function, If, Op, Place, Polynomial, Scalar, Step, ValueId};
+use crate::{Function, If, Init, Op, Place, Polynomial, Scalar, Step, ValueId};
 
 /// The two sides of a mirror.
 pub(super) struct Same<'a> {
@@ -92,6 +92,30 @@ impl Same<'_> {
             || self.polynomials(a, b, fuel)
             || self.is_read_back(a, b, fuel)
             || self.is_copied(a, b, fuel)
+            || self.is_remade(a, b, fuel)
+    }
+
+    /// Whether both are read from the same place of two lists that are made alike, and are never written.
+    fn is_remade(&self, a: ValueId, b: ValueId, fuel: usize) -> bool {
+        let (Some(Op::Load(one)), Some(Op::Load(other))) = (self.push.1.op(a), self.pop.1.op(b))
+        else {
+            return false;
+        };
+        if !self.is_whole() || one.object == other.object {
+            return false;
+        }
+        let objects = &self.push.0.objects;
+        if objects[one.object.index()].ty != objects[other.object.index()].ty {
+            return false;
+        }
+        let known = self.changes();
+        let mut same = |a, b| self.limited(a, b, fuel - 1);
+        let moved = Place { object: other.object, ..one.clone() };
+        known
+            .fixed(one.object)
+            .zip(known.fixed(other.object))
+            .is_some_and(|(one, other)| inits(one, other, &mut same))
+            && places(&moved, other, &mut same)
     }
 
     /// Whether one is read from a list, and the other from a copy that was made before the list was overwritten.
@@ -114,17 +138,17 @@ impl Same<'_> {
         self.is_whole() && self.changes().reads_stored(self.affine.0, a, b, is_place)
     }
 
-    /// Whether a condition was folded when it was computed again: comparisons of literals, and what is made of them.
+    /// Whether a value was folded when it was computed again: comparisons of literals, what is made of them, and what they choose.
     fn is_folded(&self, a: ValueId, b: ValueId, fuel: usize) -> bool {
-        if self.push.0.ty(a) != Scalar::Bool || self.pop.0.ty(b) != Scalar::Bool {
-            return false;
-        }
         let push = Conditions { definitions: self.push.1, affine: self.affine.0 };
         let pop = Conditions { definitions: self.pop.1, affine: self.affine.1 };
         let (x, y) = (push.core(a), pop.core(b));
-        let outcome = push.outcome(x);
-        (outcome.is_some() && outcome == pop.outcome(y))
-            || ((x, y) != (a, b) && self.limited(x, y, fuel - 1))
+        if (x, y) != (a, b) {
+            return self.limited(x, y, fuel - 1);
+        }
+        let conditions = self.push.0.ty(a) == Scalar::Bool && self.pop.0.ty(b) == Scalar::Bool;
+        let outcome = conditions.then(|| push.outcome(x)).flatten();
+        outcome.is_some() && outcome == pop.outcome(y)
     }
 
     /// Whether two integers are the same polynomial in numbers that are the same: what is computed again may have been folded.
@@ -138,12 +162,27 @@ impl Same<'_> {
                 // The value itself is not made of others.
                 let alone = *symbol == b && known.contains(&a);
                 let same = |known: &&ValueId| !alone && self.limited(**known, *symbol, fuel - 1);
-                let Some(known) = known.iter().find(same) else { return false };
-                term = term.times(&Polynomial::symbol(*known));
+                let found = known.iter().find(same).map(|known| Polynomial::symbol(*known));
+                let Some(found) = found.or_else(|| self.popped(*symbol)) else { return false };
+                term = term.times(&found);
             }
             renamed = renamed.plus(&term);
         }
         renamed == x
+    }
+
+    /// What an integer that is popped is made of, in the half that pushes, within the arms around.
+    fn popped(&self, value: ValueId) -> Option<Polynomial> {
+        if !matches!(self.pop.1.of(value), Definition::Popped) {
+            return None;
+        }
+        let mut there = self.pop.0.values[value.index()].stands_for?;
+        for (branch, then) in &self.arms {
+            if let Some(merge) = branch.merges.iter().find(|merge| merge.value == there) {
+                there = if *then { merge.then } else { merge.other };
+            }
+        }
+        Some(self.affine.0.of(there))
     }
 
     /// Whether two values of the half that pushes are one number: one is what the other is after an arm, or both are computed alike.
@@ -227,6 +266,19 @@ impl Same<'_> {
 
 fn all(a: &[ValueId], b: &[ValueId], same: &mut dyn FnMut(ValueId, ValueId) -> bool) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(*a, *b))
+}
+
+/// Whether two lists are made of the same numbers.
+fn inits(a: &Init, b: &Init, same: &mut dyn FnMut(ValueId, ValueId) -> bool) -> bool {
+    match (a, b) {
+        (Init::Value(a), Init::Value(b)) => same(*a, *b),
+        (Init::Items(a), Init::Items(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| inits(a, b, same))
+        }
+        (Init::Fill(a), Init::Fill(b)) => inits(a, b, same),
+        (Init::Repeat(a, m), Init::Repeat(b, n)) => same(*m, *n) && inits(a, b, same),
+        _ => false,
+    }
 }
 
 fn places(a: &Place, b: &Place, same: &mut dyn FnMut(ValueId, ValueId) -> bool) -> bool {

@@ -106,7 +106,10 @@ pub(in crate::ad) fn choose(
     target: &Target,
 ) -> Plan {
     let weights = Weights::new(facts);
-    let recipes = recipes(facts, clobbers, found, target, &weights);
+    let recipes = match target.remakes_lists {
+        true => recipes(facts, clobbers, found, target, &weights),
+        false => HashMap::new(),
+    };
     let outcomes = outcomes(facts, target);
     let ask = Ask {
         facts,

@@ -232,7 +232,8 @@ impl Sinking<'_> {
         // Of each value, how often it is used in which run.
         let mut used: HashMap<ValueId, HashMap<usize, usize>> = HashMap::new();
         for (at, node) in block.iter().enumerate().rev() {
-            if let Stmt::Let { value, op } = node
+            if !of.contains_key(&at)
+                && let Stmt::Let { value, op } = node
                 && is_total(op, self.function.ty(*value))
                 && !op.is_constant()
                 && let Some(by) = used.get(value)

@@ -21,8 +21,8 @@ use std::collections::{HashMap, HashSet};
 use crate::driver::{Context, Pass, Promise};
 use crate::transform::{is_cheap, is_product};
 use stratape_ir::{
-    Binary, Block, Function, If, Merge, ObjectId, Op, Scalar, Stmt, Substitution, Value, ValueId,
-    defined, swapped, walk,
+    Binary, Block, Function, If, Merge, ObjectId, Op, Place, Scalar, Stmt, Substitution, Value,
+    ValueId, defined, swapped, walk,
 };
 
 /// The pass.
@@ -304,9 +304,11 @@ impl ValueNumbering<'_> {
         let Some(found) = found else { return false };
         self.substitution.value(value, found);
         let Value { name, adjoint, .. } = self.function.values[value.index()].clone();
+        // A value of the primal keeps its bits, though an adjoint is computed in the same way. What memory of adjoints holds is an adjoint.
+        let holds = |place: &Place| self.function.holds_adjoints(place.object);
+        let adjoint = adjoint || matches!(op, Op::Load(place) if holds(place));
         let known = &mut self.function.values[found.index()];
         known.name = known.name.take().or(name);
-        // A value of the primal keeps its bits, though an adjoint is computed in the same way.
         known.adjoint &= adjoint;
         if let Some(inner) = self.arm.same.get(&found) {
             self.function.values[inner.index()].adjoint &= adjoint;

@@ -348,8 +348,18 @@ pub(crate) fn is_right(
     if !change(&mut gradient) {
         return Ok(None);
     }
-    let gradient = shown(&compiled, gradient);
-    let Some(reference) = Reference::new(&function, inputs, seed, source.contains("f32"))? else {
+    agrees((&function, source), (&compiled, gradient), inputs, seed)
+}
+
+/// The same of one that is compiled already.
+pub(crate) fn agrees(
+    (function, source): (&Function, &str),
+    (compiled, gradient): (&Compiled, Function),
+    inputs: &[Input],
+    seed: u64,
+) -> Result<Option<bool>, Failure> {
+    let gradient = shown(compiled, gradient);
+    let Some(reference) = Reference::new(function, inputs, seed, source.contains("f32"))? else {
         return Ok(None);
     };
     Ok(Some(reference.check("changed", &gradient, None).is_ok()))
@@ -432,7 +442,8 @@ impl<'a> Reference<'a> {
     fn tolerance(&self, size: f64) -> f64 {
         let relative = if self.single { 2e-4 } else { 1e-10 };
         let full = self.before.iter().any(|before| *before != 0.0);
-        relative * size + if full { relative * 1e-3 } else { f64::MIN_POSITIVE }
+        let least = if self.single { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+        relative * size + if full { relative * 1e-3 } else { least }
     }
 
     /// Compares a gradient; what it tells, and its adjoints. Nothing if it runs too long.
