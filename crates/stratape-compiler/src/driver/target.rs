@@ -65,6 +65,8 @@ pub struct Target {
     /// What reading a value back from where the program keeps it costs in the cut between saving and recomputing, on the scale of
     /// [`operation_cost`](Self::operation_cost).
     pub reload_cost: u64,
+    /// What it costs to hand a value on as an outcome of the branch in an arm of which it is computed.
+    pub merging_cost: u64,
     /// How many times as dear saving a value is, beside operations, as on a processor. An H200 does 17 operations in the time in which it moves a byte, a core with
     /// vectors one or two (softmax over rows: 750 µs with exponentials on the tape).
     pub saving_factor: u64,
@@ -146,6 +148,7 @@ impl Default for Target {
             soa_fields: 4,
             if_conversion_operations: 4,
             reload_cost: 12,
+            merging_cost: 20,
             saving_factor: 1,
             remakes_lists: true,
             state_call: 2500,

@@ -28,7 +28,7 @@ use super::weights::Weights;
 use super::{Facts, Findings};
 use crate::driver::{Saving, Target};
 use stratape_ir::analysis::{Definition, ReloadSafety};
-use stratape_ir::{Binary, ObjectId, Op, RecordId, Scalar, ValueId};
+use stratape_ir::{Binary, ObjectId, Op, RecordId, Scalar, Stmt, ValueId};
 
 /// Why a value is saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,10 @@ pub(in crate::ad) fn choose(
         false => HashMap::new(),
     };
     let outcomes = outcomes(facts, target);
+    let mut arms = HashSet::new();
+    in_arms(&facts.function.body, found, false, &mut arms);
     let ask = Ask {
+        arms: &arms,
         facts,
         clobbers,
         found,
@@ -143,8 +146,28 @@ pub(in crate::ad) fn choose(
     Plan { without_states, outcomes, cost: least, ..best }
 }
 
+/// Finds the values of arms of branches in home blocks, and of arms within these: saved, they are outcomes of the branches.
+fn in_arms(block: &[Stmt], found: &Findings, is_arm: bool, arms: &mut HashSet<ValueId>) {
+    let mut is_home = false;
+    for node in block {
+        node.for_each_result(&mut |value| {
+            is_home |= found.homes.contains(&value);
+            if is_arm && !found.homes.contains(&value) {
+                arms.insert(value);
+            }
+        });
+    }
+    for node in block {
+        let is_arm = matches!(node, Stmt::If(_)) && (is_home || is_arm);
+        for inner in node.blocks() {
+            in_arms(inner, found, is_arm, arms);
+        }
+    }
+}
+
 /// What is asked: which plan is the cheapest, given the states that lists can be had in.
 struct Ask<'a> {
+    arms: &'a HashSet<ValueId>,
     facts: &'a Facts<'a>,
     clobbers: &'a ReloadSafety,
     found: &'a Findings,
@@ -172,6 +195,7 @@ impl Ask<'_> {
     /// The cheapest plan, and what it costs.
     fn plan(&self, picked: &BTreeMap<ObjectId, Rc<State>>) -> (Plan, u64) {
         let mut graph = Graph {
+            arms: self.arms,
             facts: self.facts,
             target: self.target,
             clobbers: self.clobbers,
@@ -228,6 +252,8 @@ impl Ask<'_> {
 }
 
 struct Graph<'a> {
+    /// Values of arms of branches in home blocks.
+    arms: &'a HashSet<ValueId>,
     target: &'a Target,
     facts: &'a Facts<'a>,
     clobbers: &'a ReloadSafety,
@@ -334,6 +360,8 @@ impl Graph<'_> {
         let weight = self.weights.of(value);
         let save = if self.found.fusion.is_early(value) {
             INFINITE
+        } else if self.arms.contains(&value) {
+            self.target.merging_cost * weight
         } else {
             self.target.saving_cost(self.facts.function.ty(value)) * weight
         };
