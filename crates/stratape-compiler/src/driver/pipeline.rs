@@ -140,6 +140,7 @@ pub static GRADIENT: &[Pass] = &[
     // What both halves share is known by now.
     adjoint::FREE_BITS,
     adjoint::RECIPROCAL,
+    adjoint::COMMON_FACTORS,
     adjoint::FOLD_COEFFICIENTS,
     canonical::DCE,
     adjoint::SINK,

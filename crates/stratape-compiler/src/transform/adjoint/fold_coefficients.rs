@@ -17,11 +17,9 @@ mod shared;
 
 use std::collections::{HashMap, HashSet};
 
+use super::cheapest::{cost, drop_dead, each_block, literals, uses_of};
 use crate::driver::{Context, Pass, Promise};
-use crate::transform::is_total;
-use stratape_ir::{
-    Binary, Block, Float, Function, Op, Scalar, Stmt, Substitution, Unary, ValueId, used, walk,
-};
+use stratape_ir::{Binary, Block, Float, Function, Op, Scalar, Stmt, Substitution, Unary, ValueId};
 
 /// The pass.
 pub const FOLD_COEFFICIENTS: Pass = Pass {
@@ -34,52 +32,17 @@ pub const FOLD_COEFFICIENTS: Pass = Pass {
 
 /// Folds coefficients, block by block.
 fn fold_coefficients(function: &mut Function, _cx: &mut Context<'_>) {
-    let mut literals = HashMap::new();
-    walk(&function.body, &mut |node| {
-        if let Stmt::Let { value, op: Op::Float(number, _) } = node {
-            literals.insert(*value, *number);
-        }
-    });
-    let mut body = std::mem::take(&mut function.body);
-    let outs = function.results.clone();
-    let folded = fold(function, &literals, &mut body, &outs);
-    function.body = body;
-    for result in &mut function.results {
-        *result = folded.get(*result);
-    }
+    let literals = literals(function);
+    each_block(function, &mut |function, nodes, outs| fold(function, &literals, nodes, outs));
 }
 
-/// Folds a block and those inside it. `outs` is what is used of its values after its end: what stands for them now is returned.
+/// Folds a block. `outs` is what is used of its values after its end: what stands for them now is returned.
 fn fold(
     function: &mut Function,
     literals: &HashMap<ValueId, f64>,
     nodes: &mut Block,
     outs: &[ValueId],
 ) -> Substitution {
-    for node in nodes.iter_mut() {
-        match node {
-            Stmt::Loop(node) => {
-                let outs: Vec<ValueId> =
-                    node.carried.iter().map(|carried| carried.next).chain(node.exit).collect();
-                let folded = fold(function, literals, &mut node.body, &outs);
-                for carried in &mut node.carried {
-                    carried.next = folded.get(carried.next);
-                }
-                node.exit = node.exit.map(|exit| folded.get(exit));
-            }
-            Stmt::If(node) => {
-                let then: Vec<ValueId> = node.merges.iter().map(|merge| merge.then).collect();
-                let other: Vec<ValueId> = node.merges.iter().map(|merge| merge.other).collect();
-                let then = fold(function, literals, &mut node.then, &then);
-                let other = fold(function, literals, &mut node.other, &other);
-                for merge in &mut node.merges {
-                    merge.then = then.get(merge.then);
-                    merge.other = other.get(merge.other);
-                }
-            }
-            _ => {}
-        }
-    }
     let uses = uses_of(nodes, outs);
     let mut best: Option<(Block, Substitution)> = None;
     let mut least = cost(function, nodes, outs);
@@ -113,61 +76,9 @@ fn fold(
     }
     let outs: Vec<ValueId> = outs.iter().map(|out| folded.get(*out)).collect();
     // What was folded leaves operations behind, which would count as uses.
-    let needed = needed(function, nodes, &outs);
-    nodes.retain(|node| !is_dead(function, node, &needed));
+    drop_dead(function, nodes, &outs);
     shared::multiply_once(function, literals, nodes, &uses_of(nodes, &outs));
     folded
-}
-
-/// How often the values of a block are used.
-fn uses_of(nodes: &Block, outs: &[ValueId]) -> HashMap<ValueId, usize> {
-    let mut uses = HashMap::new();
-    walk(nodes, &mut |node| {
-        node.for_each_operand(&mut |value| *uses.entry(value).or_default() += 1);
-    });
-    outs.iter().for_each(|out| *uses.entry(*out).or_default() += 1);
-    uses
-}
-
-/// Operations of a block that something needs, a division for four; those of the blocks inside are not counted.
-fn cost(function: &Function, nodes: &Block, outs: &[ValueId]) -> usize {
-    let needed = needed(function, nodes, outs);
-    let operations = nodes.iter().filter_map(|node| match node {
-        Stmt::Let { value, op } if needed.contains(value) && function.ty(*value).is_float() => {
-            Some(op)
-        }
-        _ => None,
-    });
-    operations
-        .map(|op| match op {
-            Op::Binary(Binary::Div, ..) => 4,
-            Op::Binary(..) | Op::Unary(..) => 1,
-            _ => 0,
-        })
-        .sum()
-}
-
-/// What something needs of the values of a block.
-fn needed(function: &Function, nodes: &Block, outs: &[ValueId]) -> HashSet<ValueId> {
-    let mut needed: HashSet<ValueId> = outs.iter().copied().collect();
-    for node in nodes {
-        for inner in node.blocks() {
-            needed.extend(used(inner));
-        }
-    }
-    for node in nodes.iter().rev() {
-        if !is_dead(function, node, &needed) {
-            node.for_each_operand(&mut |value| {
-                needed.insert(value);
-            });
-        }
-    }
-    needed
-}
-
-/// Whether an operation is for nothing: its value is not needed, and it cannot panic.
-fn is_dead(function: &Function, node: &Stmt, needed: &HashSet<ValueId>) -> bool {
-    matches!(node, Stmt::Let { value, op } if !needed.contains(value) && is_total(op, function.ty(*value)))
 }
 
 #[derive(Clone, Copy, PartialEq)]
