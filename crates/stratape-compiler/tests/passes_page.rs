@@ -251,6 +251,7 @@ const SPOILED: &[Spoiled] = &[
     ("gradient_cse", &[("g: f64 = exp(x)", "g: f64 = exp(e)")]),
     // Quotients and products of the primal keep their bits.
     ("reciprocal", &[("~f64", "f64")]),
+    ("common_factors", &[("~f64", "f64")]),
     ("fold_coefficients", &[("~f64", "f64")]),
     // Sums of the primal keep their order.
     ("scatter_to_gather", &[(" shadow of @x", ""), (" unordered", ""), ("~f64", "f64")]),

@@ -41,9 +41,9 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         pass: "gradient_cse",
-        source: "fn f(a: f64, b: f64, c: f64) -> f64 { a / c + b / c }",
+        source: "fn f(a: f64) -> f64 { a.sin() * a.cos() }",
         holds: |compiled| {
-            ops(&compiled.gradient.function, |op| matches!(op, Op::Binary(Binary::Mul, ..))) == 2
+            ops(&compiled.gradient.function, |op| matches!(op, Op::Math(Math::Cos, ..))) == 1
         },
     },
     Case {
@@ -55,6 +55,25 @@ pub(super) const CASES: &[Case] = &[
                     if compiled.gradient.function.values[value.index()].adjoint)
             };
             count(&compiled.gradient.function, adjoint) <= 1
+        },
+    },
+    Case {
+        pass: "common_factors",
+        source: "fn f(x: &[f64], c: f64) -> f64 {
+            let n = x.len();
+            let mut s = 0.0;
+            for i in 0..n {
+                let (u, v, w) = (i as f64, (n - i) as f64, (i * i) as f64);
+                s += (x[i] * u * c).sin() + (x[i] * v * c).cos() + (x[i] * w * c).exp();
+            }
+            s
+        }",
+        holds: |compiled| {
+            let product = |node: &Stmt| {
+                matches!(node, Stmt::Let { value, op: Op::Binary(Binary::Mul, ..) }
+                    if compiled.gradient.function.values[value.index()].adjoint)
+            };
+            in_loops(&compiled.gradient.function.body, &product) <= 9
         },
     },
     Case {

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 
 use super::conditions::Conditions;
 use crate::analysis::{Affine, Changes, DefUse, Definition};
-use crate::{Function, If, Init, Op, Place, Polynomial, Scalar, Step, ValueId};
+use crate::{
+    Function, If, Init, Merge, Op, Place, Polynomial, Scalar, Step, Stmt, Unary, ValueId, walk,
+};
 
 /// The two sides of a mirror.
 pub(super) struct Same<'a> {
@@ -15,12 +17,14 @@ pub(super) struct Same<'a> {
     pub(super) affine: (&'a Affine<'a>, &'a Affine<'a>),
     /// The writes of the half that pushes, once somebody asks.
     pub(super) changes: OnceCell<Changes>,
+    /// The outcomes of its branches, once somebody asks: the condition, and what they are if it holds and if not.
+    pub(super) outcomes: OnceCell<HashMap<ValueId, (ValueId, [ValueId; 2])>>,
     /// What was compared already.
     pub(super) seen: RefCell<HashMap<(ValueId, ValueId), bool>>,
     /// Counters of loops that mirror each other, by that of the loop that pops.
     pub(super) counters: HashMap<ValueId, ValueId>,
-    /// The arms around, in the half that pushes, outermost first.
-    pub(super) arms: Vec<(&'a If, bool)>,
+    /// The arms around, in the half that pushes and in the one that pops, outermost first.
+    pub(super) arms: Vec<(&'a If, &'a If, bool)>,
 }
 
 /// Enough to compare what indices and bounds are computed from.
@@ -43,7 +47,7 @@ impl Same<'_> {
     /// Whether a number of the half that pops is zero, perhaps as what the arms around have left.
     pub(super) fn is_zero(&self, value: ValueId) -> bool {
         let mut value = value;
-        for (branch, then) in &self.arms {
+        for (branch, _, then) in &self.arms {
             if !self.is_whole() {
                 break;
             }
@@ -77,6 +81,11 @@ impl Same<'_> {
             }
         };
         if there.is_some_and(|there| self.is_one(a, there, fuel)) {
+            return true;
+        }
+        let ends = (self.settled(a, false), self.settled(b, true));
+        if ends != (None, None) && self.limited(ends.0.unwrap_or(a), ends.1.unwrap_or(b), fuel - 1)
+        {
             return true;
         }
         let alike = match (self.push.1.op(a), self.pop.1.op(b)) {
@@ -116,6 +125,35 @@ impl Same<'_> {
             .zip(known.fixed(other.object))
             .is_some_and(|(one, other)| inits(one, other, &mut same))
             && places(&moved, other, &mut same)
+    }
+
+    /// What the outcome of a branch is within the arms around, where one is of a branch on the same condition.
+    fn settled(&self, value: ValueId, pops: bool) -> Option<ValueId> {
+        if pops && !self.is_whole() {
+            return None;
+        }
+        let outcomes = self.outcomes.get_or_init(|| {
+            let mut outcomes = HashMap::new();
+            walk(&self.push.0.body, &mut |node| {
+                if let Stmt::If(branch) = node {
+                    let all = branch.merges.iter();
+                    let ends = |merge: &Merge| (branch.condition, [merge.then, merge.other]);
+                    outcomes.extend(all.map(|merge| (merge.value, ends(merge))));
+                }
+            });
+            outcomes
+        });
+        let (condition, ends) = outcomes.get(&value)?;
+        let known = |condition: ValueId| {
+            let arms = self.arms.iter();
+            let mut arms = arms.map(|(push, pop, then)| (if pops { pop } else { push }, *then));
+            arms.find(|(branch, _)| branch.condition == condition).map(|(_, then)| then)
+        };
+        let holds = known(*condition).or_else(|| match self.push.1.op(*condition) {
+            Some(Op::Unary(Unary::Not, opposite)) => known(*opposite).map(|then| !then),
+            _ => None,
+        })?;
+        Some(if holds { ends[0] } else { ends[1] })
     }
 
     /// Whether one is read from a list, and the other from a copy that was made before the list was overwritten.
@@ -177,7 +215,7 @@ impl Same<'_> {
             return None;
         }
         let mut there = self.pop.0.values[value.index()].stands_for?;
-        for (branch, then) in &self.arms {
+        for (branch, _, then) in &self.arms {
             if let Some(merge) = branch.merges.iter().find(|merge| merge.value == there) {
                 there = if *then { merge.then } else { merge.other };
             }
@@ -193,13 +231,18 @@ impl Same<'_> {
         if fuel == 0 {
             return false;
         }
-        for (branch, then) in &self.arms {
+        for (branch, _, then) in &self.arms {
             for merge in &branch.merges {
                 let inner = if *then { merge.then } else { merge.other };
                 if merge.value == b && self.is_one(a, inner, fuel - 1) {
                     return true;
                 }
             }
+        }
+        if let Some(settled) = self.settled(b, false)
+            && self.is_one(a, settled, fuel - 1)
+        {
+            return true;
         }
         let integers = matches!(self.push.0.ty(a), Scalar::Int(_));
         if integers && self.affine.0.of(a) == self.affine.0.of(b) {

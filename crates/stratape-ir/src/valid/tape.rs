@@ -108,6 +108,7 @@ impl<'a> Tape<'a> {
                 pop: (pop.0, pop.1),
                 affine: (push.2, pop.2),
                 changes: OnceCell::new(),
+                outcomes: OnceCell::new(),
                 seen: RefCell::default(),
                 counters: HashMap::new(),
                 arms: Vec::new(),
@@ -200,7 +201,7 @@ impl<'a> Tape<'a> {
                 }
                 for (arm, effects, block) in [(true, then, &pops.then), (false, other, &pops.other)]
                 {
-                    self.same.arms.push((pushes, arm));
+                    self.same.arms.push((pushes, pops, arm));
                     let outcome = self.blocks(effects, block);
                     self.same.arms.pop();
                     outcome?;

@@ -31,6 +31,8 @@ pub const COMMON_FACTORS: Pass = Pass {
 const FACTORS: usize = 8;
 /// Nor longer sums.
 const TERMS: usize = 32;
+/// The numbers that products are taken apart into: far from overflow.
+const NUMBERS: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 const DOUBLE: Scalar = Scalar::Float(Float::F64);
 
 /// Factors the sums of each block.
@@ -197,7 +199,7 @@ impl Factoring<'_> {
     fn product(&self, value: ValueId, term: &mut Term) -> bool {
         if let Some(number) = self.literals.get(&value) {
             term.number *= number;
-            return true;
+            return *number == 0.0 || NUMBERS.contains(&term.number.abs());
         }
         match self.open.get(&value) {
             Some(Op::Binary(Binary::Mul, a, b)) => self.product(*a, term) && self.product(*b, term),
