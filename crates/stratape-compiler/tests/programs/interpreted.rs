@@ -350,6 +350,44 @@ fn programs_that_once_failed() {
             }",
             vec![y(), Input::Float(0.7), x(), Input::Float(0.4)],
         ),
+        // An arm in which something is only computed again made a fused loop impossible that had been found possible.
+        (
+            "fn f(a: f64) -> f64 {
+                let mut w: Vec<f64> = vec![0.0; 64];
+                let mut v: f64 = 0.0;
+                for _ in 1..64 { v = a; }
+                for i in 1..64 { let t: f64 = v; w[i] = t; }
+                for i in 1..64 {
+                    if i == 0 { w[i - 1] = 0.5; } else if true { v = w[(i + 1) % 64]; }
+                }
+                w[45]
+            }",
+            vec![Input::Float(0.7)],
+        ),
+        // The modulus of a loop that is peeled, a literal of its body.
+        (
+            "fn f(a: f64) -> f64 {
+                let w: Vec<f64> = vec![0.1; 0];
+                for i in 0..0 { let t = w[i % 2]; w[(i + 1) % 0]; }
+                0.5 * a
+            }",
+            vec![Input::Float(0.7)],
+        ),
+        // Lengths that branches on one condition have left.
+        (
+            "fn f(n: usize, x: &[f64], r: f64, flag: bool) -> f64 {
+                let u = vec![-r; n];
+                let mut m = 0;
+                if flag { m = u.len() / 2; }
+                let mut s = u[0] * x[0];
+                if flag {
+                    if u.len() - m < 2 { for i in 0..m { s = s.sin() + x[i] * u[i]; } }
+                    else { for i in 0..m + 1 { s = s.cos() * u[i]; } }
+                }
+                s
+            }",
+            vec![Input::Int(4), x(), Input::Float(0.7), Input::Bool(true)],
+        ),
     ];
     let failures: Vec<_> = programs
         .iter()

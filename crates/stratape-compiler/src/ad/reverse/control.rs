@@ -223,7 +223,9 @@ impl Reverse<'_> {
             }
             me.block(block);
         });
-        if then.is_empty() && other.is_empty() && merges.is_empty() {
+        // What is only computed again in an arm is for nobody.
+        let idle = |arm: &Block| arm.iter().all(|node| matches!(node, Stmt::Let { .. }));
+        if idle(&then) && idle(&other) && merges.is_empty() {
             return;
         }
         // Asked for only now: a branch without adjoints does not need it.

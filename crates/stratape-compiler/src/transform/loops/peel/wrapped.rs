@@ -11,14 +11,15 @@ use stratape_ir::analysis::{Affine, Polynomial};
 use stratape_ir::{Binary, Block, Function, Loop, Op, Scalar, Stmt, Substitution, ValueId, walk};
 
 /// `(counter + shift) % modulus`, where the numerator may be some multiples of the modulus greater.
+#[derive(Clone, Copy)]
 pub(super) struct Remainder {
     pub(super) value: ValueId,
-    modulus: ValueId,
-    shift: i128,
+    pub(super) modulus: ValueId,
+    pub(super) shift: i128,
     /// The first number of the range.
-    from: i128,
+    pub(super) from: i128,
     /// How far the range goes beyond the modulus: zero or less.
-    beyond: i128,
+    pub(super) beyond: i128,
 }
 
 /// What a remainder is in a part of a loop.
