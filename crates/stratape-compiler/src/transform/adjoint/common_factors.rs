@@ -137,11 +137,13 @@ impl Factoring<'_> {
     fn node(&mut self, node: &Stmt) {
         if let Stmt::Let { value, op } = node {
             let sum = matches!(op, Op::Binary(Binary::Add | Binary::Sub, ..));
-            if sum && self.open.contains_key(value) && !self.inner.contains(value) {
-                if let Some(factored) = self.factored(*value) {
-                    self.substitution.value(*value, factored);
-                    return;
-                }
+            if sum
+                && self.open.contains_key(value)
+                && !self.inner.contains(value)
+                && let Some(factored) = self.factored(*value)
+            {
+                self.substitution.value(*value, factored);
+                return;
             }
             if let Op::Binary(sign, a, b) = op
                 && self.function.ty(*value) == DOUBLE
