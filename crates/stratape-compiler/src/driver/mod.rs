@@ -236,17 +236,17 @@ fn with_fallback<T>(
     };
     let (compiled, fault, mut culprit) = attempt(options)?;
     let Some(first) = fault else { return Ok((compiled, None)) };
-    let mut options = Options { verify: true, ..options.clone() };
-    let mut looked = culprit.is_some();
+    let mut options = options.clone();
     while !options.plain {
-        if let Some(pass) = culprit.take() {
-            options.disabled.insert(pass.to_owned());
-        } else if looked && options.target.remakes_lists {
-            options.target.remakes_lists = false;
-        } else if looked {
-            options.plain = true;
+        match culprit.take() {
+            Some(pass) => {
+                options.disabled.insert(pass.to_owned());
+            }
+            // Looking after every pass tells which it is.
+            None if !options.verify => options.verify = true,
+            None if options.target.remakes_lists => options.target.remakes_lists = false,
+            None => options.plain = true,
         }
-        looked = true;
         match attempt(&options)? {
             (compiled, None, _) => return Ok((compiled, Some(first))),
             (_, Some(fault), _) if options.plain => return Err(faulty(function, sources, &fault)),

@@ -46,16 +46,19 @@ impl Same<'_> {
 
     /// Whether a number of the half that pops is zero, perhaps as what the arms around have left.
     pub(super) fn is_zero(&self, value: ValueId) -> bool {
+        let value = if self.is_whole() { self.within_arms(value) } else { value };
+        matches!(self.pop.1.op(value), Some(Op::Int(0)))
+    }
+
+    /// What an outcome of the branches around is in their arms, in the half that pushes.
+    fn within_arms(&self, value: ValueId) -> ValueId {
         let mut value = value;
         for (branch, _, then) in &self.arms {
-            if !self.is_whole() {
-                break;
-            }
             if let Some(merge) = branch.merges.iter().find(|merge| merge.value == value) {
                 value = if *then { merge.then } else { merge.other };
             }
         }
-        matches!(self.pop.1.op(value), Some(Op::Int(0)))
+        value
     }
 
     fn limited(&self, a: ValueId, b: ValueId, fuel: usize) -> bool {
@@ -214,13 +217,8 @@ impl Same<'_> {
         if !matches!(self.pop.1.of(value), Definition::Popped) {
             return None;
         }
-        let mut there = self.pop.0.values[value.index()].stands_for?;
-        for (branch, _, then) in &self.arms {
-            if let Some(merge) = branch.merges.iter().find(|merge| merge.value == there) {
-                there = if *then { merge.then } else { merge.other };
-            }
-        }
-        Some(self.affine.0.of(there))
+        let there = self.pop.0.values[value.index()].stands_for?;
+        Some(self.affine.0.of(self.within_arms(there)))
     }
 
     /// Whether two values of the half that pushes are one number: one is what the other is after an arm, or both are computed alike.
@@ -230,14 +228,6 @@ impl Same<'_> {
         }
         if fuel == 0 {
             return false;
-        }
-        for (branch, _, then) in &self.arms {
-            for merge in &branch.merges {
-                let inner = if *then { merge.then } else { merge.other };
-                if merge.value == b && self.is_one(a, inner, fuel - 1) {
-                    return true;
-                }
-            }
         }
         if let Some(settled) = self.settled(b, false)
             && self.is_one(a, settled, fuel - 1)

@@ -13,6 +13,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::cheapest::{cost, each_block, literals, uses_of};
+use super::fold_coefficients::is_moderate;
 use crate::driver::{Context, Pass, Promise};
 use stratape_ir::{
     Binary, Block, Float, Function, Op, Scalar, SourceId, Stmt, Substitution, Unary, ValueId,
@@ -31,8 +32,6 @@ pub const COMMON_FACTORS: Pass = Pass {
 const FACTORS: usize = 8;
 /// Nor longer sums.
 const TERMS: usize = 32;
-/// The numbers that products are taken apart into: far from overflow.
-const NUMBERS: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 const DOUBLE: Scalar = Scalar::Float(Float::F64);
 
 /// Factors the sums of each block.
@@ -201,7 +200,7 @@ impl Factoring<'_> {
     fn product(&self, value: ValueId, term: &mut Term) -> bool {
         if let Some(number) = self.literals.get(&value) {
             term.number *= number;
-            return *number == 0.0 || NUMBERS.contains(&term.number.abs());
+            return *number == 0.0 || is_moderate(term.number);
         }
         match self.open.get(&value) {
             Some(Op::Binary(Binary::Mul, a, b)) => self.product(*a, term) && self.product(*b, term),

@@ -331,6 +331,6 @@ impl Mover<'_> {
 }
 
 /// Whether a factor is far from what a narrow float cannot hold.
-fn is_moderate(factor: f64) -> bool {
+pub(super) fn is_moderate(factor: f64) -> bool {
     (1e-12..=1e12).contains(&factor.abs())
 }

@@ -9,9 +9,10 @@
 
 use std::collections::HashMap;
 
+use super::cheapest::literals;
 use crate::driver::{Context, Pass, Promise};
 use stratape_ir::SourceId;
-use stratape_ir::{Binary, Block, Function, Op, Scalar, Stmt, Unary, ValueId, walk};
+use stratape_ir::{Binary, Block, Function, Op, Scalar, Stmt, Unary, ValueId};
 
 /// The pass.
 pub const RECIPROCAL: Pass = Pass {
@@ -24,12 +25,7 @@ pub const RECIPROCAL: Pass = Pass {
 
 /// Replaces divisions of adjoints.
 fn reciprocal(function: &mut Function, _cx: &mut Context<'_>) {
-    let mut literals = HashMap::new();
-    walk(&function.body, &mut |node| {
-        if let Stmt::Let { value, op: Op::Float(number, _) } = node {
-            literals.insert(*value, *number);
-        }
-    });
+    let literals = literals(function);
     let mut body = std::mem::take(&mut function.body);
     block(function, &literals, &mut body);
     function.body = body;

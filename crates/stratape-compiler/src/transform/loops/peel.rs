@@ -315,11 +315,7 @@ fn iteration(
     let known = cut
         .remainders
         .iter()
-        .map(|remainder| {
-            // The modulus may be a literal of the body.
-            let copied = Remainder { modulus: here(remainder.modulus), ..*remainder };
-            (here(remainder.value), copied.at(part, counter))
-        })
+        .map(|remainder| (here(remainder.value), remainder.at(part, counter, &here)))
         .collect();
     wrapped::settle(function, &mut body, &known, &mut inner);
     inner.apply(&mut body);

@@ -11,15 +11,14 @@ use stratape_ir::analysis::{Affine, Polynomial};
 use stratape_ir::{Binary, Block, Function, Loop, Op, Scalar, Stmt, Substitution, ValueId, walk};
 
 /// `(counter + shift) % modulus`, where the numerator may be some multiples of the modulus greater.
-#[derive(Clone, Copy)]
 pub(super) struct Remainder {
     pub(super) value: ValueId,
-    pub(super) modulus: ValueId,
-    pub(super) shift: i128,
+    modulus: ValueId,
+    shift: i128,
     /// The first number of the range.
-    pub(super) from: i128,
+    from: i128,
     /// How far the range goes beyond the modulus: zero or less.
-    pub(super) beyond: i128,
+    beyond: i128,
 }
 
 /// What a remainder is in a part of a loop.
@@ -42,16 +41,21 @@ impl Remainder {
     }
 
     /// What it is there, in a loop of at least as many iterations as are peeled. The modulus is at least that many, since the range goes from
-    /// zero or more to at most the modulus; so nothing goes round twice.
-    pub(super) fn at(&self, part: Part, counter: ValueId) -> Settled {
+    /// zero or more to at most the modulus; so nothing goes round twice. The modulus may be a literal of the body: `here` knows its copy.
+    pub(super) fn at(
+        &self,
+        part: Part,
+        counter: ValueId,
+        here: &dyn Fn(ValueId) -> ValueId,
+    ) -> Settled {
         match part {
             Part::Between => Settled::Shifted(counter, self.shift),
             Part::Head(after) => match self.from + after + self.shift {
-                below @ ..0 => Settled::Below(self.modulus, -below),
+                below @ ..0 => Settled::Below(here(self.modulus), -below),
                 number => Settled::Number(number),
             },
             Part::Tail(before) => match self.beyond + self.shift - before {
-                below @ ..0 => Settled::Below(self.modulus, -below),
+                below @ ..0 => Settled::Below(here(self.modulus), -below),
                 number => Settled::Number(number),
             },
         }
